@@ -1,0 +1,37 @@
+//! The same programs on Raddle, shuttle and loom, in one run, as ratios.
+//!
+//! `programs` holds the text all three run, `library` says how each of them runs it, `measure` takes
+//! the figures, `experiment` says which figures make one comparison, and `report` prints it.
+
+#![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
+
+mod arguments;
+mod experiment;
+mod library;
+mod measure;
+mod process;
+mod programs;
+mod report;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let request = match arguments::parse(std::env::args().skip(1)) {
+        Ok(request) => request,
+        Err(mistake) => {
+            eprintln!("error: {mistake}\n\n{}", arguments::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match request {
+        arguments::Request::Help => println!("{}", arguments::USAGE),
+        arguments::Request::Run(options) => {
+            let mut report = report::Report::begin(options.form);
+            for experiment in options.experiments {
+                experiment.run(&options.effort, |comparison| report.show(&comparison));
+            }
+            report.end();
+        }
+    }
+    ExitCode::SUCCESS
+}

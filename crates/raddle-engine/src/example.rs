@@ -1,0 +1,94 @@
+//! The smallest program there is: tasks that each take a number of steps and have nothing to do with one another. For the
+//! docs, and for tests of strategies, since its orders can be counted by hand.
+
+use std::panic::Location;
+
+use crate::ids::{ObjectId, TaskId};
+use crate::outcome::{Cast, ObjectCard, Outcome, TaskCard, Waiting};
+use crate::schedule::TaskName;
+use crate::system::{Action, Choice, Point, Program, System, Variant};
+use crate::trace::{Access, Class, Effect, Operation, Ordered, Step, Trace};
+
+/// Tasks that count, all on one shared counter.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    steps: Vec<u32>,
+}
+
+static COUNT: Operation = Operation { verb: "count", class: Class::Update };
+
+impl Counters {
+    /// One task for each number, which takes that many steps.
+    #[must_use]
+    pub fn new(steps: &[u32]) -> Self {
+        Self { steps: steps.to_vec() }
+    }
+}
+
+impl Program for Counters {
+    type System = Counting;
+
+    fn start(&mut self, _: u64, _: &mut Trace) -> Counting {
+        let mut counting = Counting { left: self.steps.clone(), actions: Vec::new(), outcome: Outcome::Completed };
+        counting.refresh();
+        counting
+    }
+}
+
+/// An execution of [`Counters`].
+#[derive(Clone, Debug)]
+pub struct Counting {
+    left: Vec<u32>,
+    actions: Vec<Action>,
+    outcome: Outcome,
+}
+
+impl Counting {
+    fn refresh(&mut self) {
+        let able = (0..).zip(&self.left).filter(|(_, left)| **left > 0);
+        self.actions = able
+            .map(|(task, _)| Action {
+                task: TaskId::new(task),
+                variant: Variant::Ready,
+                op: &COUNT,
+                object: ObjectId::new(0),
+                effect: Effect::Change,
+                site: Location::caller(),
+            })
+            .collect();
+    }
+}
+
+impl System for Counting {
+    fn point(&self) -> Point<'_> {
+        if self.actions.is_empty() { Point::End(&self.outcome) } else { Point::Actions(&self.actions) }
+    }
+
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        let Action { task, variant, op, object, effect, site } = self.actions[choice.index()];
+        self.left[task.index()] -= 1;
+        let access = Access { object, effect, ordered: Ordered::RELAXED };
+        let alternatives = self.point().alternatives();
+        trace.push(Step { task, variant, op, access, found: None, left: None, site, alternatives, more: 0 });
+        self.refresh();
+    }
+
+    fn task_name(&self, task: TaskId) -> TaskName {
+        TaskName(vec![task.number() + 1])
+    }
+
+    fn cast(&self) -> Cast {
+        let card = |task| TaskCard { name: self.task_name(TaskId::new(task)), label: None, finished: true };
+        let counter = ObjectCard { noun: "counter", made: None, show: |word| word.0.to_string() };
+        Cast { tasks: (0..self.left.len() as u32).map(card).collect(), objects: vec![counter] }
+    }
+
+    fn unfinished(&self) -> Vec<Waiting> {
+        let waits = |a: &Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
+        self.actions.iter().map(waits).collect()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+}

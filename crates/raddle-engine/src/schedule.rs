@@ -1,0 +1,255 @@
+//! A schedule: the decisions of an execution, by name and not by index, so that it can be pasted, kept in a file and
+//! replayed after most edits of the program.
+//!
+//! The text form is one line without characters a shell would mind:
+//!
+//! ```text
+//! v1:main,1x3,2,=1,2t,1.1
+//! ```
+//!
+//! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
+//! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
+//! that it was woken for no reason. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
+//! than one alternative are written down: between them the program has no choice.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::ids::StepIx;
+use crate::system::{Choice, Point, System, Variant};
+
+/// How a task came to be: which child of its parent, of its parent's parent, and so on. Empty for the first task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskName(pub Vec<u32>);
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("main");
+        }
+        for (i, ordinal) in self.0.iter().enumerate() {
+            let dot = if i == 0 { "" } else { "." };
+            write!(f, "{dot}{ordinal}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What was decided at one point.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Decided {
+    /// This task went on, by this way out of its wait.
+    Task(TaskName, Variant),
+    /// This value was drawn.
+    Value(u32),
+}
+
+impl Decided {
+    /// The name of a choice at a point of `system`.
+    ///
+    /// # Panics
+    ///
+    /// If the choice is not one of the point's, or the execution is over.
+    #[must_use]
+    pub fn name<S: System>(system: &S, choice: Choice) -> Self {
+        match system.point() {
+            Point::Actions(actions) => {
+                let action = &actions[choice.index()];
+                Decided::Task(system.task_name(action.task), action.variant)
+            }
+            Point::Data { .. } => Decided::Value(choice.0),
+            Point::End(_) => panic!("raddle bug: a decision after the end"),
+        }
+    }
+
+    /// The choice of this name at the point where `system` is, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the point is of another kind, or the one named cannot go on there.
+    pub fn find<S: System>(&self, system: &S) -> Result<Choice, String> {
+        match (self, system.point()) {
+            (Decided::Task(name, variant), Point::Actions(actions)) => {
+                let same = |a: &crate::system::Action| a.variant == *variant && system.task_name(a.task) == *name;
+                match actions.iter().position(same) {
+                    Some(at) => Ok(Choice(u32::try_from(at).expect("raddle bug: more than 2^32 actions"))),
+                    None => {
+                        let able: Vec<_> = actions.iter().map(|a| system.task_name(a.task).to_string()).collect();
+                        Err(format!("task {name} cannot go on here, only {} can", able.join(", ")))
+                    }
+                }
+            }
+            (Decided::Value(value), Point::Data { choices, .. }) if *value < choices => Ok(Choice(*value)),
+            (Decided::Value(value), Point::Data { choices, .. }) => {
+                Err(format!("value {value} was drawn, but there are only {choices} to draw from"))
+            }
+            (Decided::Task(name, _), Point::Data { choices, .. }) => {
+                Err(format!("task {name} was to go on, but a value out of {choices} is asked for"))
+            }
+            (Decided::Value(value), Point::Actions(_)) => {
+                Err(format!("value {value} was to be drawn, but a task is to be chosen"))
+            }
+            (_, Point::End(_)) => Err("the execution is over".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decided::Task(name, Variant::Ready) => write!(f, "{name}"),
+            Decided::Task(name, Variant::TimedOut) => write!(f, "{name}t"),
+            Decided::Task(name, Variant::Spurious) => write!(f, "{name}s"),
+            Decided::Value(value) => write!(f, "={value}"),
+        }
+    }
+}
+
+/// The decisions that determine an execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// Feeds the program's own random numbers.
+    pub seed: u64,
+    /// One for each point with more than one alternative.
+    pub decisions: Vec<Decided>,
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("v1")?;
+        if self.seed != 0 {
+            write!(f, "/{}", self.seed)?;
+        }
+        f.write_str(":")?;
+        for (i, run) in self.decisions.chunk_by(|a, b| a == b && matches!(a, Decided::Task(..))).enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            write!(f, "{comma}{}", run[0])?;
+            if run.len() > 1 {
+                write!(f, "x{}", run.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that is not a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// It does not start as a schedule does.
+    #[error("a schedule starts with `v1:`, this one with `{0}`")]
+    Start(String),
+    /// It was written by another version.
+    #[error("this schedule has version {0}, and only version 1 is understood; run the test again to get a new one")]
+    Version(String),
+    /// Something in it makes no sense.
+    #[error(
+        "`{token}` (number {number}) is not a decision: expected a task such as `main`, `2` or `1.3x5`, or a value such as `=1`"
+    )]
+    Token {
+        /// The words that were not understood.
+        token: String,
+        /// Their place in the list, from 1.
+        number: usize,
+    },
+    /// It would take too much memory.
+    #[error("this schedule has more than {MOST_DECISIONS} decisions")]
+    TooLong,
+}
+
+/// More decisions than any execution that can be replayed has; keeps a mistyped count from filling the memory.
+pub const MOST_DECISIONS: usize = 100_000_000;
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleError> {
+        let text: String = text.split_whitespace().collect();
+        let start = || ScheduleError::Start(text.chars().take(12).collect());
+        let (head, tail) = text.split_once(':').ok_or_else(start)?;
+        let (version, seed) = head.split_once('/').unwrap_or((head, "0"));
+        if version != "v1" {
+            let number = version.strip_prefix('v').filter(|v| v.parse::<u32>().is_ok());
+            return Err(number.map_or_else(start, |v| ScheduleError::Version(v.to_owned())));
+        }
+        let seed = seed.parse().map_err(|_| start())?;
+        let mut decisions = Vec::new();
+        for (i, token) in tail.split(',').enumerate().filter(|(_, t)| !t.is_empty()) {
+            let (decided, times) =
+                parse_token(token).ok_or_else(|| ScheduleError::Token { token: token.to_owned(), number: i + 1 })?;
+            if decisions.len().saturating_add(times) > MOST_DECISIONS {
+                return Err(ScheduleError::TooLong);
+            }
+            decisions.resize(decisions.len() + times, decided);
+        }
+        Ok(Self { seed, decisions })
+    }
+}
+
+fn parse_token(token: &str) -> Option<(Decided, usize)> {
+    if let Some(value) = token.strip_prefix('=') {
+        return Some((Decided::Value(value.parse().ok()?), 1));
+    }
+    let (who, times) = match token.split_once('x') {
+        Some((who, times)) => (who, times.parse().ok().filter(|&t| t > 0)?),
+        None => (token, 1),
+    };
+    let (name, variant) = match who.strip_suffix(['t', 's']) {
+        Some(name) if who.ends_with('t') => (name, Variant::TimedOut),
+        Some(name) => (name, Variant::Spurious),
+        None => (who, Variant::Ready),
+    };
+    let path = match name {
+        "main" => Vec::new(),
+        _ => name.split('.').map(|n| n.parse().ok()).collect::<Option<Vec<u32>>>()?,
+    };
+    Some((Decided::Task(TaskName(path), variant), times))
+}
+
+/// Where an execution stopped following its schedule, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// The step that would have come next.
+    pub step: StepIx,
+    /// How many decisions had been followed.
+    pub followed: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What does not fit.
+    pub why: String,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, followed, of, why } = self;
+        write!(f, "at step {} (after {followed} of {of} decisions): {why}", step.number() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(text: &str) -> String {
+        text.parse::<Schedule>().unwrap().to_string()
+    }
+
+    #[test]
+    fn text_survives_a_round_trip() {
+        for text in ["v1:", "v1:main", "v1:main,1x3,2,=1,=1,2t,2sx2,1.1", "v1/7:=0,12.3.4x10"] {
+            assert_eq!(round_trip(text), text);
+        }
+        assert_eq!(round_trip(" v1:1,1,\n 1 "), "v1:1x3");
+    }
+
+    #[test]
+    fn bad_texts_say_what_is_wrong() {
+        let error = |text: &str| text.parse::<Schedule>().unwrap_err().to_string();
+        assert_eq!(error("hello"), "a schedule starts with `v1:`, this one with `hello`");
+        assert!(error("v2:1").contains("version 2"));
+        assert!(error("v1:1,1y").contains("`1y` (number 2) is not a decision"));
+        assert!(error("v1:1x0").contains("not a decision"));
+        assert!(error("v1:1x99999999999").contains("more than"));
+        assert!(error("v1:=x").contains("not a decision"));
+        assert!(error("v1:1x18446744073709551615,1x18446744073709551615").contains("more than"));
+    }
+}

@@ -1,0 +1,411 @@
+//! The loop: strategy × program → report.
+
+use std::time::{Duration, Instant};
+
+use crate::ids::StepIx;
+use crate::outcome::{Cast, Failure, Outcome, Waiting};
+use crate::schedule::{Decided, Divergence, Schedule};
+use crate::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};
+use crate::system::{Choice, Point, Program, System};
+use crate::trace::{Step, Trace};
+
+/// How far a search may go.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// At most this many executions.
+    pub executions: Option<u64>,
+    /// At most this long.
+    pub time: Option<Duration>,
+    /// At most this many steps in one execution; one more is a failure.
+    pub steps: u32,
+    /// Go on after a failure, counting the failing executions.
+    pub keep_going: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { executions: None, time: None, steps: 1_000_000, keep_going: false }
+    }
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The strategy had nothing left to do.
+    Done(Claim),
+    /// The allowed executions or the allowed time were used up.
+    BudgetSpent,
+    /// A failure was found.
+    Failed,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The strategy's name.
+    pub strategy: &'static str,
+    /// Executions that ran to their end, failing ones included.
+    pub executions: u64,
+    /// Executions given up because nothing new lay beyond.
+    pub pruned: u64,
+    /// Executions that failed.
+    pub failing: u64,
+    /// Steps taken in all.
+    pub steps: u64,
+    /// Steps of the longest execution.
+    pub longest: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Why it ended.
+    pub ended: Ended,
+    /// The first failure.
+    pub found: Option<Found>,
+}
+
+impl Report {
+    /// Whether every order was covered and none failed.
+    #[must_use]
+    pub fn verified(&self) -> bool {
+        self.found.is_none() && self.ended == Ended::Done(Claim::Exhausted)
+    }
+}
+
+/// A failure, and how to get it again.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What went wrong.
+    pub failure: Failure,
+    /// The decisions that lead to it, to be [replayed](replay).
+    pub script: Script,
+    /// After how many executions, itself included.
+    pub after: u64,
+}
+
+/// A search that can be carried on by another worker. See [`search`] for the simple way.
+pub struct Search<'s> {
+    strategy: &'s mut dyn Strategy,
+    limits: Limits,
+    started: Instant,
+    report: Report,
+    watch: bool,
+    prefix: Vec<Choice>,
+    /// Choices of the latest execution with what each point looked like.
+    path: Vec<(Choice, u64)>,
+    trace: Trace,
+    /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
+    next_look: (u64, u64),
+}
+
+/// Whether a search is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It is.
+    Over,
+    /// This worker's program [can no longer be executed](Program::sound); carry on with a fresh one.
+    NeedsFreshWorker,
+}
+
+/// Searches `program` as `strategy` decides, within `limits`.
+pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: &Limits) -> Report {
+    let mut search = Search::new(strategy, limits);
+    let _ = search.run(program);
+    search.report()
+}
+
+impl<'s> Search<'s> {
+    /// A search that has not run anything yet.
+    #[must_use]
+    pub fn new(strategy: &'s mut dyn Strategy, limits: &Limits) -> Self {
+        let report = Report {
+            strategy: strategy.name(),
+            executions: 0,
+            pruned: 0,
+            failing: 0,
+            steps: 0,
+            longest: 0,
+            elapsed: Duration::ZERO,
+            ended: Ended::BudgetSpent,
+            found: None,
+        };
+        Self {
+            watch: strategy.revisits(),
+            strategy,
+            limits: limits.clone(),
+            started: Instant::now(),
+            report,
+            prefix: Vec::new(),
+            path: Vec::new(),
+            trace: Trace::default(),
+            next_look: (0, 0),
+        }
+    }
+
+    /// Runs executions until the search is over or the worker is spent.
+    pub fn run<P: Program>(&mut self, program: &mut P) -> Status {
+        while !self.budget_spent() {
+            self.prefix.clear();
+            let seed = match self.strategy.begin(&mut self.prefix) {
+                Next::Run { seed } => seed,
+                Next::Done(claim) => {
+                    self.report.ended = Ended::Done(claim);
+                    return Status::Over;
+                }
+            };
+            self.execute(program, seed);
+            if self.report.found.is_some() && !self.limits.keep_going {
+                self.report.ended = Ended::Failed;
+                return Status::Over;
+            }
+            if !program.sound() {
+                return Status::NeedsFreshWorker;
+            }
+        }
+        self.report.ended = Ended::BudgetSpent;
+        Status::Over
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub fn report(self) -> Report {
+        Report { elapsed: self.started.elapsed(), ..self.report }
+    }
+
+    fn budget_spent(&mut self) -> bool {
+        let done = self.report.executions + self.report.pruned;
+        if self.limits.executions.is_some_and(|limit| done >= limit) {
+            return true;
+        }
+        let Some(limit) = self.limits.time else {
+            return false;
+        };
+        if done < self.next_look.0 && self.report.steps < self.next_look.1 {
+            return false;
+        }
+        self.next_look = (done + 64, self.report.steps + 4_096);
+        self.started.elapsed() >= limit
+    }
+
+    fn execute<P: Program>(&mut self, program: &mut P, seed: u64) {
+        self.trace.clear();
+        let mut system = program.start(seed, &mut self.trace);
+        let outcome = match self.walk(&mut system) {
+            Walked::To(outcome) => Some(outcome),
+            Walked::Pruned => None,
+        };
+        self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace });
+        self.report.steps += self.trace.len() as u64;
+        self.report.longest = self.report.longest.max(self.trace.len() as u64);
+        match outcome {
+            None => self.report.pruned += 1,
+            Some(Outcome::Completed) => self.report.executions += 1,
+            Some(Outcome::Failed(failure)) => {
+                self.report.executions += 1;
+                self.report.failing += 1;
+                if self.report.found.is_none() {
+                    let seed = if system.drew_random() { seed } else { 0 };
+                    let choices = self.path.iter().map(|(choice, _)| *choice).collect();
+                    let after = self.report.executions + self.report.pruned;
+                    self.report.found = Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
+                }
+            }
+        }
+    }
+
+    fn walk<S: System>(&mut self, system: &mut S) -> Walked {
+        // As long as the choices are those of the latest execution, the points must look as they did there.
+        let mut familiar = self.watch;
+        let mut depth = 0;
+        loop {
+            let point = system.point();
+            let choice = match point {
+                Point::End(outcome) => {
+                    self.path.truncate(depth);
+                    return Walked::To(outcome.clone());
+                }
+                _ if self.trace.len() >= self.limits.steps as usize => {
+                    self.path.truncate(depth);
+                    return Walked::To(too_many_steps(&system.unfinished(), self.limits.steps));
+                }
+                _ if point.alternatives() == 1 => Choice(0),
+                _ => {
+                    let alternatives = point.alternatives();
+                    let looks = if self.watch { appearance(&point) } else { 0 };
+                    if familiar && depth < self.path.len() && self.path[depth].1 != looks {
+                        self.path.truncate(depth);
+                        return Walked::To(self.different(&point, depth));
+                    }
+                    let choice = match self.prefix.get(depth) {
+                        Some(&choice) => choice,
+                        None => match self.strategy.choose(&point, &self.trace) {
+                            Decision::Take(choice) => choice,
+                            Decision::Prune => {
+                                self.path.truncate(depth);
+                                return Walked::Pruned;
+                            }
+                        },
+                    };
+                    assert!(
+                        choice.0 < alternatives,
+                        "raddle bug: strategy {} chose {choice:?} of {alternatives}",
+                        self.strategy.name()
+                    );
+                    if familiar && self.path.get(depth).is_none_or(|(before, _)| *before != choice) {
+                        familiar = false;
+                    }
+                    match self.path.get_mut(depth) {
+                        Some(slot) => *slot = (choice, looks),
+                        None => self.path.push((choice, looks)),
+                    }
+                    depth += 1;
+                    choice
+                }
+            };
+            system.advance(choice, &mut self.trace);
+        }
+    }
+
+    fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
+        let now = match point {
+            Point::Actions(actions) => {
+                let list: Vec<_> =
+                    actions.iter().map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site)).collect();
+                format!("one of: {}", list.join("; "))
+            }
+            Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
+            Point::End(_) => "the end".to_owned(),
+        };
+        Failure::Nondeterminism(Divergence {
+            step: StepIx::next_of(self.trace.len()),
+            followed: depth,
+            of: self.prefix.len(),
+            why: format!(
+                "the same decisions led elsewhere in an earlier execution; now possible: {now}. Does the program depend on \
+                 time, random numbers, addresses, hash order or state outside Raddle's control?"
+            ),
+        })
+        .into()
+    }
+}
+
+enum Walked {
+    To(Outcome),
+    Pruned,
+}
+
+fn too_many_steps(unfinished: &[Waiting], bound: u32) -> Outcome {
+    Failure::TooManySteps { bound, unfinished: unfinished.to_vec() }.into()
+}
+
+/// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
+fn appearance(point: &Point<'_>) -> u64 {
+    let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    match point {
+        Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
+            let who = u64::from(action.task.number()) << 8 | action.variant as u64;
+            let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
+            fold(fold(hash, who), site ^ std::ptr::from_ref(action.op).addr() as u64)
+        }),
+        Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
+        Point::End(_) => 0,
+    }
+}
+
+/// Decisions to follow.
+#[derive(Clone, Debug)]
+pub enum Script {
+    /// By name, one for each point with several alternatives: what survives in a file.
+    Names(Schedule),
+    /// By place among the alternatives: what a search remembers.
+    Choices {
+        /// Feeds the program's own random numbers.
+        seed: u64,
+        /// One for each point with several alternatives.
+        choices: Vec<Choice>,
+    },
+}
+
+impl Script {
+    fn seed(&self) -> u64 {
+        match self {
+            Script::Names(schedule) => schedule.seed,
+            Script::Choices { seed, .. } => *seed,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Script::Names(schedule) => schedule.decisions.len(),
+            Script::Choices { choices, .. } => choices.len(),
+        }
+    }
+
+    /// What is to be done at the point where `system` is; `None` after the last decision.
+    fn find<S: System>(&self, decision: usize, system: &S) -> Option<Result<Choice, String>> {
+        match self {
+            Script::Names(schedule) => Some(schedule.decisions.get(decision)?.find(system)),
+            Script::Choices { choices, .. } => {
+                let choice = *choices.get(decision)?;
+                let alternatives = system.point().alternatives();
+                let fits = choice.0 < alternatives;
+                Some(if fits { Ok(choice) } else { Err(format!("only {alternatives} alternatives are left")) })
+            }
+        }
+    }
+}
+
+/// One execution, kept whole to be looked at.
+#[derive(Debug)]
+pub struct Record {
+    /// What it did.
+    pub steps: Vec<Step>,
+    /// Who did it, to what.
+    pub cast: Cast,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The decisions it took, all of them.
+    pub schedule: Schedule,
+    /// Where it stopped following the schedule it was given.
+    pub divergence: Option<Divergence>,
+}
+
+/// Runs one execution by `script`. Where the script does not fit, the record says so, and from there on, as after its last
+/// decision, tasks switch as [seldom as possible](least_switching).
+pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
+    let mut trace = Trace::default();
+    let mut system = program.start(script.seed(), &mut trace);
+    let mut taken = Vec::new();
+    let mut divergence = None;
+    let diverged = |trace: &Trace, followed, why| {
+        Some(Divergence { step: StepIx::next_of(trace.len()), followed, of: script.len(), why })
+    };
+    let outcome = loop {
+        let point = system.point();
+        if let Point::End(outcome) = point {
+            break outcome.clone();
+        }
+        if trace.len() >= limits.steps as usize {
+            break too_many_steps(&system.unfinished(), limits.steps);
+        }
+        let mut choice = Choice(0);
+        if point.alternatives() > 1 {
+            let wanted = if divergence.is_none() { script.find(taken.len(), &system) } else { None };
+            choice = match wanted {
+                Some(Ok(choice)) => choice,
+                Some(Err(why)) => {
+                    divergence = diverged(&trace, taken.len(), why);
+                    least_switching(&point, &trace)
+                }
+                None => least_switching(&point, &trace),
+            };
+            taken.push(Decided::name(&system, choice));
+        }
+        system.advance(choice, &mut trace);
+    };
+    if divergence.is_none() && taken.len() < script.len() {
+        let why = format!("the execution ended, but {} decisions were left", script.len() - taken.len());
+        divergence = diverged(&trace, taken.len(), why);
+    }
+    let seed = if system.drew_random() { script.seed() } else { 0 };
+    let schedule = Schedule { seed, decisions: taken };
+    Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, divergence }
+}

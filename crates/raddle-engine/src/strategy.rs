@@ -1,0 +1,96 @@
+//! Who decides.
+//!
+//! A strategy is a value that lives through a whole search. For every execution the search calls
+//! [`begin`](Strategy::begin) once, then [`choose`](Strategy::choose) at each point that has more than one alternative
+//! and lies beyond the prefix that `begin` asked for, then [`end`](Strategy::end) once.
+
+pub mod exhaustive;
+pub mod pct;
+pub mod portfolio;
+pub mod random;
+pub mod round_robin;
+
+use crate::outcome::Outcome;
+use crate::system::{Action, Choice, Point, Variant};
+use crate::trace::Trace;
+
+/// Decides what happens next. One file per strategy, under `strategy/`.
+pub trait Strategy: Send {
+    /// What it is called, everywhere the same: in settings, reports and docs.
+    fn name(&self) -> &'static str;
+
+    /// Called before each execution. To go on, the strategy leaves in `prefix` (which it is given empty) the choices
+    /// that lead to where it wants to decide itself; the search brings the program there without asking it.
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next;
+
+    /// Called at each point beyond the prefix that has at least two alternatives. `at` is never the end.
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision;
+
+    /// Called after each execution, also one that failed, was pruned or did not follow its prefix.
+    fn end(&mut self, run: &Run<'_>);
+
+    /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
+    /// do the same thing twice. Asked once.
+    fn revisits(&self) -> bool {
+        false
+    }
+}
+
+/// Whether there is more to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Run another execution; the seed feeds the program's own random numbers.
+    Run {
+        /// Equal seeds, equal numbers.
+        seed: u64,
+    },
+    /// The search is over.
+    Done(Claim),
+}
+
+/// What is known when a strategy has nothing left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Every order was covered.
+    Exhausted,
+    /// All it wanted to see was seen, but orders were left out on purpose.
+    Selective,
+    /// A number of orders was looked at.
+    Sampled,
+}
+
+/// What is done at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// This alternative.
+    Take(Choice),
+    /// Nothing new lies beyond: give this execution up.
+    Prune,
+}
+
+/// An execution, as its strategy looks back at it.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// How it ended; `None` if it was pruned.
+    pub outcome: Option<&'a Outcome>,
+    /// What it did.
+    pub trace: &'a Trace,
+}
+
+/// The choice that stays with the task that stepped last if it can go on in the ordinary way, and else takes the first
+/// task that can: the order with the fewest switches. Data choices get their first value.
+///
+/// # Panics
+///
+/// If the execution is over.
+#[must_use]
+pub fn least_switching(at: &Point<'_>, so_far: &Trace) -> Choice {
+    let Point::Actions(actions) = at else {
+        return Choice(0);
+    };
+    let last = so_far.last().map(|step| step.task);
+    let stays = |a: &Action| Some(a.task) == last && a.variant == Variant::Ready;
+    let ready = |a: &Action| a.variant == Variant::Ready;
+    let at = actions.iter().position(stays).or_else(|| actions.iter().position(ready)).unwrap_or(0);
+    Choice(u32::try_from(at).expect("raddle bug: more than 2^32 actions"))
+}

@@ -1,0 +1,102 @@
+//! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+//!
+//! Every task gets a random priority when it is first seen, and the highest one that can go on does. At `depth - 1` steps,
+//! drawn uniformly over the length of an execution, the task about to step falls below all others. A bug that needs `depth`
+//! ordering constraints in a program of n tasks and k steps is hit with probability at least 1 / (n · k^(depth-1)).
+//!
+//! Where we differ: k is not asked for but taken from the longest execution so far, and each way out of a wait has a
+//! priority of its own, so that a timed wait may run out early in one execution and late in the next.
+
+use crate::rng::{Rng, mix};
+use crate::strategy::{Decision, Next, Run, Strategy};
+use crate::system::{Action, Choice, Point, Variant};
+use crate::trace::Trace;
+
+/// Random priorities with few changes.
+#[derive(Debug)]
+pub struct Pct {
+    seed: u64,
+    execution: u64,
+    depth: u32,
+    rng: Rng,
+    longest: u32,
+    /// By task and variant; 0 where none has been drawn yet.
+    priorities: Vec<u64>,
+    /// Steps at which the task about to run falls, latest first.
+    changes: Vec<u32>,
+}
+
+/// Drawn priorities lie above this; what fell lies below.
+const FALLEN: u64 = 1 << 32;
+
+/// How long an execution is taken to be before one was seen.
+const FIRST_GUESS: u32 = 100;
+
+impl Pct {
+    /// Looks for bugs of `depth` ordering constraints; at least 1.
+    #[must_use]
+    pub fn new(seed: u64, depth: u32) -> Self {
+        Self {
+            seed,
+            execution: 0,
+            depth: depth.max(1),
+            rng: Rng::new(seed),
+            longest: 0,
+            priorities: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    fn priority(&mut self, action: &Action) -> &mut u64 {
+        let slot = action.task.index() * 3 + action.variant as usize;
+        if slot >= self.priorities.len() {
+            self.priorities.resize(slot + 1, 0);
+        }
+        let priority = &mut self.priorities[slot];
+        if *priority == 0 {
+            *priority = self.rng.bits() | FALLEN;
+        }
+        priority
+    }
+}
+
+impl Strategy for Pct {
+    fn name(&self) -> &'static str {
+        "pct"
+    }
+
+    fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+        let seed = mix(self.seed, self.execution);
+        self.execution += 1;
+        self.rng = Rng::new(seed);
+        self.priorities.clear();
+        let length = if self.longest == 0 { FIRST_GUESS } else { self.longest };
+        self.changes = (1..self.depth).map(|_| self.rng.below(length)).collect();
+        self.changes.sort_unstable_by(|a, b| b.cmp(a));
+        Next::Run { seed }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        let Point::Actions(actions) = at else {
+            return Decision::Take(Choice(self.rng.below(at.alternatives())));
+        };
+        loop {
+            let highest = (0..actions.len()).max_by_key(|&i| *self.priority(&actions[i]));
+            let highest = highest.expect("raddle bug: a point without actions");
+            if self.changes.last().is_none_or(|&step| step as usize > so_far.len()) {
+                return Decision::Take(Choice(highest as u32));
+            }
+            self.changes.pop();
+            // The later a task falls, the lower it lands: priorities d-1, d-2, …, 1 of the paper.
+            let place = 1 + self.changes.len() as u64;
+            let fallen = actions[highest];
+            for variant in [Variant::Ready, Variant::TimedOut, Variant::Spurious] {
+                *self.priority(&Action { variant, ..fallen }) = place;
+            }
+        }
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        self.longest = self.longest.max(u32::try_from(run.trace.len()).unwrap_or(u32::MAX));
+    }
+}

@@ -1,0 +1,49 @@
+//! Round robin: every task in turn, one step each; the deterministic manager of Eta (seed 003). One execution.
+//!
+//! Waits end by time or for no reason only where nothing else can happen. Data choices get their first value.
+
+use crate::ids::TaskId;
+use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::system::{Action, Choice, Point, Variant};
+use crate::trace::Trace;
+
+/// The deterministic order in which each task takes one step after the other.
+#[derive(Debug, Default)]
+pub struct RoundRobin {
+    last: Option<TaskId>,
+    done: bool,
+}
+
+impl RoundRobin {
+    /// A search of one execution.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Strategy for RoundRobin {
+    fn name(&self) -> &'static str {
+        "round-robin"
+    }
+
+    fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+        self.last = None;
+        if self.done { Next::Done(Claim::Sampled) } else { Next::Run { seed: 0 } }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
+        let Point::Actions(actions) = at else {
+            return Decision::Take(Choice(0));
+        };
+        let last = self.last;
+        let rank = |(_, a): &(usize, &Action)| (a.variant != Variant::Ready, Some(a.task) <= last, a.task, a.variant);
+        let (index, action) = actions.iter().enumerate().min_by_key(rank).expect("raddle bug: a point without actions");
+        self.last = Some(action.task);
+        Decision::Take(Choice(u32::try_from(index).expect("raddle bug: more than 2^32 actions")))
+    }
+
+    fn end(&mut self, _: &Run<'_>) {
+        self.done = true;
+    }
+}

@@ -1,0 +1,132 @@
+//! The program under test, paused where something must be decided.
+
+use crate::ids::{ObjectId, TaskId};
+use crate::outcome::{Cast, Outcome, Waiting};
+use crate::schedule::TaskName;
+use crate::trace::{Effect, Operation, Site, Trace};
+
+/// A program that can be executed again and again. One value per worker; it may keep stacks and tables between
+/// executions.
+pub trait Program {
+    /// One execution.
+    type System: System;
+
+    /// Starts an execution and runs it to its first point. Called by the search, once per execution.
+    ///
+    /// `seed` feeds the program's own random numbers, if it draws any: the same seed, the same numbers.
+    fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System;
+
+    /// Whether the worker can go on here after the execution that just ended. A program that had to be left in the
+    /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
+    fn sound(&self) -> bool {
+        true
+    }
+}
+
+/// One execution of a concurrent program, paused where something must be decided. Dropping it abandons the execution.
+pub trait System {
+    /// What must be decided now. Called by the search after the start and after each [`advance`](Self::advance); the
+    /// answer stays the same until the next one.
+    fn point(&self) -> Point<'_>;
+
+    /// Does what was decided and runs to the next point, adding the steps it takes to `trace`: at least one, and as many
+    /// more as follow without any decision. Called by the search with a choice within the point's alternatives.
+    fn advance(&mut self, choice: Choice, trace: &mut Trace);
+
+    /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
+    fn task_name(&self, task: TaskId) -> TaskName;
+
+    /// Who took part and what they touched. Called at most once, at the end of an execution that is to be shown.
+    fn cast(&self) -> Cast;
+
+    /// What every task that has not ended is about to do. Called when an execution is cut short.
+    fn unfinished(&self) -> Vec<Waiting>;
+
+    /// Whether the program has drawn random numbers of its own, so that its seed belongs to the schedule.
+    fn drew_random(&self) -> bool {
+        false
+    }
+
+    /// A second copy, paused at the same point; `None` if the program cannot be copied.
+    fn fork(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// A hash of the program's state, equal for equal states; `None` if the state cannot be seen.
+    fn fingerprint(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A place where something must be decided.
+#[derive(Debug)]
+pub enum Point<'a> {
+    /// One of these happens next. Never empty; in a stable order: by task, in order of creation, then by variant.
+    Actions(&'a [Action]),
+    /// A task has asked for one of `choices` values; nothing else can happen before it has it.
+    Data {
+        /// Who asked.
+        task: TaskId,
+        /// How many values there are, at least one.
+        choices: u32,
+        /// Where in the source.
+        site: Site,
+    },
+    /// The execution is over.
+    End(&'a Outcome),
+}
+
+impl Point<'_> {
+    /// How many ways there are to go on from here; 0 at the end.
+    #[must_use]
+    pub fn alternatives(&self) -> u32 {
+        match self {
+            Point::Actions(actions) => u32::try_from(actions.len()).expect("raddle bug: more than 2^32 actions"),
+            Point::Data { choices, .. } => *choices,
+            Point::End(_) => 0,
+        }
+    }
+}
+
+/// One of a point's alternatives, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Choice(pub u32);
+
+impl Choice {
+    /// For indexing the point's actions.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a task would do next if it were chosen: known before it is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Action {
+    /// Who.
+    pub task: TaskId,
+    /// Which of the task's possibilities.
+    pub variant: Variant,
+    /// What it would do.
+    pub op: &'static Operation,
+    /// To what; [`ObjectId::NONE`] if to nothing.
+    pub object: ObjectId,
+    /// As far as is known before: a compare-exchange that turns out to fail only reads.
+    pub effect: Effect,
+    /// Where in the source.
+    pub site: Site,
+}
+
+/// Which way out of its wait a task takes. Ordered: the ordinary way first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// What it asked for has come true.
+    Ready,
+    /// Its time has come.
+    TimedOut,
+    /// For no reason at all, as condition variables and parked threads may.
+    Spurious,
+}

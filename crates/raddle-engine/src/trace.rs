@@ -1,0 +1,189 @@
+//! The steps an execution has taken, and what each of them touched.
+
+use std::panic::Location;
+
+use crate::ids::{ObjectId, StepIx, TaskId};
+use crate::system::Variant;
+
+/// Where in the source an operation was asked for.
+pub type Site = &'static Location<'static>;
+
+/// A kind of operation, such as "lock" or "send". Each is one `static`, known by its address.
+#[derive(Debug)]
+pub struct Operation {
+    /// What the report says the task does, as a verb: "lock", "load".
+    pub verb: &'static str,
+    /// What strategies need to know of it.
+    pub class: Class,
+}
+
+/// What an operation is to a strategy, whichever kind of program it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Looks at shared state.
+    Read,
+    /// Replaces shared state.
+    Write,
+    /// Looks at shared state and replaces it in one go.
+    Update,
+    /// Takes something others may hold.
+    Acquire,
+    /// Gives back what was taken.
+    Release,
+    /// Waits to be woken.
+    Wait,
+    /// Wakes those who wait.
+    Notify,
+    /// Puts a message somewhere.
+    Send,
+    /// Takes a message.
+    Receive,
+    /// Creates a task.
+    Spawn,
+    /// Learns that a task has ended.
+    Join,
+    /// Ends the task.
+    Finish,
+    /// Plain memory that must not be raced on.
+    Cell,
+    /// Lets others go first.
+    Yield,
+    /// Looks at or waits for the clock.
+    Time,
+    /// Picks one of several values.
+    Choice,
+}
+
+/// Whether an access looks or changes. Two accesses to one object are dependent if one of them changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// The object is as it was.
+    Read,
+    /// The object may be different.
+    Change,
+}
+
+/// How an access orders the memory around it; what data-race detection goes by.
+///
+/// Every object carries a clock of what was published through it. The three flags say what an access does to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ordered {
+    /// The task learns what was published.
+    pub acquire: bool,
+    /// What was published before is no longer learnt from here on (a plain store ends a release sequence).
+    pub reset: bool,
+    /// The task publishes all it knows.
+    pub release: bool,
+}
+
+impl Ordered {
+    /// Orders nothing.
+    pub const RELAXED: Self = Self { acquire: false, reset: false, release: false };
+    /// The task learns.
+    pub const ACQUIRE: Self = Self { acquire: true, reset: false, release: false };
+    /// The task publishes.
+    pub const RELEASE: Self = Self { acquire: false, reset: false, release: true };
+    /// The task learns, then publishes.
+    pub const BOTH: Self = Self { acquire: true, reset: false, release: true };
+}
+
+/// One object touched by a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What was touched.
+    pub object: ObjectId,
+    /// Looked at or changed.
+    pub effect: Effect,
+    /// What memory order it brings.
+    pub ordered: Ordered,
+}
+
+/// What happened between two decisions, as the report shows it and as reduction sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Who.
+    pub task: TaskId,
+    /// Which of the task's possibilities was taken.
+    pub variant: Variant,
+    /// Did what.
+    pub op: &'static Operation,
+    /// To what, and how. [`ObjectId::NONE`] if to nothing.
+    pub access: Access,
+    /// What was found there, if that is worth telling.
+    pub found: Option<Word>,
+    /// What was left there, if that is worth telling.
+    pub left: Option<Word>,
+    /// Where in the source.
+    pub site: Site,
+    /// Whether the strategy was asked, and with how many alternatives; 1 if this step was the only possible one.
+    pub alternatives: u32,
+    /// Where this step's further accesses begin in [`Trace::more`].
+    pub more: u32,
+}
+
+/// A value small enough to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Word(pub u64);
+
+/// The steps taken so far, in order.
+#[derive(Debug, Default)]
+pub struct Trace {
+    steps: Vec<Step>,
+    more: Vec<Access>,
+}
+
+impl Trace {
+    /// How many steps there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing has happened yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// All steps, oldest first.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The latest step.
+    #[must_use]
+    pub fn last(&self) -> Option<&Step> {
+        self.steps.last()
+    }
+
+    /// Everything a step touched: its own access first, then the further ones.
+    pub fn accesses(&self, step: StepIx) -> impl Iterator<Item = Access> + '_ {
+        let at = &self.steps[step.index()];
+        let end = self.steps.get(step.index() + 1).map_or(self.more.len(), |next| next.more as usize);
+        let own = at.access.object.is_some().then_some(at.access);
+        own.into_iter().chain(self.more[at.more as usize..end].iter().copied())
+    }
+
+    /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
+    pub fn push(&mut self, mut step: Step) {
+        step.more = u32::try_from(self.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        self.steps.push(step);
+    }
+
+    /// Adds a further access to the latest step. Called by a [`System`](crate::system::System) as it advances.
+    ///
+    /// # Panics
+    ///
+    /// If there is no step yet.
+    pub fn touch(&mut self, access: Access) {
+        assert!(!self.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
+        self.more.push(access);
+    }
+
+    /// Forgets all steps and keeps the memory for the next execution.
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.more.clear();
+    }
+}

@@ -1,0 +1,163 @@
+//! Stack overflow in a fiber: caught at the guard page, turned into a failure of that task.
+//!
+//! The handler looks whether the fault lies in the guard page of the fiber that runs on this OS thread. If so, and if the
+//! fault came from the program itself and not from inside a shared library (which may hold a lock of the allocator's), it
+//! lets the fiber return as if its function had ended; nothing on its stack is dropped. Any other fault goes to the handler
+//! that was there before. Elsewhere than on Linux with x86-64 or AArch64, the process aborts as it would without Raddle.
+
+/// The size of a guard page, and what stack sizes are rounded to.
+pub(super) const PAGE_BYTES: usize = 4096;
+
+/// Installs the handler, once per process.
+pub(super) fn install() {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    linux::install();
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod linux {
+    use std::ffi::{c_int, c_void};
+    use std::mem::MaybeUninit;
+    use std::ptr;
+    use std::sync::OnceLock;
+
+    use crate::coroutine::current;
+
+    struct Installed {
+        segv: libc::sigaction,
+        bus: libc::sigaction,
+        /// Where the program's own code lies.
+        text: (usize, usize),
+    }
+
+    static INSTALLED: OnceLock<Installed> = OnceLock::new();
+
+    pub(super) fn install() {
+        INSTALLED.get_or_init(|| Installed {
+            segv: replace(libc::SIGSEGV),
+            bus: replace(libc::SIGBUS),
+            text: program_text(),
+        });
+    }
+
+    fn replace(signal: c_int) -> libc::sigaction {
+        let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: plain calls into libc with valid pointers; an all-zero `sigaction` is a valid one.
+        unsafe {
+            let mut ours = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            ours.sa_sigaction = handle as *const () as usize;
+            ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            libc::sigaction(signal, &raw const ours, before.as_mut_ptr());
+            before.assume_init()
+        }
+    }
+
+    /// The executable mapping that holds this very function.
+    fn program_text() -> (usize, usize) {
+        let here = program_text as *const () as usize;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let range = |line: &str| {
+            let (from, rest) = line.split_once('-')?;
+            let (to, _) = rest.split_once(' ')?;
+            Some((usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?))
+        };
+        maps.lines().filter_map(range).find(|&(from, to)| (from..to).contains(&here)).unwrap_or((0, usize::MAX))
+    }
+
+    extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+        // SAFETY: the kernel calls this with a valid `siginfo_t` and `ucontext_t`. Only memory of the running execution is
+        // read, by plain loads; nothing is allocated or locked.
+        unsafe {
+            let fault = (*info).si_addr().addr();
+            let context = &mut *context.cast::<libc::ucontext_t>();
+            if !cut_off(fault, context) {
+                pass_on(signal, info, ptr::from_mut(context).cast());
+            }
+        }
+    }
+
+    /// Lets the fiber that ran into its guard page at `fault` return; says whether there is one.
+    ///
+    /// # Safety
+    ///
+    /// `context` must be that of a fault on this OS thread.
+    unsafe fn cut_off(fault: usize, context: &mut libc::ucontext_t) -> bool {
+        let trap = current::with(|execution| execution.lane.trap.get()).flatten();
+        let (Some(trap), Some(installed)) = (trap, INSTALLED.get()) else {
+            return false;
+        };
+        // Large frames are probed page by page, so the guard page is never stepped over.
+        let guard = trap.limit - super::PAGE_BYTES..trap.limit;
+        let (pc, sp) = counters(context);
+        let ours = (installed.text.0..installed.text.1).contains(&pc);
+        if !guard.contains(&fault) || !ours || !trap.handler.stack_ptr_in_bounds(sp) {
+            return false;
+        }
+        // SAFETY: the stack pointer lies in the fiber, and the registers are set as told. What the fiber did outside itself
+        // was done by ordinary code at an operation's boundary or in the middle of the user's own computation; what of it
+        // lies under a `RefCell` of the execution is found borrowed by the runtime, which then gives the worker up.
+        let registers = unsafe { trap.handler.setup_trap_handler(|| ()) };
+        set_registers(context, &registers);
+        true
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn counters(context: &libc::ucontext_t) -> (usize, usize) {
+        let registers = &context.uc_mcontext.gregs;
+        (registers[libc::REG_RIP as usize] as usize, registers[libc::REG_RSP as usize] as usize)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn set_registers(context: &mut libc::ucontext_t, to: &corosensei::trap::TrapHandlerRegs) {
+        let registers = &mut context.uc_mcontext.gregs;
+        registers[libc::REG_RIP as usize] = to.rip as i64;
+        registers[libc::REG_RSP as usize] = to.rsp as i64;
+        registers[libc::REG_RBP as usize] = to.rbp as i64;
+        registers[libc::REG_RDI as usize] = to.rdi as i64;
+        registers[libc::REG_RSI as usize] = to.rsi as i64;
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn counters(context: &libc::ucontext_t) -> (usize, usize) {
+        (context.uc_mcontext.pc as usize, context.uc_mcontext.sp as usize)
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn set_registers(context: &mut libc::ucontext_t, to: &corosensei::trap::TrapHandlerRegs) {
+        let machine = &mut context.uc_mcontext;
+        machine.pc = to.pc;
+        machine.sp = to.sp;
+        machine.regs[0] = to.x0;
+        machine.regs[1] = to.x1;
+        machine.regs[29] = to.x29;
+        machine.regs[30] = to.lr;
+    }
+
+    /// Does what would have been done without us.
+    ///
+    /// # Safety
+    ///
+    /// The arguments must be those of the signal being handled.
+    unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+        let before = INSTALLED.get().map(|i| if signal == libc::SIGBUS { &i.bus } else { &i.segv });
+        match before {
+            Some(action) if action.sa_sigaction > libc::SIG_IGN => {
+                // SAFETY: the action was installed for this signal by someone who wrote it for these arguments.
+                unsafe {
+                    if action.sa_flags & libc::SA_SIGINFO != 0 {
+                        let call: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                            std::mem::transmute(action.sa_sigaction);
+                        call(signal, info, context);
+                    } else {
+                        let call: extern "C" fn(c_int) = std::mem::transmute(action.sa_sigaction);
+                        call(signal);
+                    }
+                }
+            }
+            // SAFETY: a plain call into libc. The faulting instruction runs again and ends the process.
+            _ => unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+            },
+        }
+    }
+}

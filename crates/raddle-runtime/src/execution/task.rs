@@ -1,0 +1,78 @@
+//! What is known of a task.
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::outcome::Place;
+use raddle_engine::schedule::TaskName;
+use raddle_engine::system::Variant;
+
+use crate::execution::Ask;
+use crate::execution::spin::Spin;
+use crate::thread::local::Locals;
+
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Created, and not yet run to its first operation.
+    Newborn,
+    /// Running, or paused at what it asks for.
+    Alive,
+    /// Ended.
+    Finished,
+}
+
+/// A task of the running execution.
+pub(crate) struct Task {
+    pub(crate) parent: TaskId,
+    /// Which of its parent's children it is, from 1.
+    pub(crate) ordinal: u32,
+    /// How many children it has.
+    pub(crate) children: u32,
+    /// What the program calls it.
+    pub(crate) label: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) asks: Option<Ask>,
+    /// How its latest wait ended.
+    pub(crate) resumed_by: Variant,
+    /// The task as something others look at: whether it has ended.
+    pub(crate) end: ObjectId,
+    /// The task as something others wake: its parking token, or a notification.
+    pub(crate) signal: ObjectId,
+    pub(crate) spin: Spin,
+    /// The panic that unwinds it, or did so last.
+    pub(crate) panic: Option<(String, Option<Place>)>,
+    /// The message of the panic before that one.
+    pub(crate) earlier_panic: Option<String>,
+    pub(crate) locals: Locals,
+}
+
+impl Task {
+    pub(crate) fn new(parent: TaskId, ordinal: u32, label: Option<String>, end: ObjectId, signal: ObjectId) -> Self {
+        Self {
+            parent,
+            ordinal,
+            children: 0,
+            label,
+            status: Status::Newborn,
+            asks: None,
+            resumed_by: Variant::Ready,
+            end,
+            signal,
+            spin: Spin::default(),
+            panic: None,
+            earlier_panic: None,
+            locals: Locals::default(),
+        }
+    }
+
+    /// How a task came to be.
+    pub(crate) fn name(tasks: &[Task], task: TaskId) -> TaskName {
+        let mut path = Vec::new();
+        let mut at = task;
+        while at != TaskId::MAIN {
+            path.push(tasks[at.index()].ordinal);
+            at = tasks[at.index()].parent;
+        }
+        path.reverse();
+        TaskName(path)
+    }
+}

@@ -1,0 +1,64 @@
+//! Panics of explored executions: kept for the report instead of being printed.
+
+use std::any::Any;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
+
+use raddle_engine::outcome::{Failure, Place};
+
+use crate::coroutine::current;
+use crate::execution::Execution;
+
+/// Puts a hook before the one that is there; once per process.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if current::with(|execution| note(execution, info)).is_none() {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// What a panic says.
+pub(crate) fn message(payload: &dyn Any) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("(a panic whose payload is not a string)").to_owned()
+}
+
+/// The panics with which the compiler's own code ends the process, instead of unwinding further.
+const LAST_WORDS: [&str; 2] =
+    ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
+
+fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
+    let Ok(mut state) = execution.state.try_borrow_mut() else {
+        // Raddle's own panic, in the middle of an operation: it has to be seen.
+        print_own_bug(info);
+        return;
+    };
+    let message = message(info.payload());
+    let place = info.location().map(Place::from);
+    if !LAST_WORDS.contains(&message.as_str()) {
+        let task = state.task();
+        task.earlier_panic = task.panic.take().map(|(message, _)| message);
+        task.panic = Some((message, place));
+        return;
+    }
+    // When this hook returns, the process aborts. So it does not: the fiber stays here for ever, and so does this OS
+    // thread's mark of being inside a hook, which is why the worker is not used any more.
+    let task = state.current;
+    let Some((second, place)) = state.task().panic.take() else { return };
+    let first = state.task().earlier_panic.take().unwrap_or_else(|| message.clone());
+    state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
+    state.spoiled = true;
+    drop(state);
+    execution.lane.suspend();
+    unreachable!("raddle bug: a task that aborted was resumed");
+}
+
+#[expect(clippy::print_stderr, reason = "a bug of Raddle's own, on the way to ending the process")]
+fn print_own_bug(info: &PanicHookInfo<'_>) {
+    eprintln!("{info}");
+}

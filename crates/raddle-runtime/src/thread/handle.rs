@@ -1,0 +1,120 @@
+//! Handles to threads: who they are, whether they have ended, and how to wake them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+
+use crate::coroutine::current;
+use crate::execution::{Ask, Execution, here};
+use crate::thread::park;
+
+static JOIN: Operation = Operation { verb: "join", class: Class::Join };
+static IS_FINISHED: Operation = Operation { verb: "is_finished", class: Class::Read };
+
+/// A handle to a thread, as [`std::thread::Thread`].
+#[derive(Clone)]
+pub struct Thread {
+    id: ThreadId,
+    name: Option<Arc<str>>,
+    /// For threads of the system's: their own handle.
+    std: Option<std::thread::Thread>,
+}
+
+/// Which thread, as [`std::thread::ThreadId`]. No two threads of a process have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ThreadId(Identity);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Identity {
+    Std(std::thread::ThreadId),
+    Task { execution: u64, task: TaskId },
+}
+
+impl From<std::thread::Thread> for Thread {
+    fn from(std: std::thread::Thread) -> Self {
+        Self { id: ThreadId(Identity::Std(std.id())), name: std.name().map(Arc::from), std: Some(std) }
+    }
+}
+
+impl Thread {
+    pub(super) fn of_task(execution: u64, task: TaskId, name: Option<Arc<str>>) -> Self {
+        Self { id: ThreadId(Identity::Task { execution, task }), name, std: None }
+    }
+
+    /// Which thread it is.
+    #[must_use]
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// Its name, if it was given one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Wakes it if it is parked, or lets its next parking return at once.
+    ///
+    /// # Panics
+    ///
+    /// If it belongs to another execution.
+    #[track_caller]
+    pub fn unpark(&self) {
+        match &self.std {
+            Some(thread) => thread.unpark(),
+            None => self.in_its_execution(|execution, task| park::unpark(execution, task, here())),
+        }
+    }
+
+    pub(super) fn wait_for_end(&self, site: Site) {
+        self.in_its_execution(|execution, task| {
+            let end = execution.state.borrow().tasks[task.index()].end;
+            let ready: fn(u64, u64) -> bool = |ended, _| ended != 0;
+            let ordered = Ordered::ACQUIRE;
+            let ask = Ask::new(&JOIN, end, Effect::Read, site);
+            execution.step(Ask { ordered, ready: Some(ready), unseen: true, ..ask }, |_| ());
+        });
+    }
+
+    pub(super) fn has_ended(&self, site: Site) -> bool {
+        self.in_its_execution(|execution, task| {
+            let end = execution.state.borrow().tasks[task.index()].end;
+            let ask = Ask { ordered: Ordered::ACQUIRE, ..Ask::new(&IS_FINISHED, end, Effect::Read, site) };
+            execution.step(ask, |moment| {
+                let ended = *moment.word();
+                moment.found(ended);
+                ended != 0
+            })
+        })
+    }
+
+    fn in_its_execution<R>(&self, body: impl FnOnce(&Execution, TaskId) -> R) -> R {
+        let Identity::Task { execution: number, task } = self.id.0 else {
+            unreachable!("raddle bug: a thread of the system's taken for a task");
+        };
+        let result = current::with(|execution| {
+            let same = execution.state.borrow().number == number;
+            same.then(|| body(execution, task))
+        });
+        result.flatten().expect("raddle: this thread belongs to an execution that is over, or to another test's")
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("id", &self.id).field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// A handle to the thread that calls this.
+#[must_use]
+pub fn current() -> Thread {
+    let task = current::with(|execution| {
+        let mut state = execution.state.borrow_mut();
+        let label = if state.current == TaskId::MAIN { Some("main".into()) } else { state.task().label.as_deref().map(Arc::from) };
+        Thread::of_task(state.number, state.current, label)
+    });
+    task.unwrap_or_else(|| std::thread::current().into())
+}

@@ -1,0 +1,92 @@
+//! Parking, sleeping and yielding.
+
+use std::time::Duration;
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site};
+
+use crate::coroutine::current;
+use crate::execution::{Ask, Execution, here};
+use crate::time::{CLOCK, after};
+
+static YIELD: Operation = Operation { verb: "yield", class: Class::Yield };
+static PARK: Operation = Operation { verb: "park", class: Class::Wait };
+static UNPARK: Operation = Operation { verb: "unpark", class: Class::Notify };
+static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
+static WAKE: Operation = Operation { verb: "wake up", class: Class::Time };
+
+/// Lets other threads go first, as [`std::thread::yield_now`].
+#[track_caller]
+pub fn yield_now() {
+    let site = here();
+    if current::with(|execution| yield_in(execution, site)).is_none() {
+        std::thread::yield_now();
+    }
+}
+
+pub(crate) fn yield_in(execution: &Execution, site: Site) {
+    execution.step(Ask::new(&YIELD, ObjectId::NONE, Effect::Read, site), |_| ());
+}
+
+/// Waits until [unparked](super::Thread::unpark), as [`std::thread::park`]; may also return for no reason.
+#[track_caller]
+pub fn park() {
+    let site = here();
+    if current::with(|execution| park_in(execution, None, site)).is_none() {
+        std::thread::park();
+    }
+}
+
+/// Waits until [unparked](super::Thread::unpark), but not much longer than `timeout`, as [`std::thread::park_timeout`].
+#[track_caller]
+pub fn park_timeout(timeout: Duration) {
+    let site = here();
+    if current::with(|execution| park_in(execution, Some(timeout), site)).is_none() {
+        std::thread::park_timeout(timeout);
+    }
+}
+
+fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
+    let (signal, deadline) = {
+        let mut state = execution.state.borrow_mut();
+        let now = state.now();
+        (state.task().signal, timeout.map(|timeout| after(now, timeout)))
+    };
+    let ask = Ask::new(&PARK, signal, Effect::Change, site);
+    let ready: fn(u64, u64) -> bool = |token, _| token != 0;
+    let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), deadline, spurious: true, ..ask };
+    execution.step(ask, |moment| {
+        if moment.variant() == Variant::Ready {
+            *moment.word() = 0;
+        }
+        if deadline.is_some() {
+            moment.touch(Access { object: CLOCK, effect: Effect::Read, ordered: Ordered::RELAXED });
+        }
+    });
+}
+
+pub(super) fn unpark(execution: &Execution, task: TaskId, site: Site) {
+    let signal = execution.state.borrow().tasks[task.index()].signal;
+    let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&UNPARK, signal, Effect::Change, site) };
+    execution.step(ask, |moment| *moment.word() = 1);
+}
+
+/// Waits until `duration` has passed on the virtual clock, as [`std::thread::sleep`].
+#[track_caller]
+pub fn sleep(duration: Duration) {
+    let site = here();
+    if current::with(|execution| sleep_in(execution, duration, site)).is_none() {
+        std::thread::sleep(duration);
+    }
+}
+
+fn sleep_in(execution: &Execution, duration: Duration, site: Site) {
+    let until = execution.step(Ask::new(&SLEEP, CLOCK, Effect::Read, site), |moment| {
+        moment.progress(crate::execution::Progress::Neutral);
+        after(moment.state.now(), duration)
+    });
+    let never: fn(u64, u64) -> bool = |now, until| now >= until && until == 0;
+    let ask = Ask { ready: Some(never), deadline: Some(until), ..Ask::new(&WAKE, CLOCK, Effect::Change, site) };
+    execution.step(ask, |moment| moment.progress(crate::execution::Progress::Neutral));
+}
