@@ -81,6 +81,7 @@ pub enum Point<'a> {
 
 impl Point<'_> {
     /// How many ways there are to go on from here; 0 at the end.
+    #[inline]
     #[must_use]
     pub fn alternatives(&self) -> u32 {
         match self {

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Failure, Outcome};
+use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Operation, Ordered, Site, Step, Word};
 
@@ -70,10 +70,12 @@ impl Ask {
     }
 }
 
-/// The moment in which an operation takes effect.
+/// The moment in which an operation takes effect. Its step is the latest of the trace.
 pub(crate) struct Moment<'a> {
     pub(crate) state: &'a mut State,
-    pub(crate) step: &'a mut Step,
+    object: ObjectId,
+    task: TaskId,
+    variant: Variant,
     /// Whether others can find the object different from before; decides what a spinning task waits for.
     progress: Progress,
 }
@@ -91,34 +93,43 @@ pub(crate) enum Progress {
 
 impl Moment<'_> {
     /// The object's word.
+    #[inline]
     pub(crate) fn word(&mut self) -> &mut u64 {
-        &mut self.state.objects[self.step.access.object.index()].word
+        &mut self.state.objects[self.object.index()].word
     }
 
     /// Who is doing this.
     pub(crate) fn task(&self) -> TaskId {
-        self.step.task
+        self.task
     }
 
     /// Whether what was waited for came true, or the time, or nothing.
     pub(crate) fn variant(&self) -> Variant {
-        self.step.variant
+        self.variant
+    }
+
+    #[inline]
+    fn step(&mut self) -> &mut Step {
+        self.state.trace.last_mut().expect("raddle bug: an operation takes effect without a step")
     }
 
     /// Shows what was found in the object.
+    #[inline]
     pub(crate) fn found(&mut self, word: u64) {
-        self.step.found = Some(Word(word));
+        self.step().found = Some(Word(word));
     }
 
     /// Shows what was left in the object.
+    #[inline]
     pub(crate) fn left(&mut self, word: u64) {
-        self.step.left = Some(Word(word));
+        self.step().left = Some(Word(word));
     }
 
     /// It turned out that nothing was changed, and that the memory is ordered like this.
     pub(crate) fn only_looked(&mut self, ordered: Ordered) {
-        self.step.access.effect = Effect::Read;
-        self.step.access.ordered = ordered;
+        let access = &mut self.step().access;
+        access.effect = Effect::Read;
+        access.ordered = ordered;
         self.progress = Progress::Looked;
     }
 
@@ -129,20 +140,22 @@ impl Moment<'_> {
 
     /// Records a further object touched.
     pub(crate) fn touch(&mut self, access: Access) {
-        self.state.touched.push(access);
+        self.state.trace.touch(access);
         if access.effect == Effect::Change {
             self.state.objects[access.object.index()].version += 1;
+            self.state.stale = true;
         }
     }
 
     /// The task now holds the object.
     pub(crate) fn hold(&mut self) {
-        self.state.holds.push((self.step.access.object, self.step.task, self.step.site));
+        let site = self.step().site;
+        self.state.holds.push((self.object, self.task, site));
     }
 
     /// The task no longer holds the object.
     pub(crate) fn release(&mut self) {
-        self.state.release(self.step.access.object, self.step.task);
+        self.state.release(self.object, self.task);
     }
 }
 
@@ -155,44 +168,36 @@ impl Execution {
     }
 
     /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
-        let variant = self.pause(&ask);
-        self.state.borrow_mut().record(&ask, variant, act)
-    }
-
-    /// Does what is asked at once, without a decision: for what no other task can notice.
-    pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
-        self.state.borrow_mut().record(&ask, Variant::Ready, act)
-    }
-
-    /// Waits until the engine chooses this task for what it asks.
-    #[inline]
-    fn pause(&self, ask: &Ask) -> Variant {
+        let mut state = self.state.borrow_mut();
         // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
-        if std::thread::panicking() || self.state.borrow().tearing_down {
-            return self.pause_at_the_end(ask);
+        if state.tearing_down || std::thread::panicking() {
+            drop(state);
+            let variant = self.wait_at_the_end(&ask);
+            return self.state.borrow_mut().record(&ask, variant, act);
         }
-        {
-            let mut state = self.state.borrow_mut();
-            if ask.unseen && state.is_ready(ask) {
-                return Variant::Ready;
-            }
-            state.ask(ask, &self.lane);
+        if ask.unseen && state.is_ready(&ask) {
+            return state.record(&ask, Variant::Ready, act);
         }
-        self.lane.suspend();
-        let state = self.state.borrow();
-        let variant = state.tasks[state.current.index()].resumed_by;
-        let over = state.tearing_down;
+        state.ask(&ask, &self.lane);
         drop(state);
-        if over { self.pause_at_the_end(ask) } else { variant }
+        self.lane.suspend();
+        let mut state = self.state.borrow_mut();
+        if state.tearing_down {
+            drop(state);
+            let variant = self.wait_at_the_end(&ask);
+            return self.state.borrow_mut().record(&ask, variant, act);
+        }
+        let variant = state.task().resumed_by;
+        state.record(&ask, variant, act)
     }
 
     /// Waiting while the task unwinds or the execution is torn down.
     #[cold]
-    fn pause_at_the_end(&self, ask: &Ask) -> Variant {
+    fn wait_at_the_end(&self, ask: &Ask) -> Variant {
         loop {
-            let state = self.state.borrow();
+            let mut state = self.state.borrow_mut();
             if state.tearing_down && !std::thread::panicking() {
                 drop(state);
                 panic::resume_unwind(Box::new(Teardown));
@@ -203,8 +208,8 @@ impl Execution {
             if ask.deadline.is_some() {
                 return Variant::TimedOut;
             }
+            state.ask(ask, &self.lane);
             drop(state);
-            self.state.borrow_mut().ask(ask, &self.lane);
             self.lane.suspend();
         }
     }
@@ -234,13 +239,6 @@ impl Execution {
             self.lane.suspend();
             panic::resume_unwind(Box::new(Teardown));
         }
-    }
-}
-
-impl State {
-    /// Whether the execution is decided.
-    pub(crate) fn over(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
     }
 }
 

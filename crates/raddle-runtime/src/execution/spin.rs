@@ -111,13 +111,21 @@ impl Spin {
         }
     }
 
+    /// What the task has looked at since its latest own change.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.seen().map(|look| look.object)
+    }
+
+    /// As for a task that has just begun.
+    pub(crate) fn begin(&mut self) {
+        self.seen_len = 0;
+        self.forget_rounds();
+        self.fruitless = 0;
+        self.changes_seen = 0;
+    }
+
     /// Whether anything the task saw is different now.
     pub(crate) fn sees_change(&self, version: impl Fn(ObjectId) -> u32) -> bool {
         self.seen().any(|look| version(look.object) != look.version)
-    }
-
-    /// Whether the task has looked at `object` since its latest own change.
-    pub(crate) fn watches(&self, object: ObjectId) -> bool {
-        self.seen().any(|look| look.object == object)
     }
 }
