@@ -17,6 +17,7 @@ static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
 static WAKE: Operation = Operation { verb: "wake up", class: Class::Time };
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
+#[inline(always)]
 #[track_caller]
 pub fn yield_now() {
     let site = here();
@@ -25,6 +26,7 @@ pub fn yield_now() {
     }
 }
 
+#[inline(always)]
 pub(crate) fn yield_in(execution: &Execution, site: Site) {
     execution.step(Ask::new(&YIELD, ObjectId::NONE, Effect::Read, site), |_| ());
 }
