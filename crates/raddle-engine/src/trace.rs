@@ -87,6 +87,19 @@ impl Ordered {
     pub const BOTH: Self = Self { acquire: true, reset: false, release: true };
 }
 
+/// What an access is to those who wait. What gives lets somebody who takes go on: that is causality and not a race, for the
+/// one cannot come before the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Nobody waits for it, and it waits for nobody.
+    #[default]
+    Plain,
+    /// Waits until the object can be taken.
+    Takes,
+    /// Lets those who wait to take the object go on.
+    Gives,
+}
+
 /// One object touched by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -94,6 +107,8 @@ pub struct Access {
     pub object: ObjectId,
     /// Looked at or changed.
     pub effect: Effect,
+    /// What it is to those who wait.
+    pub role: Role,
     /// What memory order it brings.
     pub ordered: Ordered,
 }
@@ -115,7 +130,8 @@ pub struct Step {
     pub left: Option<Word>,
     /// Where in the source.
     pub site: Site,
-    /// Whether the strategy was asked, and with how many alternatives; 1 if this step was the only possible one.
+    /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without
+    /// any decision.
     pub alternatives: u32,
     /// Where this step's further accesses begin in [`Trace::more`].
     pub more: u32,

@@ -15,7 +15,7 @@ use std::panic::{self, Location};
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Effect, Operation, Ordered, Site, Step, Word};
+use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Step, Word};
 
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
 pub use self::state::Settings;
@@ -38,6 +38,7 @@ pub(crate) struct Ask {
     pub(crate) object: ObjectId,
     /// As far as is known before it is done.
     pub(crate) effect: Effect,
+    pub(crate) role: Role,
     pub(crate) ordered: Ordered,
     pub(crate) site: Site,
     /// Whether it can be done, by the object's word and `key`; `None` if always.
@@ -59,6 +60,7 @@ impl Ask {
             op,
             object,
             effect,
+            role: Role::Plain,
             ordered: Ordered::RELAXED,
             site,
             ready: None,
@@ -131,6 +133,12 @@ impl Moment<'_> {
         access.effect = Effect::Read;
         access.ordered = ordered;
         self.progress = Progress::Looked;
+    }
+
+    /// It lets those who wait for the object go on.
+    #[inline]
+    pub(crate) fn gives(&mut self) {
+        self.step().access.role = Role::Gives;
     }
 
     /// Says what this means to those who spin, where it is not what the access suggests.

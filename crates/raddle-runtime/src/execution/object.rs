@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::outcome::Failure;
-use raddle_engine::trace::{Access, Effect, Operation, Ordered, Site, Word};
+use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Word};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, State};
@@ -163,8 +163,8 @@ impl Place<'_> {
         site: Site,
         act: impl FnOnce(&mut Moment<'_>) -> R,
     ) -> R {
-        let ask = Ask { ordered, ready: Some(ready), key, ..Ask::new(op, self.object, Effect::Change, site) };
-        self.execution.step(ask, act)
+        let ask = Ask::new(op, self.object, Effect::Change, site);
+        self.execution.step(Ask { role: Role::Takes, ordered, ready: Some(ready), key, ..ask }, act)
     }
 
     /// Ends the execution as failed: the object carries its contents over from an earlier one.
@@ -174,6 +174,6 @@ impl Place<'_> {
 
     /// The object, as a further access of a step on another one.
     pub(crate) fn access(&self, effect: Effect, ordered: Ordered) -> Access {
-        Access { object: self.object, effect, ordered }
+        Access { object: self.object, effect, role: Role::Plain, ordered }
     }
 }

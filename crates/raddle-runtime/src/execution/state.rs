@@ -6,7 +6,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::rng::Rng;
 use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site, Step, Trace};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::coroutine::{Job, Lane};
 use crate::execution::object::{Kind, Object, word_as_number};
@@ -100,7 +100,7 @@ impl Default for State {
             current: TaskId::MAIN,
             newborn: VecDeque::new(),
             trace: Trace::default(),
-            alternatives: 1,
+            alternatives: 0,
             stale: true,
             unsettled: false,
             cells_touched: false,
@@ -129,7 +129,7 @@ impl State {
         self.objects.clear();
         self.current = TaskId::MAIN;
         self.newborn.clear();
-        self.alternatives = 1;
+        self.alternatives = 0;
         self.stale = true;
         self.cells_touched = false;
         self.holds.clear();
@@ -225,11 +225,11 @@ impl State {
             task,
             variant,
             op: ask.op,
-            access: Access { object: ask.object, effect: ask.effect, ordered: ask.ordered },
+            access: Access { object: ask.object, effect: ask.effect, role: ask.role, ordered: ask.ordered },
             found: None,
             left: None,
             site: ask.site,
-            alternatives: std::mem::replace(&mut self.alternatives, 1),
+            alternatives: std::mem::take(&mut self.alternatives),
             more: 0,
         });
         let progress = match ask.effect {
@@ -240,7 +240,7 @@ impl State {
         let result = act(&mut moment);
         let progress = moment.progress;
         if variant == Variant::TimedOut {
-            self.trace.touch(Access { object: CLOCK, effect: Effect::Change, ordered: Ordered::RELAXED });
+            self.trace.touch(Access { object: CLOCK, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED });
         }
         self.note_progress(ask, variant, progress);
         result
@@ -393,7 +393,7 @@ impl State {
         }
         self.stale = true;
         match variant {
-            Variant::Ready => {}
+            Variant::Ready | Variant::Message(_) => {}
             Variant::TimedOut => {
                 let deadline = asked.and_then(|ask| ask.deadline).expect("raddle bug: a wait without a time timed out");
                 self.move_clock(deadline);
@@ -441,5 +441,6 @@ impl State {
 }
 
 fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    Action { task, variant, op: ask.op, object: ask.object, effect: ask.effect, site: ask.site }
+    let Ask { op, object, effect, role, site, .. } = *ask;
+    Action { task, variant, op, object, effect, role, site }
 }

@@ -247,6 +247,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         }
         lock.with(self.site, |place| {
             place.step(&UNLOCK, Effect::Change, Ordered::RELEASE, self.site, |moment| {
+                moment.gives();
                 // Data that nobody could change is as it was: whoever polls it has only looked.
                 moment.progress(if changed || poisons { Progress::Changed } else { Progress::Looked });
                 moment.release();

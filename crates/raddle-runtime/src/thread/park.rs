@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
@@ -63,7 +63,7 @@ fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
             *moment.word() = 0;
         }
         if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, ordered: Ordered::RELAXED });
+            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
         }
     });
 }
