@@ -208,7 +208,7 @@ impl State {
         );
         if looks {
             let spin = &mut self.spins[self.current.index()];
-            spin.about_to_look(ask.object, object.version, ask.site, || lane.digest());
+            spin.about_to_look(ask.object, object.version, ask.site, |earlier| lane.comes_round(ask, earlier));
             if spin.stalled {
                 for watched in spin.watched() {
                     self.objects[watched.index()].awaited = true;
