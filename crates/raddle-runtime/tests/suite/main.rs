@@ -1,4 +1,5 @@
 //! Every primitive against the documented behaviour of its counterpart in `std`, in executions and outside of any.
 
 mod atomic;
+mod cell;
 mod explore;
