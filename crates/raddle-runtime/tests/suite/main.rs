@@ -2,4 +2,5 @@
 
 mod atomic;
 mod cell;
+mod condvar;
 mod explore;
