@@ -12,6 +12,7 @@ use crate::coroutine::{Job, Lane};
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
+use crate::sync::statics::Kept;
 use crate::time::CLOCK;
 
 /// How programs are to be run.
@@ -71,8 +72,8 @@ pub(crate) struct State {
     clock_leap: u64,
     pub(crate) rng: Rng,
     pub(crate) drew_random: bool,
-    /// Values of `static`s, which start afresh in each execution.
-    pub(crate) statics: Vec<Box<dyn std::any::Any>>,
+    /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
+    pub(crate) statics: Vec<Option<Kept>>,
 }
 
 static TASK_END: Kind = Kind { noun: "thread", show: word_as_number };

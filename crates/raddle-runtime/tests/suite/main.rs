@@ -5,4 +5,7 @@ mod barrier;
 mod cell;
 mod condvar;
 mod explore;
+mod lazy_lock;
+mod once;
+mod once_lock;
 mod rwlock;
