@@ -146,6 +146,13 @@ impl Moment<'_> {
         self.progress = progress;
     }
 
+    /// To those who spin, the task has looked at the object, from `site`.
+    pub(crate) fn looked_from(&mut self, site: Site) {
+        let object = self.step.access.object;
+        let version = self.state.objects[object.index()].version;
+        self.state.task().spin.looked(object, version, site);
+    }
+
     /// Records a further object touched.
     pub(crate) fn touch(&mut self, access: Access) {
         self.state.trace.touch(access);

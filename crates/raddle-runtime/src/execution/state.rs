@@ -13,6 +13,7 @@ use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::Spin;
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
+use crate::sync::statics::Kept;
 use crate::time::CLOCK;
 
 /// How programs are to be run.
@@ -76,13 +77,13 @@ pub(crate) struct State {
     pub(crate) spoiled: bool,
     /// Changes made by anyone to anything.
     changes: u64,
-    spurious_left: u32,
+    pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
     clock_leap: u64,
     pub(crate) rng: Rng,
     pub(crate) drew_random: bool,
-    /// Values of `static`s, which start afresh in each execution.
-    pub(crate) statics: Vec<Box<dyn std::any::Any>>,
+    /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
+    pub(crate) statics: Vec<Option<Kept>>,
 }
 
 static TASK_END: Kind = Kind { noun: "thread", show: word_as_number };
