@@ -100,6 +100,11 @@ impl Moment<'_> {
         &mut self.state.objects[self.object.index()].word
     }
 
+    /// What it is done to.
+    pub(crate) fn object(&self) -> ObjectId {
+        self.object
+    }
+
     /// Who is doing this.
     pub(crate) fn task(&self) -> TaskId {
         self.task
@@ -135,6 +140,11 @@ impl Moment<'_> {
         self.progress = Progress::Looked;
     }
 
+    /// It counts as a change although nothing was: some change of others counts as a look.
+    pub(crate) fn counts_as_change(&mut self) {
+        self.step().access.effect = Effect::Change;
+    }
+
     /// It lets those who wait for the object go on.
     #[inline]
     pub(crate) fn gives(&mut self) {
@@ -148,9 +158,8 @@ impl Moment<'_> {
 
     /// To those who spin, the task has looked at the object, from `site`.
     pub(crate) fn looked_from(&mut self, site: Site) {
-        let object = self.step.access.object;
-        let version = self.state.objects[object.index()].version;
-        self.state.task().spin.looked(object, version, site);
+        let version = self.state.objects[self.object.index()].version;
+        self.state.spin().looked(self.object, version, site);
     }
 
     /// Records a further object touched.
@@ -195,7 +204,7 @@ impl Execution {
         if ask.unseen && state.is_ready(&ask) {
             return state.record(&ask, Variant::Ready, act);
         }
-        state.ask(&ask, &self.lane);
+        state.ask(&ask);
         drop(state);
         self.lane.suspend();
         let mut state = self.state.borrow_mut();
@@ -206,6 +215,12 @@ impl Execution {
         }
         let variant = state.task().resumed_by;
         state.record(&ask, variant, act)
+    }
+
+    /// Does what is asked at once, without a decision: for what no other task can tell the time of.
+    #[inline]
+    pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        self.state.borrow_mut().record(&ask, Variant::Ready, act)
     }
 
     /// Waiting while the task unwinds or the execution is torn down.
@@ -223,7 +238,7 @@ impl Execution {
             if ask.deadline.is_some() {
                 return Variant::TimedOut;
             }
-            state.ask(ask, &self.lane);
+            state.ask(ask);
             drop(state);
             self.lane.suspend();
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
 
 use super::{LockResult, MutexGuard, PoisonError};
 use crate::coroutine::current;
@@ -269,8 +269,8 @@ struct Woken {
 /// Begins to wait, in the step that releases the mutex. Returns whether the mutex is the right one, and the time.
 fn begin(moment: &mut Moment<'_>, condvar: ObjectId) -> (bool, u64) {
     // Waiters do not change anything for one another; those who notify change it for them.
-    moment.state.touched.push(Access { object: condvar, effect: Effect::Read, ordered: Ordered::RELAXED });
-    let mutex = moment.step.access.object.index() as u64;
+    moment.touch(Access { object: condvar, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
+    let mutex = moment.object().index() as u64;
     let word = &mut moment.state.objects[condvar.index()].word;
     let before = *word >> MUTEX_SHIFT;
     if before == 0 {
@@ -298,12 +298,12 @@ fn sleep(place: Place<'_>, deadline: Option<u64>, site: Site) -> Woken {
             // It makes sense to look again although nothing has changed.
             Variant::Spurious => {
                 moment.progress(Progress::Neutral);
-                moment.state.task().spin.changed();
+                moment.state.spin().changed();
             }
-            Variant::TimedOut => {}
+            Variant::TimedOut | Variant::Message(_) => {}
         }
         if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, ordered: Ordered::RELAXED });
+            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
         }
         Woken { timed_out: moment.variant() == Variant::TimedOut, at: moment.state.now() }
     })

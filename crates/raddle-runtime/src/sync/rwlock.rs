@@ -173,7 +173,7 @@ impl<T: ?Sized> RwLock<T> {
                     // What it found may be a reader, and readers only read the lock as far as other readers go. So for the
                     // two to count as dependent, this is not a read.
                     moment.only_looked(Ordered::RELAXED);
-                    moment.step.access.effect = Effect::Change;
+                    moment.counts_as_change();
                     return None;
                 }
                 Some(take_to_write(moment, readers))
