@@ -60,13 +60,21 @@ mod session;
 mod settings;
 pub mod strategy;
 mod strategy_name;
+mod tested;
 mod workers;
 
 pub use raddle_engine::outcome::Failure;
 pub use raddle_engine::schedule::{Schedule, ScheduleError};
+pub use raddle_macros::test;
 #[doc(inline)]
 pub use raddle_runtime::{cell, hint, rand, sync, thread, time};
 
 pub use crate::explorer::{ByName, ByValue, Explorer, IntoStrategy};
 pub use crate::report::{Report, Verdict};
 pub use crate::settings::SettingError;
+
+/// What the expansion of `#[raddle::test]` needs. Not for use by hand.
+#[doc(hidden)]
+pub mod __macro {
+    pub use crate::tested::Tested;
+}

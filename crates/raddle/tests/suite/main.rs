@@ -1,0 +1,3 @@
+//! What users meet, tried as users would.
+
+mod attribute;
