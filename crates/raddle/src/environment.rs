@@ -1,7 +1,6 @@
 //! The environment, read here and nowhere else.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 
 use crate::settings::{Origin, SettingError, Settings, TABLE};
 
@@ -26,13 +25,13 @@ impl Environment {
         Ok(settings)
     }
 
-    /// Whether a report on standard error may be coloured.
-    pub(crate) fn coloured(&self) -> bool {
+    /// Whether a report may be coloured, on a terminal or elsewhere.
+    pub(crate) fn colours(&self, on_terminal: bool) -> bool {
         let says = |name| (self.lookup)(name).is_some_and(|value| !value.is_empty() && value != "0");
         if says("NO_COLOR") {
             return false;
         }
-        says("CLICOLOR_FORCE") || std::io::stderr().is_terminal()
+        says("CLICOLOR_FORCE") || on_terminal
     }
 }
 
@@ -54,7 +53,7 @@ mod tests {
     fn colours_can_be_switched_off_and_on() {
         let on = Environment { lookup: |name| (name == "CLICOLOR_FORCE").then(|| "1".into()) };
         let off = Environment { lookup: |_| Some("1".into()) };
-        assert!(on.coloured());
-        assert!(!off.coloured());
+        assert!(on.colours(false));
+        assert!(!off.colours(true));
     }
 }

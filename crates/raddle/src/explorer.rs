@@ -167,7 +167,7 @@ impl Explorer {
     pub fn check<F: Fn() + Send + Sync + 'static>(self, program: F) {
         let report = self.run(program);
         if report.failed() {
-            panic!("{}", report.for_terminal());
+            panic!("{}", report.for_terminal(&std::io::stderr()));
         }
         report.tell();
     }

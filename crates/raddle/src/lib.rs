@@ -54,6 +54,8 @@
 
 mod environment;
 mod explorer;
+mod files;
+mod regressions;
 mod replay_source;
 mod report;
 mod session;

@@ -1,11 +1,26 @@
 //! What came of a search, in numbers and in words.
 
+mod account;
+mod names;
+mod paint;
+mod source;
+mod story;
+mod table;
+mod text;
+mod verdict;
+
 use std::fmt;
+use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Record};
 
+use self::names::Names;
+use self::paint::Paint;
+use self::table::Extent;
+use crate::environment::Environment;
 use crate::explorer::Test;
 
 /// What came of running a program in many orders. Displayed, it is the whole text, without colours.
@@ -21,6 +36,12 @@ pub struct Report {
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
+    /// The file that the failing schedule was written to.
+    pub(crate) saved: Option<PathBuf>,
+    /// The file that the failing schedule came from.
+    pub(crate) kept_in: Option<PathBuf>,
+    /// The file with all rows of a long table.
+    pub(crate) whole: Option<PathBuf>,
 }
 
 /// How it went.
@@ -51,10 +72,35 @@ pub(crate) struct Failed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Search,
+    Regression,
     Replay,
 }
 
+impl Failed {
+    /// Whether one execution alone shows it.
+    pub(crate) fn replays(&self) -> bool {
+        self.same && !matches!(self.failure, Failure::Leak { .. } | Failure::Nondeterminism(_))
+    }
+}
+
 impl Report {
+    fn new(test: Test, verdict: Verdict, label: String) -> Self {
+        Self {
+            test,
+            verdict,
+            label,
+            executions: 0,
+            failing: 0,
+            steps: 0,
+            failed: None,
+            passed: None,
+            notes: Vec::new(),
+            saved: None,
+            kept_in: None,
+            whole: None,
+        }
+    }
+
     pub(crate) fn of_search(test: Test, searched: &search::Report, label: String) -> Self {
         let verdict = match searched {
             _ if searched.failing > 0 => Verdict::Failed,
@@ -62,31 +108,27 @@ impl Report {
             _ => Verdict::NoFailure,
         };
         let search::Report { executions, failing, steps, .. } = *searched;
-        Self { test, verdict, label, executions, failing, steps, failed: None, passed: None, notes: Vec::new() }
+        Self { executions, failing, steps, ..Self::new(test, verdict, label) }
     }
 
-    pub(crate) fn of_replay(test: Test, record: Record) -> Self {
-        let steps = record.steps.len() as u64;
-        let mut report = Self {
-            test,
-            verdict: Verdict::NoFailure,
-            label: "replay".to_owned(),
-            executions: 1,
-            failing: 0,
-            steps,
-            failed: None,
-            passed: None,
-            notes: Vec::new(),
-        };
+    /// Of an execution by a given schedule, the last of `executions`.
+    pub(crate) fn of_record(test: Test, record: Record, origin: Origin, executions: u64) -> Self {
+        let mut report = Self::new(test, Verdict::NoFailure, "replay".to_owned());
+        report.executions = executions;
+        report.steps = record.steps.len() as u64;
         match record.outcome.failure().cloned() {
             Some(failure) => {
                 report.verdict = Verdict::Failed;
                 report.failing = 1;
-                report.failed = Some(Failed { failure, record, same: true, after: 1, origin: Origin::Replay });
+                report.failed = Some(Failed { failure, record, same: true, after: executions, origin });
             }
             None => report.passed = Some(record),
         }
         report
+    }
+
+    fn names(&self, record: &Record) -> Names {
+        Names::new(record, self.test.crate_dir)
     }
 
     /// How it went.
@@ -141,29 +183,46 @@ impl Report {
     /// The verdict in one line, with a number.
     #[must_use]
     pub fn verdict_line(&self) -> String {
-        format!(
-            "{:?} after {} orders ({}): {}",
-            self.verdict,
-            self.executions,
-            self.label,
-            self.failure().map_or("", Failure::kind)
-        )
+        verdict::line(self)
     }
 
-    pub(crate) fn for_terminal(&self) -> String {
-        self.to_string()
+    /// The whole text, coloured if `stream` is a terminal and the environment (`NO_COLOR`, `CLICOLOR_FORCE`) has nothing
+    /// against it.
+    #[must_use]
+    pub fn for_terminal(&self, stream: &impl IsTerminal) -> String {
+        let on = Environment::of_the_process().colours(stream.is_terminal());
+        text::write(self, Extent::EndsOnly, Paint { on })
     }
 
-    pub(crate) fn tell(&self) {}
+    /// The failure in one line.
+    pub(crate) fn failure_line(&self) -> Option<String> {
+        let failed = self.failed.as_ref()?;
+        let names = self.names(&failed.record);
+        let first = match &failed.failure {
+            Failure::Panic { message, .. } => message.lines().next(),
+            _ => None,
+        };
+        let first = first.map(|line| format!(": {line}")).unwrap_or_default();
+        Some(account::headline(&failed.failure, &names) + &first)
+    }
+
+    /// The text with all rows of its table, if there are more than are shown.
+    pub(crate) fn whole_if_long(&self) -> Option<String> {
+        let failed = self.failed.as_ref().filter(|failed| failed.same);
+        let record = failed.map(|failed| &failed.record).or(self.passed.as_ref())?;
+        let rows = story::tell(record, failed.map(|failed| &failed.failure), &self.names(record));
+        (table::rows_left_out(rows.len()) > 0).then(|| text::write(self, Extent::Whole, Paint { on: false }))
+    }
+
+    /// Says how a passing test went to whoever asked to see its output. The one place where this crate prints.
+    #[expect(clippy::print_stderr, reason = "the harness captures it and shows it when asked to")]
+    pub(crate) fn tell(&self) {
+        eprintln!("raddle: {}", self.for_terminal(&std::io::stderr()));
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.verdict_line())?;
-        if let Some(failed) = &self.failed {
-            writeln!(f, "{:?}", failed.failure)?;
-            writeln!(f, "replay: RADDLE_REPLAY={} cargo test {}", failed.record.schedule, self.test.path)?;
-        }
-        Ok(())
+        f.write_str(&text::write(self, Extent::EndsOnly, Paint { on: false }))
     }
 }
