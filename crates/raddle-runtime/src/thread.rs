@@ -5,6 +5,7 @@ mod handle;
 mod park;
 mod spawn;
 
+pub(crate) use self::park::yield_in;
 pub use self::park::{park, park_timeout, sleep, yield_now};
 pub(crate) use self::spawn::run_task;
 pub use self::handle::{Thread, ThreadId, current};

@@ -66,7 +66,7 @@ pub(crate) struct State {
     pub(crate) spoiled: bool,
     /// Changes made by anyone to anything.
     changes: u64,
-    spurious_left: u32,
+    pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
     clock_leap: u64,
     pub(crate) rng: Rng,
