@@ -1,8 +1,8 @@
 //! The steps that matter, one row each.
 //!
-//! A step matters if somebody else touches the same object, if it starts or awaits a task, or if it draws a value. What a
-//! task does for itself commutes with everything else, so it is told as one row, before the task's next step that
-//! matters.
+//! A step matters if somebody else touches the same object, if it starts a task, or if it draws a value. What a task does for
+//! itself commutes with everything else, and so does learning that another has ended: that is told in one row, before
+//! the task's next step that matters.
 
 use std::collections::HashMap;
 
@@ -35,8 +35,16 @@ enum Joins {
     No,
     /// The release of what was acquired.
     Release(ObjectId),
-    /// More tasks started or awaited.
-    Tasks { class: Class, verb: &'static str, names: Vec<String> },
+    /// More tasks started.
+    Spawns(Vec<String>),
+}
+
+/// What a task has done since its latest row.
+#[derive(Default)]
+struct Meanwhile {
+    own_steps: usize,
+    joined: Vec<String>,
+    join_site: String,
 }
 
 /// Tells what an execution did and how it ended.
@@ -47,18 +55,22 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
         _ => Vec::new(),
     };
     let mut drafts: Vec<Draft> = Vec::new();
-    let mut own_steps: HashMap<TaskId, usize> = HashMap::new();
+    let mut meanwhile: HashMap<TaskId, Meanwhile> = HashMap::new();
     for (index, step) in record.steps.iter().enumerate() {
         let races = racing.contains(&StepIx::next_of(index));
-        if step.op.class == Class::Finish {
-            continue;
-        }
-        if !races && !matters(step, &shared) {
-            *own_steps.entry(step.task).or_default() += 1;
-            continue;
-        }
-        if let Some(count) = own_steps.remove(&step.task) {
-            drafts.push(Draft { row: own(step.task, count), joins: Joins::No });
+        let told = meanwhile.entry(step.task).or_default();
+        match step.op.class {
+            Class::Finish => continue,
+            Class::Join => {
+                told.joined.push(names.object(step.access.object).to_owned());
+                told.join_site = names.site(step.site);
+                continue;
+            }
+            _ if !races && !matters(step, &shared) => {
+                told.own_steps += 1;
+                continue;
+            }
+            _ => drafts.extend(std::mem::take(told).rows(step.task)),
         }
         if drafts.last_mut().is_some_and(|last| join(last, step, names)) {
             continue;
@@ -70,11 +82,30 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
         }
         drafts.push(Draft { row, joins: joins(step, names) });
     }
-    let mut rows: Vec<Row> = drafts.into_iter().map(|draft| draft.row).collect();
-    if let Some(failure) = failure {
-        rows.extend(ending(failure, names));
+    for row in failure.map(|failure| ending(failure, names)).unwrap_or_default() {
+        drafts.extend(meanwhile.remove(&row.task).unwrap_or_default().rows(row.task));
+        drafts.push(Draft { row, joins: Joins::No });
     }
-    rows
+    drafts.into_iter().map(|draft| draft.row).collect()
+}
+
+impl Meanwhile {
+    fn rows(self, task: TaskId) -> impl Iterator<Item = Draft> {
+        let plural = if self.own_steps == 1 { "" } else { "s" };
+        let own = format!("… {} step{plural} of its own", self.own_steps);
+        let own = Row { task, text: own, site: String::new(), tone: Tone::Quiet };
+        let join = Row { task, text: format!("join {}", list(&self.joined)), site: self.join_site, tone: Tone::Plain };
+        let told = [(self.own_steps > 0).then_some(own), (!self.joined.is_empty()).then_some(join)];
+        told.into_iter().flatten().map(|row| Draft { row, joins: Joins::No })
+    }
+}
+
+/// A few names, or the first and the last of many.
+fn list(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 3 => format!("{first} … {last}"),
+        few => few.join(", "),
+    }
 }
 
 /// By object, whether it is worth telling what happens to it.
@@ -100,24 +131,16 @@ fn shared_objects(record: &Record, failure: Option<&Failure>) -> Vec<bool> {
 
 fn matters(step: &Step, shared: &[bool]) -> bool {
     match step.op.class {
-        Class::Spawn | Class::Join | Class::Choice => true,
+        Class::Spawn | Class::Choice => true,
         Class::Yield => false,
         _ => step.variant != Variant::Ready || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
     }
 }
 
-fn own(task: TaskId, count: usize) -> Row {
-    let text = if count == 1 { "… 1 step of its own".to_owned() } else { format!("… {count} steps of its own") };
-    Row { task, text, site: String::new(), tone: Tone::Quiet }
-}
-
 fn joins(step: &Step, names: &Names) -> Joins {
     match step.op.class {
         Class::Acquire if step.variant == Variant::Ready => Joins::Release(step.access.object),
-        class @ (Class::Spawn | Class::Join) => {
-            let names = vec![names.object(step.access.object).to_owned()];
-            Joins::Tasks { class, verb: step.op.verb, names }
-        }
+        Class::Spawn => Joins::Spawns(vec![names.object(step.access.object).to_owned()]),
         _ => Joins::No,
     }
 }
@@ -133,13 +156,9 @@ fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
             last.joins = Joins::No;
             true
         }
-        Joins::Tasks { class, verb, names: tasks } if step.op.class == *class => {
+        Joins::Spawns(tasks) if step.op.class == Class::Spawn => {
             tasks.push(names.object(step.access.object).to_owned());
-            let list = match &tasks[..] {
-                [first, .., last] if tasks.len() > 3 => format!("{first} … {last}"),
-                few => few.join(", "),
-            };
-            last.row.text = format!("{verb} {list}");
+            last.row.text = format!("{} {}", step.op.verb, list(tasks));
             true
         }
         _ => false,

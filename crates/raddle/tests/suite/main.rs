@@ -1,3 +1,5 @@
 //! What users meet, tried as users would.
 
 mod attribute;
+mod programs;
+mod reports;
