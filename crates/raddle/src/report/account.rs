@@ -5,7 +5,7 @@ use raddle_engine::outcome::{Accessed, Failure, Waiting};
 use raddle_engine::trace::Class;
 
 use super::names::Names;
-use super::story::{about_to, waits_for};
+use super::story::{about_to, spins_or_waits, waits_for};
 use super::verdict::number;
 
 /// The failure in a few words, with who it happened to.
@@ -119,9 +119,7 @@ fn circle(waiting: &[Waiting]) -> Vec<&Waiting> {
 }
 
 fn livelock(spinning: &[Waiting], names: &Names) -> Vec<String> {
-    let spins = |w: &Waiting| {
-        format!("{} goes round and round at {}: {}", names.task(w.task), names.site(w.site), about_to(w, names))
-    };
+    let spins = |w: &Waiting| format!("{} {} at {}", names.task(w.task), spins_or_waits(w, names), names.site(w.site));
     let mut lines: Vec<String> = spinning.iter().take(MOST_SENTENCES).map(spins).collect();
     lines.push("Nobody is left who could change what they look at.".to_owned());
     lines

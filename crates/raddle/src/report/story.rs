@@ -14,6 +14,7 @@ use raddle_engine::trace::{Class, Effect, Step};
 
 use super::names::Names;
 use super::paint::Tone;
+use super::verdict::number;
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -86,7 +87,27 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
         drafts.extend(meanwhile.remove(&row.task).unwrap_or_default().rows(row.task));
         drafts.push(Draft { row, joins: Joins::No });
     }
-    drafts.into_iter().map(|draft| draft.row).collect()
+    fold(drafts.into_iter().map(|draft| draft.row))
+}
+
+/// Joins rows that say the same thing again and again.
+fn fold(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+    let mut folded: Vec<(Row, usize)> = Vec::new();
+    for row in rows {
+        match folded.last_mut() {
+            Some((last, times)) if (last.task, &last.text, &last.site) == (row.task, &row.text, &row.site) => {
+                *times += 1
+            }
+            _ => folded.push((row, 1)),
+        }
+    }
+    let count = |(mut row, times): (Row, usize)| {
+        if times > 1 {
+            row.text.push_str(&format!(", {} times", number(times as u64)));
+        }
+        row
+    };
+    folded.into_iter().map(count).collect()
 }
 
 impl Meanwhile {
@@ -210,11 +231,19 @@ fn ending(failure: &Failure, names: &Names) -> Vec<Row> {
         Failure::Abort { task, place, .. } => one(*task, "panics while panicking", at(place)),
         Failure::StackOverflow { task, .. } => one(*task, "overflows its stack", None),
         Failure::Deadlock { waiting } => stuck(waiting, waits_for),
-        Failure::Livelock { spinning } => stuck(spinning, |w, names| format!("spins: {}", about_to(w, names))),
+        Failure::Livelock { spinning } => stuck(spinning, spins_or_waits),
         Failure::TooManySteps { unfinished, .. } => {
             stuck(unfinished, |w, names| format!("next: {}", about_to(w, names)))
         }
         _ => Vec::new(),
+    }
+}
+
+/// What a task does that will never see anything new.
+pub(crate) fn spins_or_waits(waiting: &Waiting, names: &Names) -> String {
+    match waiting.op.class {
+        Class::Acquire | Class::Join | Class::Wait => waits_for(waiting, names),
+        _ => format!("spins: {}", about_to(waiting, names)),
     }
 }
 

@@ -12,8 +12,8 @@ use super::story::Row;
 const WIDEST: usize = 120;
 
 /// Rows of a long table that are shown: the first ones and the last ones.
-const FIRST_ROWS: usize = 12;
-const LAST_ROWS: usize = 36;
+const FIRST_ROWS: usize = 8;
+const LAST_ROWS: usize = 24;
 
 /// What is left out of a table, if anything is.
 pub(crate) fn rows_left_out(rows: usize) -> usize {
