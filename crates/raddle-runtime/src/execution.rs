@@ -100,6 +100,11 @@ impl Moment<'_> {
         &mut self.state.objects[self.object.index()].word
     }
 
+    /// What this is done to.
+    pub(crate) fn object(&self) -> ObjectId {
+        self.object
+    }
+
     /// Who is doing this.
     pub(crate) fn task(&self) -> TaskId {
         self.task
@@ -148,9 +153,15 @@ impl Moment<'_> {
 
     /// To those who spin, the task has looked at the object, from `site`.
     pub(crate) fn looked_from(&mut self, site: Site) {
-        let object = self.step.access.object;
-        let version = self.state.objects[object.index()].version;
-        self.state.task().spin.looked(object, version, site);
+        let version = self.state.objects[self.object.index()].version;
+        self.state.spin().looked(self.object, version, site);
+    }
+
+    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
+    /// what it saw may be the work of accesses that count as reads.
+    pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
+        self.step().access.ordered = ordered;
+        self.progress = Progress::Looked;
     }
 
     /// Records a further object touched.
@@ -206,6 +217,11 @@ impl Execution {
         }
         let variant = state.task().resumed_by;
         state.record(&ask, variant, act)
+    }
+
+    /// Does what is asked at once, without a decision: for what no other task can notice.
+    pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        self.state.borrow_mut().record(&ask, Variant::Ready, act)
     }
 
     /// Waiting while the task unwinds or the execution is torn down.
