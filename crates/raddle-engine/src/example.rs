@@ -7,7 +7,7 @@ use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, ObjectCard, Outcome, TaskCard, Waiting};
 use crate::schedule::TaskName;
 use crate::system::{Action, Choice, Point, Program, System, Variant};
-use crate::trace::{Access, Class, Effect, Operation, Ordered, Step, Trace};
+use crate::trace::{Access, Class, Effect, Operation, Ordered, Role, Step, Trace};
 
 /// Tasks that count, all on one shared counter.
 #[derive(Clone, Debug)]
@@ -53,6 +53,7 @@ impl Counting {
                 op: &COUNT,
                 object: ObjectId::new(0),
                 effect: Effect::Change,
+                role: Role::Plain,
                 site: Location::caller(),
             })
             .collect();
@@ -65,9 +66,9 @@ impl System for Counting {
     }
 
     fn advance(&mut self, choice: Choice, trace: &mut Trace) {
-        let Action { task, variant, op, object, effect, site } = self.actions[choice.index()];
+        let Action { task, variant, op, object, effect, role, site } = self.actions[choice.index()];
         self.left[task.index()] -= 1;
-        let access = Access { object, effect, ordered: Ordered::RELAXED };
+        let access = Access { object, effect, role, ordered: Ordered::RELAXED };
         let alternatives = self.point().alternatives();
         trace.push(Step { task, variant, op, access, found: None, left: None, site, alternatives, more: 0 });
         self.refresh();

@@ -5,7 +5,6 @@ use std::panic::Location;
 
 use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::schedule::{Divergence, TaskName};
-use crate::system::Variant;
 use crate::trace::{Operation, Site, Word};
 
 /// How an execution ended.
@@ -208,14 +207,4 @@ pub struct ObjectCard {
     pub made: Option<Site>,
     /// How its values are written.
     pub show: fn(Word) -> String,
-}
-
-/// How a way out of a wait is called where it is not the ordinary one.
-#[must_use]
-pub fn variant_word(variant: Variant) -> Option<&'static str> {
-    match variant {
-        Variant::Ready => None,
-        Variant::TimedOut => Some("timed out"),
-        Variant::Spurious => Some("woken for no reason"),
-    }
 }

@@ -16,6 +16,7 @@ impl Rng {
     }
 
     /// The next 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         let [a, b, c, d] = self.state;
         let out = a.wrapping_add(d).rotate_left(23).wrapping_add(a);
@@ -30,6 +31,7 @@ impl Rng {
     /// # Panics
     ///
     /// If `n` is 0.
+    #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
         assert!(n > 0, "raddle bug: a random number below 0");
         let mut product = (self.bits() >> 32) * u64::from(n);

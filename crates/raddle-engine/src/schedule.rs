@@ -9,7 +9,7 @@
 //!
 //! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
 //! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
-//! that it was woken for no reason. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
+//! that it was woken for no reason, `2m4` that it took the message numbered 4. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
 use std::fmt;
@@ -100,6 +100,7 @@ impl fmt::Display for Decided {
             Decided::Task(name, Variant::Ready) => write!(f, "{name}"),
             Decided::Task(name, Variant::TimedOut) => write!(f, "{name}t"),
             Decided::Task(name, Variant::Spurious) => write!(f, "{name}s"),
+            Decided::Task(name, Variant::Message(message)) => write!(f, "{name}m{message}"),
             Decided::Value(value) => write!(f, "={value}"),
         }
     }
@@ -193,10 +194,13 @@ fn parse_token(token: &str) -> Option<(Decided, usize)> {
         Some((who, times)) => (who, times.parse().ok().filter(|&t| t > 0)?),
         None => (token, 1),
     };
-    let (name, variant) = match who.strip_suffix(['t', 's']) {
-        Some(name) if who.ends_with('t') => (name, Variant::TimedOut),
-        Some(name) => (name, Variant::Spurious),
-        None => (who, Variant::Ready),
+    let digits = who.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(who.len());
+    let (name, way_out) = who.split_at(if who.starts_with("main") { 4 } else { digits });
+    let variant = match way_out {
+        "" => Variant::Ready,
+        "t" => Variant::TimedOut,
+        "s" => Variant::Spurious,
+        _ => Variant::Message(way_out.strip_prefix('m')?.parse().ok()?),
     };
     let path = match name {
         "main" => Vec::new(),
@@ -235,7 +239,7 @@ mod tests {
 
     #[test]
     fn text_survives_a_round_trip() {
-        for text in ["v1:", "v1:main", "v1:main,1x3,2,=1,=1,2t,2sx2,1.1", "v1/7:=0,12.3.4x10"] {
+        for text in ["v1:", "v1:main", "v1:main,1x3,2,=1,=1,2t,2sx2,1.1", "v1:maint,1m3x2,2.1m0", "v1/7:=0,12.3.4x10"] {
             assert_eq!(round_trip(text), text);
         }
         assert_eq!(round_trip(" v1:1,1,\n 1 "), "v1:1x3");

@@ -6,7 +6,7 @@ use crate::ids::StepIx;
 use crate::outcome::{Cast, Failure, Outcome, Waiting};
 use crate::schedule::{Decided, Divergence, Schedule};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};
-use crate::system::{Choice, Point, Program, System};
+use crate::system::{Choice, Point, Program, System, Variant};
 use crate::trace::{Step, Trace};
 
 /// How far a search may go.
@@ -88,12 +88,22 @@ pub struct Search<'s> {
     started: Instant,
     report: Report,
     watch: bool,
+    every_point: bool,
     prefix: Vec<Choice>,
-    /// Choices of the latest execution with what each point looked like.
-    path: Vec<(Choice, u64)>,
+    /// Choices of the latest execution, at the points where the strategy was or could have been asked.
+    path: Vec<Chosen>,
     trace: Trace,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
+}
+
+/// What was decided at a point.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    choice: Choice,
+    alternatives: u32,
+    /// What the point looked like, where that is watched.
+    looks: u64,
 }
 
 /// Whether a search is over.
@@ -129,6 +139,7 @@ impl<'s> Search<'s> {
         };
         Self {
             watch: strategy.revisits(),
+            every_point: strategy.sees_every_point(),
             strategy,
             limits: limits.clone(),
             started: Instant::now(),
@@ -203,7 +214,8 @@ impl<'s> Search<'s> {
                 self.report.failing += 1;
                 if self.report.found.is_none() {
                     let seed = if system.drew_random() { seed } else { 0 };
-                    let choices = self.path.iter().map(|(choice, _)| *choice).collect();
+                    let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
+                    let choices = real.map(|chosen| chosen.choice).collect();
                     let after = self.report.executions + self.report.pruned;
                     self.report.found = Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
                 }
@@ -226,11 +238,11 @@ impl<'s> Search<'s> {
                     self.path.truncate(depth);
                     return Walked::To(too_many_steps(&system.unfinished(), self.limits.steps));
                 }
-                _ if point.alternatives() == 1 => Choice(0),
+                _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
                     let alternatives = point.alternatives();
                     let looks = if self.watch { appearance(&point) } else { 0 };
-                    if familiar && depth < self.path.len() && self.path[depth].1 != looks {
+                    if familiar && depth < self.path.len() && self.path[depth].looks != looks {
                         self.path.truncate(depth);
                         return Walked::To(self.different(&point, depth));
                     }
@@ -249,12 +261,12 @@ impl<'s> Search<'s> {
                         "raddle bug: strategy {} chose {choice:?} of {alternatives}",
                         self.strategy.name()
                     );
-                    if familiar && self.path.get(depth).is_none_or(|(before, _)| *before != choice) {
+                    if familiar && self.path.get(depth).is_none_or(|before| before.choice != choice) {
                         familiar = false;
                     }
                     match self.path.get_mut(depth) {
-                        Some(slot) => *slot = (choice, looks),
-                        None => self.path.push((choice, looks)),
+                        Some(slot) => *slot = Chosen { choice, alternatives, looks },
+                        None => self.path.push(Chosen { choice, alternatives, looks }),
                     }
                     depth += 1;
                     choice
@@ -301,12 +313,21 @@ fn appearance(point: &Point<'_>) -> u64 {
     let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match point {
         Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
-            let who = u64::from(action.task.number()) << 8 | action.variant as u64;
+            let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
             let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
             fold(fold(hash, who), site ^ std::ptr::from_ref(action.op).addr() as u64)
         }),
         Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
         Point::End(_) => 0,
+    }
+}
+
+fn variant_number(variant: Variant) -> u64 {
+    match variant {
+        Variant::Ready => 0,
+        Variant::TimedOut => 1,
+        Variant::Spurious => 2,
+        Variant::Message(message) => 3 + u64::from(message),
     }
 }
 

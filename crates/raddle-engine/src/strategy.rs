@@ -29,6 +29,11 @@ pub trait Strategy: Send {
     /// Called after each execution, also one that failed, was pruned or did not follow its prefix.
     fn end(&mut self, run: &Run<'_>);
 
+    /// Whether the strategy is to be asked at points with a single alternative too. Asked once.
+    fn sees_every_point(&self) -> bool {
+        false
+    }
+
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
     /// do the same thing twice. Asked once.
     fn revisits(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
-use crate::trace::{Effect, Operation, Site, Trace};
+use crate::trace::{Effect, Operation, Role, Site, Trace};
 
 /// A program that can be executed again and again. One value per worker; it may keep stacks and tables between
 /// executions.
@@ -81,6 +81,7 @@ pub enum Point<'a> {
 
 impl Point<'_> {
     /// How many ways there are to go on from here; 0 at the end.
+    #[inline]
     #[must_use]
     pub fn alternatives(&self) -> u32 {
         match self {
@@ -116,6 +117,8 @@ pub struct Action {
     pub object: ObjectId,
     /// As far as is known before: a compare-exchange that turns out to fail only reads.
     pub effect: Effect,
+    /// What it is to those who wait.
+    pub role: Role,
     /// Where in the source.
     pub site: Site,
 }
@@ -129,4 +132,6 @@ pub enum Variant {
     TimedOut,
     /// For no reason at all, as condition variables and parked threads may.
     Spurious,
+    /// With this one of the messages that wait for it, counted in order of sending to where it receives.
+    Message(u32),
 }

@@ -89,6 +89,19 @@ impl Ordered {
     pub const BOTH: Self = Self { acquire: true, reset: false, release: true };
 }
 
+/// What an access is to those who wait. What gives lets somebody who takes go on: that is causality and not a race, for the
+/// one cannot come before the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Nobody waits for it, and it waits for nobody.
+    #[default]
+    Plain,
+    /// Waits until the object can be taken.
+    Takes,
+    /// Lets those who wait to take the object go on.
+    Gives,
+}
+
 /// One object touched by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -96,6 +109,8 @@ pub struct Access {
     pub object: ObjectId,
     /// Looked at or changed.
     pub effect: Effect,
+    /// What it is to those who wait.
+    pub role: Role,
     /// What memory order it brings.
     pub ordered: Ordered,
 }
@@ -117,7 +132,8 @@ pub struct Step {
     pub left: Option<Word>,
     /// Where in the source.
     pub site: Site,
-    /// Whether the strategy was asked, and with how many alternatives; 1 if this step was the only possible one.
+    /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without
+    /// any decision.
     pub alternatives: u32,
     /// Where this step's further accesses begin in [`Trace::more`].
     pub more: u32,
@@ -127,50 +143,65 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Word(pub u64);
 
-/// The steps taken so far, in order.
+/// The steps taken so far, in order. Cheap to pass on: a search lends it to the program for every step.
 #[derive(Debug, Default)]
 pub struct Trace {
+    taken: Box<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
     steps: Vec<Step>,
     more: Vec<Access>,
 }
 
 impl Trace {
     /// How many steps there are.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.steps.len()
+        self.taken.steps.len()
     }
 
     /// Whether nothing has happened yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.taken.steps.is_empty()
     }
 
     /// All steps, oldest first.
+    #[inline]
     #[must_use]
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        &self.taken.steps
     }
 
     /// The latest step.
+    #[inline]
     #[must_use]
     pub fn last(&self) -> Option<&Step> {
-        self.steps.last()
+        self.taken.steps.last()
+    }
+
+    /// The latest step, for the [`System`](crate::system::System) that is still taking it.
+    #[inline]
+    pub fn last_mut(&mut self) -> Option<&mut Step> {
+        self.taken.steps.last_mut()
     }
 
     /// Everything a step touched: its own access first, then the further ones.
     pub fn accesses(&self, step: StepIx) -> impl Iterator<Item = Access> + '_ {
-        let at = &self.steps[step.index()];
-        let end = self.steps.get(step.index() + 1).map_or(self.more.len(), |next| next.more as usize);
+        let at = &self.taken.steps[step.index()];
+        let end = self.taken.steps.get(step.index() + 1).map_or(self.taken.more.len(), |next| next.more as usize);
         let own = at.access.object.is_some().then_some(at.access);
-        own.into_iter().chain(self.more[at.more as usize..end].iter().copied())
+        own.into_iter().chain(self.taken.more[at.more as usize..end].iter().copied())
     }
 
     /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
+    #[inline]
     pub fn push(&mut self, mut step: Step) {
-        step.more = u32::try_from(self.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
-        self.steps.push(step);
+        step.more = u32::try_from(self.taken.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        self.taken.steps.push(step);
     }
 
     /// Adds a further access to the latest step. Called by a [`System`](crate::system::System) as it advances.
@@ -179,13 +210,13 @@ impl Trace {
     ///
     /// If there is no step yet.
     pub fn touch(&mut self, access: Access) {
-        assert!(!self.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
-        self.more.push(access);
+        assert!(!self.taken.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
+        self.taken.more.push(access);
     }
 
     /// Forgets all steps and keeps the memory for the next execution.
     pub fn clear(&mut self) {
-        self.steps.clear();
-        self.more.clear();
+        self.taken.steps.clear();
+        self.taken.more.clear();
     }
 }

@@ -23,7 +23,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 /// What a fiber runs.
 pub(crate) type Job = Box<dyn FnOnce()>;
 
-type Switch = Yielder<Option<Job>, Paused>;
+type Switch = Yielder<(), Paused>;
 
 /// Why a fiber handed control back by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,27 @@ pub(crate) enum Resumed {
 
 /// A stack and what runs on it, one job after another.
 pub(crate) struct Fiber {
-    coroutine: Coroutine<Option<Job>, Paused, (), DefaultStack>,
-    /// Where the fiber finds its way back, once it has run.
-    switch: Box<Cell<*const Switch>>,
-    stack_bytes: usize,
+    coroutine: Coroutine<(), Paused, (), DefaultStack>,
+    berth: Box<Berth>,
+}
+
+/// What a fiber's own code has to find, at an address that stays.
+struct Berth {
+    /// The way back to whoever resumed it, once it has run.
+    switch: Cell<*const Switch>,
+    job: Cell<Option<Job>>,
+    /// How to cut it off when it runs into its guard page; there as soon as the coroutine is.
+    trap: Cell<Option<CoroutineTrapHandler<()>>>,
+    /// The highest address of its stack.
     base: usize,
+    stack_bytes: usize,
+}
+
+impl Berth {
+    /// The lowest address of the stack that may be used; the guard page lies below.
+    fn limit(&self) -> usize {
+        self.base - self.stack_bytes.next_multiple_of(overflow::PAGE_BYTES)
+    }
 }
 
 impl Fiber {
@@ -57,33 +73,40 @@ impl Fiber {
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
         overflow::install();
         let stack = DefaultStack::new(stack_bytes)?;
-        let base = stack.base().get();
-        let switch = Box::new(Cell::new(ptr::null()));
-        let slot: *const Cell<*const Switch> = &raw const *switch;
-        let coroutine = Coroutine::with_stack(stack, move |yielder: &Switch, first: Option<Job>| {
+        let berth = Box::new(Berth {
+            switch: Cell::new(ptr::null()),
+            job: Cell::default(),
+            trap: Cell::default(),
+            base: stack.base().get(),
+            stack_bytes,
+        });
+        let own: *const Berth = &raw const *berth;
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Switch, ()| {
             // SAFETY: the box outlives the coroutine: both are fields of one `Fiber`, and the coroutine only runs while the
             // fiber is borrowed by `resume`.
-            unsafe { (*slot).set(yielder) };
-            let mut next = first;
+            let berth = unsafe { &*own };
+            berth.switch.set(yielder);
             loop {
-                let job = next.take().expect("raddle bug: an idle fiber was resumed without a job");
+                let job = berth.job.take().expect("raddle bug: an idle fiber was resumed without a job");
                 job();
-                next = yielder.suspend(Paused::Idle);
+                yielder.suspend(Paused::Idle);
             }
         });
-        Ok(Self { coroutine, switch, stack_bytes, base })
+        berth.trap.set(Some(coroutine.trap_handler()));
+        Ok(Self { coroutine, berth })
     }
 
-    /// Runs the fiber until it hands control back. An idle fiber needs a job, one that asks must not be given any.
-    pub(crate) fn resume(&mut self, job: Option<Job>, lane: &Lane) -> Resumed {
-        let before = lane.switch.get();
-        let trap_before = lane.trap.replace(Some(Trap { handler: self.coroutine.trap_handler(), limit: self.limit() }));
-        // A fresh fiber announces its yielder only once it runs; `suspend` then reads it through the slot.
-        lane.switch.set(&raw const *self.switch);
-        lane.base.set(self.base);
-        let result = self.coroutine.resume(job);
-        lane.switch.set(before);
-        lane.trap.set(trap_before);
+    /// Gives an idle fiber a job, to be begun when it is resumed.
+    pub(crate) fn assign(&mut self, job: Job) {
+        self.berth.job.set(Some(job));
+    }
+
+    /// Runs the fiber until it hands control back.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self, lane: &Lane) -> Resumed {
+        let before = lane.berth.replace(&raw const *self.berth);
+        let result = self.coroutine.resume(());
+        lane.berth.set(before);
         match result {
             CoroutineResult::Yield(paused) => Resumed::Paused(paused),
             CoroutineResult::Return(()) => Resumed::Overflowed,
@@ -92,11 +115,7 @@ impl Fiber {
 
     /// How much stack it has.
     pub(crate) fn stack_bytes(&self) -> usize {
-        self.stack_bytes
-    }
-
-    fn limit(&self) -> usize {
-        self.base - self.stack_bytes.next_multiple_of(overflow::PAGE_BYTES)
+        self.berth.stack_bytes
     }
 
     /// Gives the fiber up in the middle of its job. What lives on its stack is never dropped and never touched again, and
@@ -109,44 +128,54 @@ impl Fiber {
 /// An idle fiber holds nothing but its own loop; dropping it must not unwind, for that would count as a panic.
 impl Drop for Fiber {
     fn drop(&mut self) {
-        // SAFETY: fibers are dropped only when idle or never started (the runtime abandons all others): the frames left
-        // on the stack are corosensei's and the loop above, whose only owned value, `next`, is `None` while idle.
+        // SAFETY: fibers are dropped only when idle or never started (the runtime abandons all others): the frames left on
+        // the stack are corosensei's and the loop above, which owns nothing while it waits for a job.
         unsafe { self.coroutine.force_reset() };
     }
 }
 
-/// Where the fiber that runs now hands control back to, and what its stack is.
+/// Which fiber runs now.
 #[derive(Default)]
 pub(crate) struct Lane {
-    switch: Cell<*const Cell<*const Switch>>,
-    trap: Cell<Option<Trap>>,
-    base: Cell<usize>,
-}
-
-#[derive(Clone, Copy)]
-struct Trap {
-    handler: CoroutineTrapHandler<()>,
-    limit: usize,
+    berth: Cell<*const Berth>,
 }
 
 impl Lane {
     /// Hands control back from the running fiber to whoever resumed it; returns when it is resumed again.
+    #[inline(always)]
     pub(crate) fn suspend(&self) {
-        let slot = self.switch.get();
-        assert!(!slot.is_null(), "raddle bug: suspended outside a fiber");
-        // SAFETY: `resume` set the slot for the fiber whose code is calling, so its box and the yielder in it are alive,
+        let berth = self.berth.get();
+        assert!(!berth.is_null(), "raddle bug: suspended outside a fiber");
+        // SAFETY: `resume` set the berth of the fiber whose code is calling, so its box and the yielder in it are alive,
         // and this code runs on that fiber's own stack.
-        let job = unsafe { (*(*slot).get()).suspend(Paused::Asking) };
-        assert!(job.is_none(), "raddle bug: a fiber in the middle of a job was given another");
+        unsafe { (*(*berth).switch.get()).suspend(Paused::Asking) };
     }
 
-    /// A hash of the running fiber's stack from here to its base: equal if a loop has come round with nothing changed.
-    pub(crate) fn digest(&self) -> u64 {
-        let here = 0_u64;
-        let mut at = (&raw const here).addr().next_multiple_of(8);
+    /// The guard of the fiber that runs now: how to cut it off, and the lowest address that may be used.
+    fn trap(&self) -> Option<(CoroutineTrapHandler<()>, usize)> {
+        let berth = self.berth.get();
+        if berth.is_null() {
+            return None;
+        }
+        // SAFETY: as in `suspend`; this runs in a signal handler on the same OS thread, while `resume` is active.
+        let berth = unsafe { &*berth };
+        Some((berth.trap.get()?, berth.limit()))
+    }
+
+    /// Takes a hash of the running fiber's stack, from the frame that `from` lies in up to the base, and keeps it in
+    /// `earlier` in place of the oldest. Says whether it was there already: the task has come round with nothing changed.
+    ///
+    /// The hash must not be left on the stack, where the next one would find it: so this is never inlined, looks at nothing
+    /// below `from`, and returns no more than a yes or no.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn comes_round<T>(&self, from: &T, earlier: &mut [u64]) -> bool {
+        // SAFETY: as in `suspend`.
+        let base = unsafe { &*self.berth.get() }.base;
         // The words at the very base link to whoever resumed the fiber, which is no part of the task's state.
-        let end = self.base.get() - 64;
-        let mut hash = end as u64;
+        let end = base - 64;
+        let mut at = (ptr::from_ref(from).addr() + size_of::<T>()).next_multiple_of(8);
+        let mut hash = at as u64;
         while at < end {
             // SAFETY: the range lies within the running fiber's own stack, between a live local and the base. The words
             // are read for comparison only, so it does not matter what they are or whether they were ever written.
@@ -154,12 +183,18 @@ impl Lane {
             hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
             at += 8;
         }
-        hash
+        if earlier.contains(&hash) {
+            return true;
+        }
+        earlier.rotate_right(1);
+        earlier[0] = hash;
+        false
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::rc::Rc;
 
     use super::*;
@@ -175,35 +210,48 @@ mod tests {
                 l.suspend();
                 log2.set(log2.get() + round);
             });
-            assert_eq!(fiber.resume(Some(job), &lane), Resumed::Paused(Paused::Asking));
-            assert_eq!(fiber.resume(None, &lane), Resumed::Paused(Paused::Idle));
+            fiber.assign(job);
+            assert_eq!(fiber.resume(&lane), Resumed::Paused(Paused::Asking));
+            assert_eq!(fiber.resume(&lane), Resumed::Paused(Paused::Idle));
         }
         assert_eq!(log.get(), 6);
     }
 
     #[test]
-    fn a_loop_that_comes_round_has_the_same_digest() {
+    fn a_loop_that_comes_round_is_noticed() {
         let lane = Rc::new(Lane::default());
-        let (l, seen) = (lane.clone(), Rc::new(Cell::new([0; 4])));
-        let out = seen.clone();
-        let job = Box::new(move || {
-            let mut digests = [0; 4];
-            // Two rounds of a loop without state of its own, then two with a counter.
-            for (i, slot) in digests.iter_mut().enumerate() {
-                *slot = if i < 2 { probe(&l, 0) } else { probe(&l, i) };
+        let rounds: Rc<Cell<[u32; 2]>> = Rc::default();
+        let (inner, out) = (lane.clone(), rounds.clone());
+        let mut fiber = Fiber::new(64 * 1024).unwrap();
+        fiber.assign(Box::new(move || {
+            let earlier = RefCell::new(vec![0; 4]);
+            // The first loop leaves no trace of its rounds on the stack: they are counted below the probe's frame.
+            while !probe(&inner, &earlier, &out, 7) {}
+            let spinning = out.take()[0];
+            let mut counted = 0;
+            while counted < 100 && !probe(&inner, &earlier, &out, counted) {
+                counted += 1;
             }
-            out.set(digests);
-        });
-        Fiber::new(64 * 1024).unwrap().resume(Some(job), &lane);
-        let [_, _, c, d] = seen.get();
-        assert_ne!(c, d);
+            out.set([spinning, counted]);
+        }));
+        fiber.resume(&lane);
+        let [spinning, counted] = rounds.get();
+        assert!(spinning < 9, "noticed only after {spinning} rounds");
+        assert_eq!(counted, 100);
     }
 
     #[inline(never)]
-    fn probe(lane: &Lane, state: usize) -> u64 {
-        let local = std::hint::black_box(state);
-        let digest = lane.digest();
+    fn probe(lane: &Lane, earlier: &RefCell<Vec<u64>>, rounds: &Cell<[u32; 2]>, state: u32) -> bool {
+        let local = std::hint::black_box([state; 4]);
+        let from = 0_u64;
+        let round = lane.comes_round(&from, &mut earlier.borrow_mut());
         std::hint::black_box(local);
-        digest
+        count(rounds) || round
+    }
+
+    #[inline(never)]
+    fn count(rounds: &Cell<[u32; 2]>) -> bool {
+        rounds.set([rounds.get()[0] + 1, 0]);
+        rounds.get()[0] > 1_000
     }
 }

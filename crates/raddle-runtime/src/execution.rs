@@ -13,9 +13,9 @@ use std::cell::RefCell;
 use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Failure, Outcome};
+use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Effect, Operation, Ordered, Site, Step, Word};
+use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Step, Word};
 
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
 pub use self::state::Settings;
@@ -38,6 +38,7 @@ pub(crate) struct Ask {
     pub(crate) object: ObjectId,
     /// As far as is known before it is done.
     pub(crate) effect: Effect,
+    pub(crate) role: Role,
     pub(crate) ordered: Ordered,
     pub(crate) site: Site,
     /// Whether it can be done, by the object's word and `key`; `None` if always.
@@ -59,6 +60,7 @@ impl Ask {
             op,
             object,
             effect,
+            role: Role::Plain,
             ordered: Ordered::RELAXED,
             site,
             ready: None,
@@ -70,10 +72,12 @@ impl Ask {
     }
 }
 
-/// The moment in which an operation takes effect.
+/// The moment in which an operation takes effect. Its step is the latest of the trace.
 pub(crate) struct Moment<'a> {
     pub(crate) state: &'a mut State,
-    pub(crate) step: &'a mut Step,
+    object: ObjectId,
+    task: TaskId,
+    variant: Variant,
     /// Whether others can find the object different from before; decides what a spinning task waits for.
     progress: Progress,
 }
@@ -91,35 +95,55 @@ pub(crate) enum Progress {
 
 impl Moment<'_> {
     /// The object's word.
+    #[inline]
     pub(crate) fn word(&mut self) -> &mut u64 {
-        &mut self.state.objects[self.step.access.object.index()].word
+        &mut self.state.objects[self.object.index()].word
+    }
+
+    /// What this is done to.
+    pub(crate) fn object(&self) -> ObjectId {
+        self.object
     }
 
     /// Who is doing this.
     pub(crate) fn task(&self) -> TaskId {
-        self.step.task
+        self.task
     }
 
     /// Whether what was waited for came true, or the time, or nothing.
     pub(crate) fn variant(&self) -> Variant {
-        self.step.variant
+        self.variant
+    }
+
+    #[inline]
+    fn step(&mut self) -> &mut Step {
+        self.state.trace.last_mut().expect("raddle bug: an operation takes effect without a step")
     }
 
     /// Shows what was found in the object.
+    #[inline]
     pub(crate) fn found(&mut self, word: u64) {
-        self.step.found = Some(Word(word));
+        self.step().found = Some(Word(word));
     }
 
     /// Shows what was left in the object.
+    #[inline]
     pub(crate) fn left(&mut self, word: u64) {
-        self.step.left = Some(Word(word));
+        self.step().left = Some(Word(word));
     }
 
     /// It turned out that nothing was changed, and that the memory is ordered like this.
     pub(crate) fn only_looked(&mut self, ordered: Ordered) {
-        self.step.access.effect = Effect::Read;
-        self.step.access.ordered = ordered;
+        let access = &mut self.step().access;
+        access.effect = Effect::Read;
+        access.ordered = ordered;
         self.progress = Progress::Looked;
+    }
+
+    /// It lets those who wait for the object go on.
+    #[inline]
+    pub(crate) fn gives(&mut self) {
+        self.step().access.role = Role::Gives;
     }
 
     /// Says what this means to those who spin, where it is not what the access suggests.
@@ -127,22 +151,37 @@ impl Moment<'_> {
         self.progress = progress;
     }
 
+    /// To those who spin, the task has looked at the object, from `site`.
+    pub(crate) fn looked_from(&mut self, site: Site) {
+        let version = self.state.objects[self.object.index()].version;
+        self.state.spin().looked(self.object, version, site);
+    }
+
+    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
+    /// what it saw may be the work of accesses that count as reads.
+    pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
+        self.step().access.ordered = ordered;
+        self.progress = Progress::Looked;
+    }
+
     /// Records a further object touched.
     pub(crate) fn touch(&mut self, access: Access) {
-        self.state.touched.push(access);
+        self.state.trace.touch(access);
         if access.effect == Effect::Change {
             self.state.objects[access.object.index()].version += 1;
+            self.state.stale = true;
         }
     }
 
     /// The task now holds the object.
     pub(crate) fn hold(&mut self) {
-        self.state.holds.push((self.step.access.object, self.step.task, self.step.site));
+        let site = self.step().site;
+        self.state.holds.push((self.object, self.task, site));
     }
 
     /// The task no longer holds the object.
     pub(crate) fn release(&mut self) {
-        self.state.release(self.step.access.object, self.step.task);
+        self.state.release(self.object, self.task);
     }
 }
 
@@ -155,10 +194,29 @@ impl Execution {
     }
 
     /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
-        let variant = self.pause(&ask);
-        self.state.borrow_mut().record(&ask, variant, act)
+        let mut state = self.state.borrow_mut();
+        // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
+        if state.tearing_down || std::thread::panicking() {
+            drop(state);
+            let variant = self.wait_at_the_end(&ask);
+            return self.state.borrow_mut().record(&ask, variant, act);
+        }
+        if ask.unseen && state.is_ready(&ask) {
+            return state.record(&ask, Variant::Ready, act);
+        }
+        state.ask(&ask, &self.lane);
+        drop(state);
+        self.lane.suspend();
+        let mut state = self.state.borrow_mut();
+        if state.tearing_down {
+            drop(state);
+            let variant = self.wait_at_the_end(&ask);
+            return self.state.borrow_mut().record(&ask, variant, act);
+        }
+        let variant = state.task().resumed_by;
+        state.record(&ask, variant, act)
     }
 
     /// Does what is asked at once, without a decision: for what no other task can notice.
@@ -166,33 +224,11 @@ impl Execution {
         self.state.borrow_mut().record(&ask, Variant::Ready, act)
     }
 
-    /// Waits until the engine chooses this task for what it asks.
-    #[inline]
-    fn pause(&self, ask: &Ask) -> Variant {
-        // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
-        if std::thread::panicking() || self.state.borrow().tearing_down {
-            return self.pause_at_the_end(ask);
-        }
-        {
-            let mut state = self.state.borrow_mut();
-            if ask.unseen && state.is_ready(ask) {
-                return Variant::Ready;
-            }
-            state.ask(ask, &self.lane);
-        }
-        self.lane.suspend();
-        let state = self.state.borrow();
-        let variant = state.tasks[state.current.index()].resumed_by;
-        let over = state.tearing_down;
-        drop(state);
-        if over { self.pause_at_the_end(ask) } else { variant }
-    }
-
     /// Waiting while the task unwinds or the execution is torn down.
     #[cold]
-    fn pause_at_the_end(&self, ask: &Ask) -> Variant {
+    fn wait_at_the_end(&self, ask: &Ask) -> Variant {
         loop {
-            let state = self.state.borrow();
+            let mut state = self.state.borrow_mut();
             if state.tearing_down && !std::thread::panicking() {
                 drop(state);
                 panic::resume_unwind(Box::new(Teardown));
@@ -203,8 +239,8 @@ impl Execution {
             if ask.deadline.is_some() {
                 return Variant::TimedOut;
             }
+            state.ask(ask, &self.lane);
             drop(state);
-            self.state.borrow_mut().ask(ask, &self.lane);
             self.lane.suspend();
         }
     }
@@ -234,13 +270,6 @@ impl Execution {
             self.lane.suspend();
             panic::resume_unwind(Box::new(Teardown));
         }
-    }
-}
-
-impl State {
-    /// Whether the execution is decided.
-    pub(crate) fn over(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
     }
 }
 

@@ -41,16 +41,14 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
     let message = message(info.payload());
     let place = info.location().map(Place::from);
     if !LAST_WORDS.contains(&message.as_str()) {
-        let task = state.task();
-        task.earlier_panic = task.panic.take().map(|(message, _)| message);
-        task.panic = Some((message, place));
+        state.task().panics.push((message, place));
         return;
     }
     // When this hook returns, the process aborts. So it does not: the fiber stays here for ever, and so does this OS
     // thread's mark of being inside a hook, which is why the worker is not used any more.
     let task = state.current;
-    let Some((second, place)) = state.task().panic.take() else { return };
-    let first = state.task().earlier_panic.take().unwrap_or_else(|| message.clone());
+    let Some((second, place)) = state.task().panics.pop() else { return };
+    let first = state.task().panics.pop().map_or(message, |(message, _)| message);
     state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
     state.spoiled = true;
     drop(state);

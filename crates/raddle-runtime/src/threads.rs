@@ -10,16 +10,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_engine::ids::TaskId;
+use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Point, Program, System, Variant};
-use raddle_engine::trace::{Class, Effect, Trace};
+use raddle_engine::trace::{Effect, Site, Trace};
 
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::Settings;
-use crate::execution::{Ask, Execution, Newborn, Status, Task};
+use crate::execution::{Ask, Execution, Newborn, State, Status, Task};
 use crate::{panics, thread};
 
 /// A function that starts threads, to be executed again and again.
@@ -97,21 +97,19 @@ impl Program for Threads {
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let worker = self.worker.clone();
         let (fibers, actions) = worker.spare.take().unwrap_or_default();
-        let mut running = Running { worker, fibers, actions, outcome: None, races: None };
+        let mut running = Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None };
         let body = self.body.clone();
-        let stack_bytes = {
-            let mut state = running.worker.execution.state.borrow_mut();
-            state.begin(running.worker.next_number(), seed);
-            state.add_task(None);
-            state.settings.stack_bytes
-        };
+        let mut state = worker.execution.state.borrow_mut();
+        std::mem::swap(trace, &mut state.trace);
+        state.begin(worker.next_number(), seed);
+        state.add_task(None);
+        let stack_bytes = state.settings.stack_bytes;
+        drop(state);
         let job: Job = Box::new(move || thread::run_task(move || body()));
-        let worker = running.worker.clone();
         current::enter(&worker.execution, || {
             running.begin_task(Newborn { task: TaskId::MAIN, job, stack_bytes });
-            running.settle();
+            running.reach_point(None, trace);
         });
-        running.reach_point(1, trace);
         running
     }
 
@@ -125,35 +123,48 @@ pub struct Running {
     worker: Rc<Worker>,
     /// By task; `None` for those that have ended.
     fibers: Vec<Option<Fiber>>,
+    /// What can happen next, where a task is to be chosen.
     actions: Vec<Action>,
-    outcome: Option<Outcome>,
+    at: At,
     /// There from the first access to a cell on.
     races: Option<Box<Races>>,
+}
+
+/// What kind of point an execution has reached.
+enum At {
+    Action,
+    Data { task: TaskId, choices: u32, site: Site },
+    End(Outcome),
 }
 
 impl Running {
     fn begin_task(&mut self, newborn: Newborn) {
         let Newborn { task, job, stack_bytes } = newborn;
-        let fiber = match self.worker.fiber(stack_bytes) {
+        let mut fiber = match self.worker.fiber(stack_bytes) {
             Ok(fiber) => fiber,
             Err(error) => {
                 let message = format!("raddle: no memory for a stack of {stack_bytes} bytes: {error}");
-                self.outcome = Some(Failure::Panic { task, message, place: None }.into());
+                self.end(Failure::Panic { task, message, place: None }.into());
                 return;
             }
         };
-        self.fibers.resize_with(task.index() + 1, || None);
+        fiber.assign(job);
+        if self.fibers.len() <= task.index() {
+            self.fibers.resize_with(task.index() + 1, || None);
+        }
         self.fibers[task.index()] = Some(fiber);
-        self.worker.execution.state.borrow_mut().tasks[task.index()].status = Status::Alive;
-        self.resume(task, Some(job));
+        let mut state = self.worker.execution.state.borrow_mut();
+        state.tasks[task.index()].status = Status::Alive;
+        state.current = task;
+        drop(state);
+        self.resume(task);
     }
 
-    /// Runs a task to its next operation or its end.
-    fn resume(&mut self, task: TaskId, job: Option<Job>) {
-        let execution = &self.worker.execution;
-        execution.state.borrow_mut().current = task;
+    /// Runs the current task to its next operation or its end.
+    #[inline(always)]
+    fn resume(&mut self, task: TaskId) {
         let fiber = self.fibers[task.index()].as_mut().expect("raddle bug: a task without a fiber was resumed");
-        match fiber.resume(job, &execution.lane) {
+        match fiber.resume(&self.worker.execution.lane) {
             Resumed::Paused(Paused::Asking) => {}
             Resumed::Paused(Paused::Idle) => {
                 self.worker.keep(self.fibers[task.index()].take().expect("resumed just now"));
@@ -163,9 +174,10 @@ impl Running {
     }
 
     /// The task's frames are gone without having been unwound: others may still point into its stack, so that is kept.
+    #[cold]
     fn give_up_overflowed(&mut self, task: TaskId) {
         let fiber = self.fibers[task.index()].take().expect("raddle bug: an overflow without a fiber");
-        self.outcome = Some(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
+        self.end(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
         fiber.abandon();
         match self.worker.execution.state.try_borrow_mut() {
             Ok(mut state) => state.alive.retain(|&t| t != task),
@@ -174,49 +186,89 @@ impl Running {
         }
     }
 
-    fn over(&self) -> bool {
-        self.outcome.is_some() || self.worker.execution.state.borrow().over().is_some()
+    /// The first end counts: what comes of it, such as a task left behind, is no news.
+    fn end(&mut self, outcome: Outcome) {
+        if !matches!(self.at, At::End(_)) {
+            self.at = At::End(outcome);
+        }
     }
 
     /// Lets everything happen that needs no decision.
+    #[cold]
     fn settle(&mut self) {
-        while !self.over() {
+        while !matches!(self.at, At::End(_)) {
             let mut state = self.worker.execution.state.borrow_mut();
+            if state.outcome.is_some() {
+                return;
+            }
             if let Some(newborn) = state.newborn.pop_front() {
                 drop(state);
                 self.begin_task(newborn);
             } else if let Some(task) = state.unseen_and_ready() {
                 state.leave_wait(task, Variant::Ready);
                 drop(state);
-                self.resume(task, None);
+                self.resume(task);
             } else {
+                state.unsettled = false;
                 return;
             }
         }
     }
 
-    /// Hands the new steps over and finds out where the execution stands.
-    fn reach_point(&mut self, alternatives: u32, trace: &mut Trace) {
-        let Ok(mut state) = self.worker.execution.state.try_borrow_mut() else {
+    /// Finds out where the execution stands, after `stepped`, one of the listed actions, was taken.
+    #[inline(always)]
+    fn reach_point(&mut self, stepped: Option<Choice>, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        let Ok(mut state) = worker.execution.state.try_borrow_mut() else {
             return;
         };
-        self.worker.sound.set(self.worker.sound.get() && !state.spoiled);
-        let before = trace.len();
-        state.hand_over(alternatives, trace);
-        if trace.steps()[before..].iter().any(|step| step.op.class == Class::Cell) {
+        // Who has asked for a value gets it before anything else happens.
+        if state.unsettled && state.data.is_none() {
+            drop(state);
+            self.settle();
+            match worker.execution.state.try_borrow_mut() {
+                Ok(settled) => state = settled,
+                Err(_) => return,
+            }
+        }
+        std::mem::swap(trace, &mut state.trace);
+        let calm = !state.stale && state.outcome.is_none() && state.data.is_none() && !state.cells_touched;
+        if let (true, Some(choice)) = (calm, stepped) {
+            let slot = &mut self.actions[choice.index()];
+            if let Some(next) = state.only_change(slot.task) {
+                *slot = next;
+                return;
+            }
+        }
+        self.look_around(&mut state, trace);
+    }
+
+    #[inline(never)]
+    fn look_around(&mut self, state: &mut State, trace: &Trace) {
+        if state.spoiled {
+            self.worker.sound.set(false);
+        }
+        if state.cells_touched {
             let races = self.races.get_or_insert_default();
             if let Some(race) = races.follow(trace) {
-                self.outcome.get_or_insert(race.into());
+                self.end(race.into());
             }
         }
-        if self.outcome.is_none() && state.over().is_none() && state.data.is_none() {
-            state.list_actions(&mut self.actions);
-            if self.actions.is_empty() && state.over().is_none() {
-                self.outcome = Some(state.conclude());
-            }
+        if let Some(outcome) = state.outcome.take() {
+            self.end(outcome);
         }
-        if self.outcome.is_none() {
-            self.outcome = state.over().cloned();
+        if matches!(self.at, At::End(_)) {
+            return;
+        }
+        if let Some((choices, site, _)) = state.data {
+            self.at = At::Data { task: state.current, choices, site };
+            return;
+        }
+        self.at = At::Action;
+        state.list_actions(&mut self.actions);
+        if self.actions.is_empty() {
+            let outcome = state.outcome.take().unwrap_or_else(|| state.conclude());
+            self.end(outcome);
         }
     }
 
@@ -241,7 +293,9 @@ impl Running {
             let left = self.fibers.iter().flatten().count();
             for task in 0..self.fibers.len() {
                 if self.fibers[task].is_some() && self.worker.sound.get() {
-                    self.resume(TaskId::next_of(task), None);
+                    let task = TaskId::next_of(task);
+                    self.worker.execution.state.borrow_mut().current = task;
+                    self.resume(task);
                 }
             }
             let still = self.fibers.iter().flatten().count();
@@ -273,40 +327,41 @@ impl Running {
 }
 
 impl System for Running {
+    #[inline]
     fn point(&self) -> Point<'_> {
-        if let Some(outcome) = &self.outcome {
-            return Point::End(outcome);
-        }
-        let state = self.worker.execution.state.borrow();
-        match state.data {
-            Some((choices, site, _)) => Point::Data { task: state.current, choices, site },
-            None => Point::Actions(&self.actions),
+        match &self.at {
+            At::Action => Point::Actions(&self.actions),
+            At::Data { task, choices, site } => Point::Data { task: *task, choices: *choices, site },
+            At::End(outcome) => Point::End(outcome),
         }
     }
 
+    #[inline]
     fn advance(&mut self, choice: Choice, trace: &mut Trace) {
-        let alternatives = self.point().alternatives();
         let worker = self.worker.clone();
         let mut state = worker.execution.state.borrow_mut();
-        let task = match state.data.take() {
-            Some((_, site, op)) => {
+        std::mem::swap(trace, &mut state.trace);
+        let (task, stepped) = match state.data.take() {
+            Some((choices, site, op)) => {
+                state.alternatives = choices;
                 state.drawn = choice.0;
-                let ask = Ask::new(op, raddle_engine::ids::ObjectId::NONE, Effect::Read, site);
+                let ask = Ask::new(op, ObjectId::NONE, Effect::Read, site);
                 state.record(&ask, Variant::Ready, |moment| moment.found(u64::from(choice.0)));
-                state.current
+                state.stale = true;
+                (state.current, None)
             }
             None => {
+                state.alternatives = self.actions.len() as u32;
                 let Action { task, variant, .. } = self.actions[choice.index()];
                 state.leave_wait(task, variant);
-                task
+                (task, Some(choice))
             }
         };
         drop(state);
         current::enter(&worker.execution, || {
-            self.resume(task, None);
-            self.settle();
+            self.resume(task);
+            self.reach_point(stepped, trace);
         });
-        self.reach_point(alternatives, trace);
     }
 
     fn task_name(&self, task: TaskId) -> TaskName {

@@ -20,11 +20,14 @@ pub struct Pct {
     depth: u32,
     rng: Rng,
     longest: u32,
-    /// By task and variant; 0 where none has been drawn yet.
-    priorities: Vec<u64>,
+    /// By task and way out of its wait; 0 where none has been drawn yet.
+    priorities: Vec<[u64; WAYS]>,
     /// Steps at which the task about to run falls, latest first.
     changes: Vec<u32>,
 }
+
+/// The ordinary way out of a wait (whatever message it brings), by time, and for no reason.
+const WAYS: usize = 3;
 
 /// Drawn priorities lie above this; what fell lies below.
 const FALLEN: u64 = 1 << 32;
@@ -47,16 +50,20 @@ impl Pct {
         }
     }
 
-    fn priority(&mut self, action: &Action) -> &mut u64 {
-        let slot = action.task.index() * 3 + action.variant as usize;
-        if slot >= self.priorities.len() {
-            self.priorities.resize(slot + 1, 0);
+    fn priority(&mut self, action: &Action) -> u64 {
+        let way = match action.variant {
+            Variant::Ready | Variant::Message(_) => 0,
+            Variant::TimedOut => 1,
+            Variant::Spurious => 2,
+        };
+        if action.task.index() >= self.priorities.len() {
+            self.priorities.resize(action.task.index() + 1, [0; WAYS]);
         }
-        let priority = &mut self.priorities[slot];
+        let priority = &mut self.priorities[action.task.index()][way];
         if *priority == 0 {
             *priority = self.rng.bits() | FALLEN;
         }
-        priority
+        *priority
     }
 }
 
@@ -81,18 +88,17 @@ impl Strategy for Pct {
             return Decision::Take(Choice(self.rng.below(at.alternatives())));
         };
         loop {
-            let highest = (0..actions.len()).max_by_key(|&i| *self.priority(&actions[i]));
+            let highest = (0..actions.len()).map(|i| self.priority(&actions[i])).max();
             let highest = highest.expect("raddle bug: a point without actions");
+            let equal: Vec<_> = (0..actions.len()).filter(|&i| self.priority(&actions[i]) == highest).collect();
+            // Several messages may wait for the task that is first: which one it takes is no matter of priority.
+            let first = equal[self.rng.below(equal.len() as u32) as usize];
             if self.changes.last().is_none_or(|&step| step as usize > so_far.len()) {
-                return Decision::Take(Choice(highest as u32));
+                return Decision::Take(Choice(first as u32));
             }
             self.changes.pop();
             // The later a task falls, the lower it lands: priorities d-1, d-2, …, 1 of the paper.
-            let place = 1 + self.changes.len() as u64;
-            let fallen = actions[highest];
-            for variant in [Variant::Ready, Variant::TimedOut, Variant::Spurious] {
-                *self.priority(&Action { variant, ..fallen }) = place;
-            }
+            self.priorities[actions[first].task.index()] = [1 + self.changes.len() as u64; WAYS];
         }
     }
 

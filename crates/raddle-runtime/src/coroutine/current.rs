@@ -10,6 +10,7 @@ thread_local! {
 }
 
 /// Makes `execution` the running one on this OS thread while `body` runs.
+#[inline(always)]
 pub(crate) fn enter<R>(execution: &Execution, body: impl FnOnce() -> R) -> R {
     struct Restore(*const Execution);
     impl Drop for Restore {

@@ -82,21 +82,21 @@ mod linux {
     ///
     /// `context` must be that of a fault on this OS thread.
     unsafe fn cut_off(fault: usize, context: &mut libc::ucontext_t) -> bool {
-        let trap = current::with(|execution| execution.lane.trap.get()).flatten();
-        let (Some(trap), Some(installed)) = (trap, INSTALLED.get()) else {
+        let trap = current::with(|execution| execution.lane.trap()).flatten();
+        let (Some((trap, limit)), Some(installed)) = (trap, INSTALLED.get()) else {
             return false;
         };
         // Large frames are probed page by page, so the guard page is never stepped over.
-        let guard = trap.limit - super::PAGE_BYTES..trap.limit;
+        let guard = limit - super::PAGE_BYTES..limit;
         let (pc, sp) = counters(context);
         let ours = (installed.text.0..installed.text.1).contains(&pc);
-        if !guard.contains(&fault) || !ours || !trap.handler.stack_ptr_in_bounds(sp) {
+        if !guard.contains(&fault) || !ours || !trap.stack_ptr_in_bounds(sp) {
             return false;
         }
         // SAFETY: the stack pointer lies in the fiber, and the registers are set as told. What the fiber did outside itself
         // was done by ordinary code at an operation's boundary or in the middle of the user's own computation; what of it
         // lies under a `RefCell` of the execution is found borrowed by the runtime, which then gives the worker up.
-        let registers = unsafe { trap.handler.setup_trap_handler(|| ()) };
+        let registers = unsafe { trap.setup_trap_handler(|| ()) };
         set_registers(context, &registers);
         true
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::outcome::Failure;
-use raddle_engine::trace::{Access, Effect, Operation, Ordered, Site, Word};
+use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Word};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, State};
@@ -35,6 +35,8 @@ pub(crate) struct Object {
     pub(crate) word: u64,
     /// Counts the changes, so that one who spins knows whether to look again.
     pub(crate) version: u32,
+    /// Whether somebody waits for it, or has in this execution.
+    pub(crate) awaited: bool,
     /// Where the value lies, for values whose tag another execution has overwritten.
     address: usize,
 }
@@ -42,7 +44,7 @@ pub(crate) struct Object {
 impl Object {
     /// One that belongs to no value of the user's.
     pub(crate) fn of_the_runtime(kind: &'static Kind, word: u64) -> Self {
-        Self { kind, made: None, word, version: 0, address: 0 }
+        Self { kind, made: None, word, version: 0, awaited: false, address: 0 }
     }
 }
 
@@ -101,7 +103,7 @@ impl Tag {
         let index = known.unwrap_or_else(|| {
             let met = if place == 0 { Met::Never } else { Met::InEarlierExecution };
             let word = first(met);
-            state.objects.push(Object { kind, made: Some(self.made), word, version: 0, address });
+            state.objects.push(Object { kind, made: Some(self.made), word, version: 0, awaited: false, address });
             state.objects.len() - 1
         });
         assert!(index < 1 << INDEX_BITS, "raddle: more than {} objects in one execution", 1 << INDEX_BITS);
@@ -161,8 +163,8 @@ impl Place<'_> {
         site: Site,
         act: impl FnOnce(&mut Moment<'_>) -> R,
     ) -> R {
-        let ask = Ask { ordered, ready: Some(ready), key, ..Ask::new(op, self.object, Effect::Change, site) };
-        self.execution.step(ask, act)
+        let ask = Ask::new(op, self.object, Effect::Change, site);
+        self.execution.step(Ask { role: Role::Takes, ordered, ready: Some(ready), key, ..ask }, act)
     }
 
     /// Ends the execution as failed: the object carries its contents over from an earlier one.
@@ -172,6 +174,6 @@ impl Place<'_> {
 
     /// The object, as a further access of a step on another one.
     pub(crate) fn access(&self, effect: Effect, ordered: Ordered) -> Access {
-        Access { object: self.object, effect, ordered }
+        Access { object: self.object, effect, role: Role::Plain, ordered }
     }
 }

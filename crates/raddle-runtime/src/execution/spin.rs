@@ -91,33 +91,37 @@ impl Spin {
         self.stalled = false;
     }
 
-    /// The task is about to look at `object`, now at `version`, from `site`: decides whether it stalls. `digest` is asked
-    /// for only where it matters.
-    pub(crate) fn about_to_look(&mut self, object: ObjectId, version: u32, site: Site, digest: impl FnOnce() -> u64) {
+    /// The task is about to look at `object`, now at `version`, from `site`: decides whether it stalls. `comes_round`, which
+    /// compares its stack with earlier ones, is asked only where it matters.
+    #[inline]
+    pub(crate) fn about_to_look(
+        &mut self,
+        object: ObjectId,
+        version: u32,
+        site: Site,
+        comes_round: impl FnOnce(&mut [u64]) -> bool,
+    ) {
         self.stalled = false;
-        if !self.seen().any(|look| look.is_at(object, site) && look.version == version) {
-            return;
+        if self.seen().any(|look| look.is_at(object, site) && look.version == version) {
+            self.stalled = self.hinted || self.looks >= OFTEN || comes_round(&mut self.digests);
         }
-        if self.hinted || self.looks >= OFTEN {
-            self.stalled = true;
-            return;
-        }
-        let digest = digest();
-        if self.digests.contains(&digest) {
-            self.stalled = true;
-        } else {
-            self.digests.rotate_right(1);
-            self.digests[0] = digest;
-        }
+    }
+
+    /// What the task has looked at since its latest own change.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.seen().map(|look| look.object)
+    }
+
+    /// As for a task that has just begun.
+    pub(crate) fn begin(&mut self) {
+        self.seen_len = 0;
+        self.forget_rounds();
+        self.fruitless = 0;
+        self.changes_seen = 0;
     }
 
     /// Whether anything the task saw is different now.
     pub(crate) fn sees_change(&self, version: impl Fn(ObjectId) -> u32) -> bool {
         self.seen().any(|look| version(look.object) != look.version)
-    }
-
-    /// Whether the task has looked at `object` since its latest own change.
-    pub(crate) fn watches(&self, object: ObjectId) -> bool {
-        self.seen().any(|look| look.object == object)
     }
 }

@@ -6,12 +6,14 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::rng::Rng;
 use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site, Step, Trace};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::coroutine::{Job, Lane};
 use crate::execution::object::{Kind, Object, word_as_number};
+use crate::execution::spin::Spin;
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
+use crate::sync::statics::Kept;
 use crate::time::CLOCK;
 
 /// How programs are to be run.
@@ -47,14 +49,23 @@ pub(crate) struct State {
     pub(crate) number: u64,
     pub(crate) settings: Settings,
     pub(crate) tasks: Vec<Task>,
+    /// By task; kept from one execution to the next, so there may be more of them than tasks.
+    spins: Vec<Spin>,
     /// Those that have not ended, in order of creation.
     pub(crate) alive: Vec<TaskId>,
     pub(crate) objects: Vec<Object>,
     pub(crate) current: TaskId,
     pub(crate) newborn: VecDeque<Newborn>,
-    /// Steps that the trace does not have yet; `more` counts the further accesses of each in `touched`.
-    fresh: Vec<Step>,
-    pub(crate) touched: Vec<Access>,
+    /// Lent by the search while tasks run.
+    pub(crate) trace: Trace,
+    /// How many alternatives the next step to be recorded had.
+    pub(crate) alternatives: u32,
+    /// What others can do may be different since it was last listed.
+    pub(crate) stale: bool,
+    /// A task was created or has ended.
+    pub(crate) unsettled: bool,
+    /// Plain memory was touched, so that races are to be looked for.
+    pub(crate) cells_touched: bool,
     /// Which object is held by whom, taken where.
     pub(crate) holds: Vec<(ObjectId, TaskId, Site)>,
     /// The current task has asked for one of so many values.
@@ -71,8 +82,8 @@ pub(crate) struct State {
     clock_leap: u64,
     pub(crate) rng: Rng,
     pub(crate) drew_random: bool,
-    /// Values of `static`s, which start afresh in each execution.
-    pub(crate) statics: Vec<Box<dyn std::any::Any>>,
+    /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
+    pub(crate) statics: Vec<Option<Kept>>,
 }
 
 static TASK_END: Kind = Kind { noun: "thread", show: word_as_number };
@@ -84,12 +95,16 @@ impl Default for State {
             number: 0,
             settings: Settings::default(),
             tasks: Vec::new(),
+            spins: Vec::new(),
             alive: Vec::new(),
             objects: Vec::new(),
             current: TaskId::MAIN,
             newborn: VecDeque::new(),
-            fresh: Vec::new(),
-            touched: Vec::new(),
+            trace: Trace::default(),
+            alternatives: 0,
+            stale: true,
+            unsettled: false,
+            cells_touched: false,
             holds: Vec::new(),
             data: None,
             drawn: 0,
@@ -115,8 +130,9 @@ impl State {
         self.objects.clear();
         self.current = TaskId::MAIN;
         self.newborn.clear();
-        self.fresh.clear();
-        self.touched.clear();
+        self.alternatives = 0;
+        self.stale = true;
+        self.cells_touched = false;
         self.holds.clear();
         self.data = None;
         self.outcome = None;
@@ -148,6 +164,12 @@ impl State {
         };
         let end = self.add_object(&TASK_END, 0);
         let signal = self.add_object(&TASK_SIGNAL, 0);
+        match self.spins.get_mut(task.index()) {
+            Some(spin) => spin.begin(),
+            None => self.spins.push(Spin::default()),
+        }
+        self.stale = true;
+        self.unsettled = true;
         self.tasks.push(Task::new(self.current, ordinal, label, end, signal));
         self.alive.push(task);
         task
@@ -155,6 +177,11 @@ impl State {
 
     pub(crate) fn task(&mut self) -> &mut Task {
         &mut self.tasks[self.current.index()]
+    }
+
+    /// What the current task has looked at.
+    pub(crate) fn spin(&mut self) -> &mut Spin {
+        &mut self.spins[self.current.index()]
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -173,86 +200,79 @@ impl State {
     }
 
     /// The current task wants to do something and is about to hand control back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ask(&mut self, ask: &Ask, lane: &Lane) {
-        let task = &mut self.tasks[self.current.index()];
-        task.asks = Some(*ask);
-        match ask.op.class {
+        self.tasks[self.current.index()].asks = Some(*ask);
+        if !ask.object.is_some() {
+            return;
+        }
+        let object = &mut self.objects[ask.object.index()];
+        object.awaited |= ask.ready.is_some();
+        let looks = matches!(
+            ask.op.class,
             Class::Read | Class::Update | Class::Acquire | Class::Receive | Class::Wait | Class::Time
-                if ask.object.is_some() =>
-            {
-                let version = self.objects[ask.object.index()].version;
-                task.spin.about_to_look(ask.object, version, ask.site, || lane.digest());
+        );
+        if looks {
+            let spin = &mut self.spins[self.current.index()];
+            spin.about_to_look(ask.object, object.version, ask.site, |earlier| lane.comes_round(ask, earlier));
+            if spin.stalled {
+                for watched in spin.watched() {
+                    self.objects[watched.index()].awaited = true;
+                }
             }
-            _ => {}
         }
     }
 
     /// Lets an operation take effect and keeps it as a step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record<R>(&mut self, ask: &Ask, variant: Variant, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
-        let access = Access { object: ask.object, effect: ask.effect, ordered: ask.ordered };
-        let mut step = Step {
-            task: self.current,
+        let task = self.current;
+        self.trace.push(Step {
+            task,
             variant,
             op: ask.op,
-            access,
+            access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
             site: ask.site,
-            alternatives: 1,
+            alternatives: std::mem::take(&mut self.alternatives),
             more: 0,
-        };
-        let touched = self.touched.len();
+        });
         let progress = match ask.effect {
-            _ if variant != Variant::Ready => Progress::Looked,
-            Effect::Read => Progress::Looked,
-            Effect::Change => Progress::Changed,
+            Effect::Change if variant == Variant::Ready => Progress::Changed,
+            _ => Progress::Looked,
         };
-        let mut moment = Moment { state: self, step: &mut step, progress };
+        let mut moment = Moment { state: self, object: ask.object, task, variant, progress };
         let result = act(&mut moment);
         let progress = moment.progress;
         if variant == Variant::TimedOut {
-            self.touched.push(Access { object: CLOCK, effect: Effect::Change, ordered: Ordered::RELAXED });
+            self.trace.touch(Access { object: CLOCK, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED });
         }
-        step.more = (self.touched.len() - touched) as u32;
-        self.note_progress(&step, progress);
-        self.fresh.push(step);
+        self.note_progress(ask, variant, progress);
         result
     }
 
     #[inline]
-    fn note_progress(&mut self, step: &Step, progress: Progress) {
-        let spin = &mut self.tasks[step.task.index()].spin;
-        if step.access.object.is_some() {
-            let version = &mut self.objects[step.access.object.index()].version;
+    fn note_progress(&mut self, ask: &Ask, variant: Variant, progress: Progress) {
+        let spin = &mut self.spins[self.current.index()];
+        if ask.object.is_some() {
+            let object = &mut self.objects[ask.object.index()];
             match progress {
-                Progress::Looked => spin.looked(step.access.object, *version, step.site),
+                Progress::Looked => spin.looked(ask.object, object.version, ask.site),
                 Progress::Neutral => {}
                 Progress::Changed => {
-                    *version += 1;
+                    object.version += 1;
                     self.changes += 1;
                     spin.changed();
                 }
             }
+            // Operations of these kinds touch their object only; others may move whom they like.
+            self.cells_touched |= ask.op.class == Class::Cell;
+            let alone = matches!(ask.op.class, Class::Read | Class::Write | Class::Update | Class::Cell);
+            self.stale |= object.awaited || !alone;
         }
-        if step.variant != Variant::Ready || step.op.class == Class::Yield {
+        if variant != Variant::Ready || ask.op.class == Class::Yield {
             spin.hint();
-        }
-    }
-
-    /// Moves what happened into the trace; the first of these steps was one of `alternatives`.
-    pub(crate) fn hand_over(&mut self, alternatives: u32, trace: &mut Trace) {
-        let mut touched = self.touched.drain(..);
-        for (i, mut step) in self.fresh.drain(..).enumerate() {
-            let more = step.more as usize;
-            if i == 0 {
-                step.alternatives = alternatives;
-            }
-            trace.push(step);
-            for access in touched.by_ref().take(more) {
-                trace.touch(access);
-            }
         }
     }
 
@@ -264,16 +284,25 @@ impl State {
         self.alive.iter().find(can).copied()
     }
 
+    /// What `task` does next, if that is all that can have changed since the actions were last listed.
+    #[inline(always)]
+    pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
+        let ask = self.tasks[task.index()].asks.as_ref()?;
+        let simple = !self.stale && ask.ready.is_none() && !self.spins[task.index()].stalled;
+        simple.then(|| action(task, Variant::Ready, ask))
+    }
+
     /// Lists what can happen next, and says what it means if nothing can.
     pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
+        self.stale = false;
         actions.clear();
         let mut stalled = false;
         let mut timed = false;
         for at in 0..self.alive.len() {
             let task = self.alive[at];
-            let Self { tasks, objects, .. } = self;
-            let Task { asks, spin, .. } = &mut tasks[task.index()];
-            let Some(ask) = asks else { continue };
+            let Self { tasks, spins, objects, .. } = self;
+            let Some(ask) = &tasks[task.index()].asks else { continue };
+            let spin = &mut spins[task.index()];
             if spin.stalled {
                 if spin.sees_change(|object| objects[object.index()].version) {
                     spin.stalled = false;
@@ -303,8 +332,10 @@ impl State {
     /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for.
     fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
         let waits = |task: &TaskId| {
-            let Task { asks, spin, .. } = &self.tasks[task.index()];
-            let ask = asks.as_ref().filter(|ask| !spin.stalled && !self.is_ready(ask))?;
+            let ask = self.tasks[task.index()].asks.as_ref()?;
+            if self.spins[task.index()].stalled || self.is_ready(ask) {
+                return None;
+            }
             Some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
@@ -323,8 +354,8 @@ impl State {
     /// Nobody but stalled tasks can go on, so they may. Those who watch the clock see it move.
     fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
         let on_clock = |task: &TaskId| {
-            let spin = &self.tasks[task.index()].spin;
-            spin.stalled && spin.watches(CLOCK)
+            let spin = &self.spins[task.index()];
+            spin.stalled && spin.watched().any(|object| object == CLOCK)
         };
         if self.alive.iter().any(on_clock) {
             self.move_clock(self.now() + self.clock_leap);
@@ -333,7 +364,7 @@ impl State {
         let changes = self.changes;
         let mut all_fruitless = true;
         for &task in &self.alive {
-            let spin = &mut self.tasks[task.index()].spin;
+            let spin = &mut self.spins[task.index()];
             if spin.stalled {
                 spin.fruitless = if spin.changes_seen == changes { spin.fruitless + 1 } else { 0 };
                 spin.changes_seen = changes;
@@ -356,17 +387,26 @@ impl State {
     }
 
     /// A way out of a wait was chosen: what else that brings.
+    #[inline(always)]
     pub(crate) fn leave_wait(&mut self, task: TaskId, variant: Variant) {
-        let asks = self.tasks[task.index()].asks.take();
-        self.tasks[task.index()].resumed_by = variant;
+        self.current = task;
+        let leaving = &mut self.tasks[task.index()];
+        leaving.resumed_by = variant;
+        let asked = &leaving.asks;
+        if variant == Variant::Ready {
+            leaving.asks = None;
+            return;
+        }
+        self.stale = true;
         match variant {
-            Variant::Ready => {}
+            Variant::Ready | Variant::Message(_) => {}
             Variant::TimedOut => {
-                let deadline = asks.and_then(|ask| ask.deadline).expect("raddle bug: a wait without a time timed out");
+                let deadline = asked.and_then(|ask| ask.deadline).expect("raddle bug: a wait without a time timed out");
                 self.move_clock(deadline);
             }
             Variant::Spurious => self.spurious_left -= 1,
         }
+        self.tasks[task.index()].asks = None;
     }
 
     fn move_clock(&mut self, to: u64) {
@@ -407,5 +447,15 @@ impl State {
 }
 
 fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    Action { task, variant, op: ask.op, object: ask.object, effect: ask.effect, site: ask.site }
+    let Ask { op, object, effect, site, .. } = *ask;
+    Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
+
+/// A wait that ends by time or for no reason takes nothing that was given.
+#[inline]
+fn role(ask: &Ask, variant: Variant) -> Role {
+    match variant {
+        Variant::TimedOut | Variant::Spurious => Role::Plain,
+        Variant::Ready | Variant::Message(_) => ask.role,
+    }
 }

@@ -6,7 +6,6 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::Variant;
 
 use crate::execution::Ask;
-use crate::execution::spin::Spin;
 use crate::thread::local::Locals;
 
 /// Where a task stands.
@@ -37,11 +36,8 @@ pub(crate) struct Task {
     pub(crate) end: ObjectId,
     /// The task as something others wake: its parking token, or a notification.
     pub(crate) signal: ObjectId,
-    pub(crate) spin: Spin,
-    /// The panic that unwinds it, or did so last.
-    pub(crate) panic: Option<(String, Option<Place>)>,
-    /// The message of the panic before that one.
-    pub(crate) earlier_panic: Option<String>,
+    /// The panics that unwound it, the latest last.
+    pub(crate) panics: Vec<(String, Option<Place>)>,
     pub(crate) locals: Locals,
 }
 
@@ -57,9 +53,7 @@ impl Task {
             resumed_by: Variant::Ready,
             end,
             signal,
-            spin: Spin::default(),
-            panic: None,
-            earlier_panic: None,
+            panics: Vec::new(),
             locals: Locals::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
@@ -17,6 +17,7 @@ static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
 static WAKE: Operation = Operation { verb: "wake up", class: Class::Time };
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
+#[inline(always)]
 #[track_caller]
 pub fn yield_now() {
     let site = here();
@@ -25,6 +26,7 @@ pub fn yield_now() {
     }
 }
 
+#[inline(always)]
 pub(crate) fn yield_in(execution: &Execution, site: Site) {
     execution.step(Ask::new(&YIELD, ObjectId::NONE, Effect::Read, site), |_| ());
 }
@@ -61,7 +63,7 @@ fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
             *moment.word() = 0;
         }
         if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, ordered: Ordered::RELAXED });
+            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
         }
     });
 }

@@ -155,6 +155,8 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.alive.retain(|&t| t != task);
+        state.stale = true;
+        state.unsettled = true;
         state.task().status = Status::Finished;
         let end = state.task().end;
         let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&FINISH, end, Effect::Change, here()) };
@@ -177,7 +179,7 @@ fn note_end_by_panic(payload: Box<dyn Any + Send>) {
         let failing = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let task = state.current;
-            let noted = state.task().panic.take();
+            let noted = state.task().panics.pop();
             let said = match payload.downcast_ref::<Panicked>() {
                 Some(Panicked(said)) => said.clone(),
                 None => panics::message(&*payload),

@@ -133,7 +133,7 @@ impl Exchange {
             let mut state = place.execution.state.borrow_mut();
             state.spurious_left -= 1;
             // The value is as it was, and yet it makes sense to look again.
-            state.task().spin.changed();
+            state.spin().changed();
             return Err(self.current);
         }
         let ask = Ask { ordered: self.success, ..Ask::new(op, place.object, Effect::Change, self.site) };
