@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::outcome::{Failure, Waiting, variant_word};
+use raddle_engine::outcome::{Failure, Waiting};
 use raddle_engine::search::Record;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Step};
@@ -154,13 +154,22 @@ fn matters(step: &Step, shared: &[bool]) -> bool {
     match step.op.class {
         Class::Spawn | Class::Choice => true,
         Class::Yield => false,
-        _ => step.variant != Variant::Ready || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
+        _ => unusual(step.variant).is_some() || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
+    }
+}
+
+/// What is to be said of a way out of a wait that is not the ordinary one.
+fn unusual(variant: Variant) -> Option<&'static str> {
+    match variant {
+        Variant::TimedOut => Some("timed out"),
+        Variant::Spurious => Some("woken for no reason"),
+        Variant::Ready | Variant::Message(_) => None,
     }
 }
 
 fn joins(step: &Step, names: &Names) -> Joins {
     match step.op.class {
-        Class::Acquire if step.variant == Variant::Ready => Joins::Release(step.access.object),
+        Class::Acquire if unusual(step.variant).is_none() => Joins::Release(step.access.object),
         Class::Spawn => Joins::Spawns(vec![names.object(step.access.object).to_owned()]),
         _ => Joins::No,
     }
@@ -168,7 +177,7 @@ fn joins(step: &Step, names: &Names) -> Joins {
 
 /// Adds `step` to the latest row if it belongs there.
 fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
-    if last.row.task != step.task || step.variant != Variant::Ready {
+    if last.row.task != step.task || unusual(step.variant).is_some() {
         return false;
     }
     match &mut last.joins {
@@ -206,7 +215,7 @@ fn words(step: &Step, names: &Names) -> String {
     if tried {
         text.push_str(" (fails)");
     }
-    match variant_word(step.variant) {
+    match unusual(step.variant) {
         Some(way_out) if step.op.class != Class::Time => text.push_str(&format!(": {way_out}")),
         _ => {}
     }

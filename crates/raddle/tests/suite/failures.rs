@@ -71,6 +71,11 @@ fn the_search_goes_on_after_what_spoils_a_worker() {
 }
 
 #[test]
+fn data_race() {
+    insta::assert_snapshot!(explore(programs::races));
+}
+
+#[test]
 fn leak() {
     let report =
         Explorer::new().strategy("random").name("suite::statics::leak").regressions(false).run(programs::leaks);

@@ -1,5 +1,6 @@
 //! Small programs, most of them wrong, each in its own way.
 
+use raddle::cell::UnsafeCell;
 use raddle::sync::atomic::{AtomicUsize, Ordering};
 use raddle::sync::{Arc, Mutex};
 use raddle::thread;
@@ -151,4 +152,26 @@ pub fn counts_under_a_lock() {
         thread.join().unwrap();
     }
     assert_eq!(*hits.lock().unwrap(), 2);
+}
+
+/// A value handed over by a flag that orders nothing.
+pub fn races() {
+    struct Shared {
+        value: UnsafeCell<u32>,
+        ready: AtomicUsize,
+    }
+    // SAFETY: it is not: this is the bug. Under Raddle only one thread runs at a time.
+    unsafe impl Sync for Shared {}
+    let shared = Arc::new(Shared { value: UnsafeCell::new(0), ready: AtomicUsize::new(0) });
+    let writer = shared.clone();
+    let thread = thread::spawn(move || {
+        // SAFETY: as above.
+        writer.value.with_mut(|value| unsafe { *value = 7 });
+        writer.ready.store(1, Ordering::Relaxed);
+    });
+    if shared.ready.load(Ordering::Relaxed) == 1 {
+        // SAFETY: as above.
+        shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
+    }
+    thread.join().unwrap();
 }
