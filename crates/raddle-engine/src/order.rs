@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::ids::ObjectId;
     use crate::system::Variant;
-    use crate::trace::{Operation, Ordered};
+    use crate::trace::{Operation, Ordered, Role};
 
     static CELL: Operation = Operation { verb: "cell", class: Class::Cell };
     static LOAD: Operation = Operation { verb: "load", class: Class::Read };
@@ -199,7 +199,7 @@ mod tests {
             task: TaskId::new(task),
             variant: Variant::Ready,
             op,
-            access: Access { object, effect, ordered },
+            access: Access { object, effect, role: Role::Plain, ordered },
             found: None,
             left: None,
             site: Location::caller(),

@@ -143,11 +143,6 @@ impl Moment<'_> {
         self.progress = Progress::Looked;
     }
 
-    /// It counts as a change although nothing was: some change of others counts as a look.
-    pub(crate) fn counts_as_change(&mut self) {
-        self.step().access.effect = Effect::Change;
-    }
-
     /// It lets those who wait for the object go on.
     #[inline]
     pub(crate) fn gives(&mut self) {
@@ -163,6 +158,13 @@ impl Moment<'_> {
     pub(crate) fn looked_from(&mut self, site: Site) {
         let version = self.state.objects[self.object.index()].version;
         self.state.spin().looked(self.object, version, site);
+    }
+
+    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
+    /// what it saw may be the work of accesses that count as reads.
+    pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
+        self.step().access.ordered = ordered;
+        self.progress = Progress::Looked;
     }
 
     /// Records a further object touched.

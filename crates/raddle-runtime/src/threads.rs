@@ -223,7 +223,8 @@ impl Running {
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else {
             return;
         };
-        if state.unsettled {
+        // Who has asked for a value gets it before anything else happens.
+        if state.unsettled && state.data.is_none() {
             drop(state);
             self.settle();
             match worker.execution.state.try_borrow_mut() {

@@ -253,7 +253,7 @@ impl State {
             task,
             variant,
             op: ask.op,
-            access: Access { object: ask.object, effect: ask.effect, role: ask.role, ordered: ask.ordered },
+            access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
             site: ask.site,
@@ -465,6 +465,15 @@ impl State {
 }
 
 fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    let Ask { op, object, effect, role, site, .. } = *ask;
-    Action { task, variant, op, object, effect, role, site }
+    let Ask { op, object, effect, site, .. } = *ask;
+    Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
+
+/// A wait that ends by time or for no reason takes nothing that was given.
+#[inline]
+fn role(ask: &Ask, variant: Variant) -> Role {
+    match variant {
+        Variant::TimedOut | Variant::Spurious => Role::Plain,
+        Variant::Ready | Variant::Message(_) => ask.role,
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync;
 
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::execution::{Ask, Kind, Place, Tag, here, word_as_number};
 
@@ -60,21 +60,23 @@ impl Barrier {
 
     fn wait_inside(&self, place: Place<'_>, site: Site) -> bool {
         let opens_after = place.step(&ARRIVE, Effect::Change, Ordered::BOTH, site, |moment| {
-            let word = moment.word();
-            let opened = *word & !ARRIVED;
-            let arrived = (*word & ARRIVED) + 1;
-            if arrived >= self.threads as u64 {
-                *word = opened.wrapping_add(OPENED);
-                return None;
+            let opened = *moment.word() & !ARRIVED;
+            let arrived = (*moment.word() & ARRIVED) + 1;
+            if arrived < self.threads as u64 {
+                *moment.word() = opened | arrived;
+                return Some(opened);
             }
-            *word = opened | arrived;
-            Some(opened)
+            *moment.word() = opened.wrapping_add(OPENED);
+            moment.gives();
+            moment.state.unsettled = true;
+            None
         });
         let Some(opened) = opens_after else { return true };
         // Once it has opened, nobody can tell when exactly a thread goes on.
         let ready: fn(u64, u64) -> bool = |word, opened| word & !ARRIVED != opened;
         let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
-        let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), key: opened, unseen: true, ..ask };
+        let ask =
+            Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), key: opened, unseen: true, ..ask };
         place.execution.step(ask, |_| ());
         false
     }

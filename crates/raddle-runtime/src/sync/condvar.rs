@@ -1,34 +1,22 @@
 //! A condition variable, as [`std::sync::Condvar`].
 //!
 //! A wait is three steps: the mutex is released and the waiting begins, in one; the task is woken; it takes the mutex again.
-//! Who waits is told by what the tasks ask for, so it needs no list. Each waiter has a slot among the low bits of the
-//! condition variable's word, and is woken when its bit is set. The high bits name the mutex it is used with.
+
+mod waiters;
 
 use std::fmt;
 use std::sync;
 use std::time::Duration;
 
-use raddle_engine::ids::ObjectId;
-use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
+use raddle_engine::trace::Site;
 
+use self::waiters::Woken;
 use super::{LockResult, MutexGuard, PoisonError};
 use crate::coroutine::current;
-use crate::execution::{Ask, Kind, Moment, Place, Progress, State, Tag, here, word_as_number};
-use crate::time::{CLOCK, after};
-
-static WAIT: Operation = Operation { verb: "wait", class: Class::Wait };
-static NOTIFY_ONE: Operation = Operation { verb: "notify_one", class: Class::Notify };
-static NOTIFY_ALL: Operation = Operation { verb: "notify_all", class: Class::Notify };
-static WAKE: Operation = Operation { verb: "which to wake", class: Class::Choice };
+use crate::execution::{Kind, Place, Tag, here, word_as_number};
+use crate::time::after;
 
 static CONDVAR: Kind = Kind { noun: "Condvar", show: word_as_number };
-
-/// Slots of one waiter each. If all are taken, the others share one more, and are woken together: who is woken although
-/// another was meant is woken for no reason, which may happen at any time.
-const SLOTS: u64 = (1 << CROWD.trailing_zeros()) - 1;
-const CROWD: u64 = 1 << 39;
-const MUTEX_SHIFT: u32 = 40;
 
 /// A condition variable, as [`std::sync::Condvar`].
 ///
@@ -197,25 +185,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_one(&self) {
         let site = here();
-        let inside = self.tag.with(
-            &CONDVAR,
-            |_| 0,
-            |place| {
-                let asleep = place.step(&NOTIFY_ONE, Effect::Change, Ordered::RELAXED, site, |moment| {
-                    let asleep = asleep(moment.state, place.object);
-                    if asleep.count_ones() <= 1 {
-                        wake(moment, asleep);
-                    }
-                    asleep
-                });
-                if asleep.count_ones() > 1 {
-                    let drawn = place.execution.choose(asleep.count_ones(), site, &WAKE);
-                    // Nothing can have happened since.
-                    let rest = (0..drawn).fold(asleep, |rest, _| rest & (rest - 1));
-                    place.execution.state.borrow_mut().objects[place.object.index()].word |= 1 << rest.trailing_zeros();
-                }
-            },
-        );
+        let inside = self.with(|place| waiters::notify_one(place, site));
         inside.unwrap_or_else(|| self.inner.notify_one());
     }
 
@@ -223,17 +193,12 @@ impl Condvar {
     #[track_caller]
     pub fn notify_all(&self) {
         let site = here();
-        let inside = self.tag.with(
-            &CONDVAR,
-            |_| 0,
-            |place| {
-                place.step(&NOTIFY_ALL, Effect::Change, Ordered::RELAXED, site, |moment| {
-                    let asleep = asleep(moment.state, place.object);
-                    wake(moment, asleep);
-                });
-            },
-        );
+        let inside = self.with(|place| waiters::notify_all(place, site));
         inside.unwrap_or_else(|| self.inner.notify_all());
+    }
+
+    fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+        self.tag.with(&CONDVAR, |_| 0, body)
     }
 
     /// The three steps of a wait.
@@ -243,89 +208,14 @@ impl Condvar {
         timeout: Option<Duration>,
         site: Site,
     ) -> (LockResult<MutexGuard<'a, T>>, Woken) {
-        let waited = self.tag.with(
-            &CONDVAR,
-            |_| 0,
-            |place| {
-                let (lock, (same_mutex, now)) = guard.release_to_wait(site, |moment| begin(moment, place.object));
-                assert!(same_mutex, "raddle: this Condvar was used with another Mutex before; use it with one only");
-                let woken = sleep(place, timeout.map(|timeout| after(now, timeout)), site);
-                (lock, woken)
-            },
-        );
+        let waited = self.with(|place| {
+            let (lock, begun) = guard.release_to_wait(site, |moment| waiters::begin(moment, place));
+            assert!(begun.same_mutex, "raddle: this Condvar was used with another Mutex before; use it with one only");
+            let woken = waiters::sleep(place, timeout.map(|timeout| after(begun.at, timeout)), site);
+            (lock, woken)
+        });
         let (lock, woken) = waited.expect("raddle bug: the engine granted a lock outside an execution");
         (lock.lock_again(site), woken)
-    }
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy)]
-struct Woken {
-    timed_out: bool,
-    /// By the virtual clock.
-    at: u64,
-}
-
-/// Begins to wait, in the step that releases the mutex. Returns whether the mutex is the right one, and the time.
-fn begin(moment: &mut Moment<'_>, condvar: ObjectId) -> (bool, u64) {
-    // Waiters do not change anything for one another; those who notify change it for them.
-    moment.touch(Access { object: condvar, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
-    let mutex = moment.object().index() as u64;
-    let word = &mut moment.state.objects[condvar.index()].word;
-    let before = *word >> MUTEX_SHIFT;
-    if before == 0 {
-        *word |= mutex << MUTEX_SHIFT;
-    }
-    (before == 0 || before == mutex, moment.state.now())
-}
-
-/// Waits until somebody sets the bit of a slot that is free now.
-fn sleep(place: Place<'_>, deadline: Option<u64>, site: Site) -> Woken {
-    let taken = slots(&place.execution.state.borrow(), place.object).fold(0, |taken, slot| taken | slot);
-    let free = SLOTS & !taken;
-    let slot = if free == 0 { CROWD } else { 1 << free.trailing_zeros() };
-    let ready: fn(u64, u64) -> bool = |word, slot| word & slot != 0;
-    let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
-    let ask = Ask { ready: Some(ready), key: slot, deadline, spurious: true, ..ask };
-    place.execution.step(ask, |moment| {
-        match moment.variant() {
-            Variant::Ready => {
-                moment.progress(Progress::Neutral);
-                if slots(moment.state, place.object).all(|other| other != slot) {
-                    *moment.word() &= !slot;
-                }
-            }
-            // It makes sense to look again although nothing has changed.
-            Variant::Spurious => {
-                moment.progress(Progress::Neutral);
-                moment.state.spin().changed();
-            }
-            Variant::TimedOut | Variant::Message(_) => {}
-        }
-        if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
-        }
-        Woken { timed_out: moment.variant() == Variant::TimedOut, at: moment.state.now() }
-    })
-}
-
-/// The slots of those who wait, notified or not.
-fn slots(state: &State, condvar: ObjectId) -> impl Iterator<Item = u64> + '_ {
-    let asks = state.alive.iter().filter_map(|task| state.tasks[task.index()].asks.as_ref());
-    asks.filter(move |ask| std::ptr::eq(ask.op, &raw const WAIT) && ask.object == condvar).map(|ask| ask.key)
-}
-
-/// The slots of those who wait and were not notified yet.
-fn asleep(state: &State, condvar: ObjectId) -> u64 {
-    let word = state.objects[condvar.index()].word;
-    slots(state, condvar).fold(0, |asleep, slot| asleep | slot) & !word
-}
-
-fn wake(moment: &mut Moment<'_>, asleep: u64) {
-    *moment.word() |= asleep;
-    if asleep == 0 {
-        // Nobody sees that this has happened.
-        moment.progress(Progress::Looked);
     }
 }
 

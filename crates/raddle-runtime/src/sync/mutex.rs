@@ -250,6 +250,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
                     moment.looked_from(taken_at);
                 }
                 moment.release();
+                moment.gives();
                 *moment.word() &= !HELD;
                 begin(moment)
             })

@@ -5,7 +5,7 @@ pub(super) mod gate;
 use std::fmt;
 use std::sync;
 
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use self::gate::{AfterPanic, COMPLETE, Entered, NEW, POISONED, STAGE};
 use crate::execution::{Ask, Kind, Place, Tag, here, word_as_number};
@@ -43,6 +43,7 @@ impl fmt::Debug for OnceState {
 
 impl Once {
     /// Nothing has been done yet.
+    #[expect(clippy::new_without_default, reason = "as in std")]
     #[track_caller]
     #[must_use]
     pub const fn new() -> Self {
@@ -126,11 +127,11 @@ impl Once {
 /// Waits until the word is as `ready` says; returns how far it is then.
 pub(super) fn wait(place: Place<'_>, ready: fn(u64, u64) -> bool, site: Site) -> u64 {
     if gate::is_complete(place) {
-        gate::look_at_complete(place, &WAIT, site);
+        gate::look_at_complete(place, &WAIT, Role::Takes, site);
         return COMPLETE;
     }
     let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
-    let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), ..ask };
+    let ask = Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), ..ask };
     place.execution.step(ask, |moment| *moment.word() & STAGE)
 }
 

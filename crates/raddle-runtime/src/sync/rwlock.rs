@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
 use crate::execution::{Ask, Kind, Met, Moment, Place, Progress, Tag, here, word_as_number};
@@ -98,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
         let taken = self.with(site, |place| {
             let ready: fn(u64, u64) -> bool = |word, _| word & WRITER == 0;
             let ask = Ask::new(&READ, place.object, Effect::Read, site);
-            let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), ..ask };
+            let ask = Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), ..ask };
             place.execution.step(ask, take_to_read)
         });
         match taken {
@@ -170,10 +170,8 @@ impl<T: ?Sized> RwLock<T> {
         let taken = self.with_both(site, |place, readers| {
             place.step(&TRY_WRITE, Effect::Change, Ordered::ACQUIRE, site, |moment| {
                 if *moment.word() & !POISONED != 0 {
-                    // What it found may be a reader, and readers only read the lock as far as other readers go. So for the
-                    // two to count as dependent, this is not a read.
-                    moment.only_looked(Ordered::RELAXED);
-                    moment.counts_as_change();
+                    // What it found may be a reader, and readers count as reads, since they do not mind one another.
+                    moment.changed_nothing(Ordered::RELAXED);
                     return None;
                 }
                 Some(take_to_write(moment, readers))

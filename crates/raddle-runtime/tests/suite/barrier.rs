@@ -55,7 +55,9 @@ fn nobody_waits_alone() {
 
 #[test]
 fn one_too_few_is_a_deadlock() {
-    let failure = fails(|| drop(Barrier::new(2).wait()));
+    let failure = fails(|| {
+        Barrier::new(2).wait();
+    });
     assert!(matches!(failure, Failure::Deadlock { waiting } if waiting.len() == 1));
 }
 

@@ -114,8 +114,8 @@ fn a_timed_wait_that_nobody_ends_times_out() {
     });
     let ways = results(|| {
         let (mutex, condvar) = (Mutex::new(()), Condvar::new());
-        let timed_out = condvar.wait_timeout(mutex.lock().unwrap(), SOON).unwrap().1.timed_out();
-        timed_out
+        let (_guard, result) = condvar.wait_timeout(mutex.lock().unwrap(), SOON).unwrap();
+        result.timed_out()
     });
     assert_eq!(ways, [false, true].into(), "by its time or for no reason");
 }

@@ -3,7 +3,7 @@
 //! `Once`, `OnceLock` and `LazyLock` have an object whose word tells in its lowest bits how far they are; the rest of it belongs
 //! to them. That something is complete never changes, so looking at it then is no point of decision.
 
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::execution::{Ask, Moment, Place, Progress};
 
@@ -45,16 +45,17 @@ pub(in crate::sync) fn is_complete(place: Place<'_>) -> bool {
     place.execution.state.borrow().objects[place.object.index()].word & STAGE == COMPLETE
 }
 
-/// Looks at what is done: what happened until then is known from now on.
-pub(in crate::sync) fn look_at_complete(place: Place<'_>, op: &'static Operation, site: Site) {
-    let ask = Ask { ordered: Ordered::ACQUIRE, ..Ask::new(op, place.object, Effect::Read, site) };
+/// Looks at what is done: what happened until then is known from now on. `role` is that of the step it would have been if it
+/// had not been done.
+pub(in crate::sync) fn look_at_complete(place: Place<'_>, op: &'static Operation, role: Role, site: Site) {
+    let ask = Ask { role, ordered: Ordered::ACQUIRE, ..Ask::new(op, place.object, Effect::Read, site) };
     place.execution.step_unseen(ask, |moment| moment.progress(Progress::Neutral));
 }
 
 /// Looks whether it is done.
 pub(in crate::sync) fn look(place: Place<'_>, op: &'static Operation, site: Site) -> bool {
     if is_complete(place) {
-        look_at_complete(place, op, site);
+        look_at_complete(place, op, Role::Plain, site);
         return true;
     }
     place.step(op, Effect::Read, Ordered::ACQUIRE, site, |moment| {
@@ -74,7 +75,7 @@ pub(in crate::sync) fn enter<'a>(
     site: Site,
 ) -> Entered<'a> {
     if is_complete(place) {
-        look_at_complete(place, op, site);
+        look_at_complete(place, op, Role::Takes, site);
         return Entered::Done;
     }
     let found = place.step_when((nobody_is_at_it, 0), op, Ordered::ACQUIRE, site, |moment| {
@@ -128,6 +129,7 @@ impl Drop for Turn<'_> {
 fn leave(place: Place<'_>, op: &'static Operation, stage: u64, site: Site, act: impl FnOnce(&mut Moment<'_>)) {
     place.step(op, Effect::Change, Ordered::RELEASE, site, |moment| {
         moment.release();
+        moment.gives();
         *moment.word() = *moment.word() & !STAGE | stage;
         act(moment);
     });

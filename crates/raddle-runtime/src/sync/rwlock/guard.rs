@@ -38,6 +38,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
             let ask = Ask::new(&UNLOCK_READ, place.object, Effect::Read, self.site);
             place.execution.step(ask, |moment| {
                 moment.release();
+                moment.gives();
                 moment.touch(readers.access(Effect::Read, Ordered::RELEASE));
                 *moment.word() -= READER;
             });
@@ -95,6 +96,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
                 // Data that nobody could change is as it was: whoever polls it has only looked.
                 moment.progress(if changed || poisons { Progress::Changed } else { Progress::Looked });
                 moment.release();
+                moment.gives();
                 *moment.word() &= !WRITER;
                 if poisons {
                     *moment.word() |= POISONED;
