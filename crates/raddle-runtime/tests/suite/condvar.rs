@@ -1,5 +1,6 @@
 //! Condition variables.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use raddle_engine::outcome::Failure;
@@ -177,35 +178,34 @@ fn notifying_one_wakes_only_one() {
     assert!(matches!(fails(move || drop(one().to_string())), Failure::Deadlock { .. }));
 }
 
-/// Which of two waiters is woken, with everything else fixed.
+/// Which of two waiters is woken, although they begin to wait in a fixed order and nothing wakes them for no reason.
 #[test]
 fn which_one_wakes_is_a_choice() {
-    let woken = results(|| {
+    let woken = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let into = woken.clone();
+    let report = exhaustive(&Settings { spurious: 0, ..Settings::default() }, move || {
         let shared = Arc::new((Mutex::new((0, None)), Condvar::new()));
         for number in 1..=2 {
             let shared = shared.clone();
             thread::spawn(move || {
+                while shared.0.lock().unwrap().0 != number - 1 {}
                 let mut guard = shared.0.lock().unwrap();
                 guard.0 += 1;
-                while guard.0 < 3 {
-                    guard = shared.1.wait(guard).unwrap();
-                }
-                guard.1.get_or_insert(number);
+                let mut guard = shared.1.wait(guard).unwrap();
+                guard.1 = Some(number);
             });
         }
-        while shared.0.lock().unwrap().0 < 2 {
-            thread::yield_now();
-        }
-        shared.0.lock().unwrap().0 = 3;
+        while shared.0.lock().unwrap().0 != 2 {}
         shared.1.notify_one();
-        loop {
-            if let Some(woken) = shared.0.lock().unwrap().1 {
-                break woken;
+        let first = loop {
+            if let Some(first) = shared.0.lock().unwrap().1 {
+                break first;
             }
-            thread::yield_now();
-        }
+        };
+        into.lock().unwrap().insert(first);
     });
-    assert_eq!(woken, [1, 2].into());
+    assert!(report.verified(), "{report:?}");
+    assert_eq!(*woken.lock().unwrap(), [1, 2].into());
 }
 
 #[test]
