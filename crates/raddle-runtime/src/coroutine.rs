@@ -56,10 +56,15 @@ struct Berth {
     job: Cell<Option<Job>>,
     /// How to cut it off when it runs into its guard page; there as soon as the coroutine is.
     trap: Cell<Option<CoroutineTrapHandler<()>>>,
+    /// Where its stack ended when it last handed control back.
+    paused_at: Cell<usize>,
     /// The highest address of its stack.
     base: usize,
     stack_bytes: usize,
 }
+
+/// More than a switch saves at either end of a stack.
+const SAVED_BYTES: usize = 64;
 
 impl Berth {
     /// The lowest address of the stack that may be used; the guard page lies below.
@@ -77,6 +82,7 @@ impl Fiber {
             switch: Cell::new(ptr::null()),
             job: Cell::default(),
             trap: Cell::default(),
+            paused_at: Cell::new(stack.base().get()),
             base: stack.base().get(),
             stack_bytes,
         });
@@ -111,6 +117,26 @@ impl Fiber {
             CoroutineResult::Yield(paused) => Resumed::Paused(paused),
             CoroutineResult::Return(()) => Resumed::Overflowed,
         }
+    }
+
+    /// A hash of the stack of a fiber that has handed control back: equal if its task has come round in a loop with nothing
+    /// changed. Registers are part of it, since switching saves them there.
+    #[cold]
+    pub(crate) fn digest(&self) -> u64 {
+        // Switching saves a few words below where the stack ended.
+        let mut at = (self.berth.paused_at.get() - SAVED_BYTES).max(self.berth.limit()).next_multiple_of(8);
+        // The words at the very base link to whoever resumed the fiber, which is no part of the task's state.
+        let end = self.berth.base - SAVED_BYTES;
+        let mut hash = at as u64;
+        while at < end {
+            // SAFETY: the range lies within the fiber's own stack, which is mapped, and nobody writes to it while the fiber is
+            // paused. The words are read for comparison only, so it does not matter what they are or whether they were
+            // ever written.
+            let word = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u64>(at)) };
+            hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+            at += 8;
+        }
+        hash
     }
 
     /// How much stack it has.
@@ -148,7 +174,10 @@ impl Lane {
         assert!(!berth.is_null(), "raddle bug: suspended outside a fiber");
         // SAFETY: `resume` set the berth of the fiber whose code is calling, so its box and the yielder in it are alive,
         // and this code runs on that fiber's own stack.
-        unsafe { (*(*berth).switch.get()).suspend(Paused::Asking) };
+        unsafe {
+            (*berth).paused_at.set(stack_pointer());
+            (*(*berth).switch.get()).suspend(Paused::Asking);
+        }
     }
 
     /// The guard of the fiber that runs now: how to cut it off, and the lowest address that may be used.
@@ -161,40 +190,32 @@ impl Lane {
         let berth = unsafe { &*berth };
         Some((berth.trap.get()?, berth.limit()))
     }
+}
 
-    /// Takes a hash of the running fiber's stack, from the frame that `from` lies in up to the base, and keeps it in
-    /// `earlier` in place of the oldest. Says whether it was there already: the task has come round with nothing changed.
-    ///
-    /// The hash must not be left on the stack, where the next one would find it: so this is never inlined, looks at nothing
-    /// below `from`, and returns no more than a yes or no.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn comes_round<T>(&self, from: &T, earlier: &mut [u64]) -> bool {
-        // SAFETY: as in `suspend`.
-        let base = unsafe { &*self.berth.get() }.base;
-        // The words at the very base link to whoever resumed the fiber, which is no part of the task's state.
-        let end = base - 64;
-        let mut at = (ptr::from_ref(from).addr() + size_of::<T>()).next_multiple_of(8);
-        let mut hash = at as u64;
-        while at < end {
-            // SAFETY: the range lies within the running fiber's own stack, between a live local and the base. The words
-            // are read for comparison only, so it does not matter what they are or whether they were ever written.
-            let word = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u64>(at)) };
-            hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-            at += 8;
-        }
-        if earlier.contains(&hash) {
-            return true;
-        }
-        earlier.rotate_right(1);
-        earlier[0] = hash;
-        false
+/// Where the stack of the calling function ends.
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let at: usize;
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!("mov {}, rsp", out(reg) at, options(nomem, nostack, preserves_flags));
     }
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("mov {}, sp", out(reg) at, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let local = 0_u8;
+        at = (&raw const local).addr() - 512;
+    }
+    at
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::rc::Rc;
 
     use super::*;
@@ -220,38 +241,27 @@ mod tests {
     #[test]
     fn a_loop_that_comes_round_is_noticed() {
         let lane = Rc::new(Lane::default());
-        let rounds: Rc<Cell<[u32; 2]>> = Rc::default();
-        let (inner, out) = (lane.clone(), rounds.clone());
+        let inner = lane.clone();
         let mut fiber = Fiber::new(64 * 1024).unwrap();
+        let stop = Rc::new(Cell::new(false));
+        let stopping = stop.clone();
         fiber.assign(Box::new(move || {
-            let earlier = RefCell::new(vec![0; 4]);
-            // The first loop leaves no trace of its rounds on the stack: they are counted below the probe's frame.
-            while !probe(&inner, &earlier, &out, 7) {}
-            let spinning = out.take()[0];
-            let mut counted = 0;
-            while counted < 100 && !probe(&inner, &earlier, &out, counted) {
-                counted += 1;
+            while !stopping.get() {
+                inner.suspend();
             }
-            out.set([spinning, counted]);
+            for round in 0..4 {
+                inner.suspend();
+                std::hint::black_box(round);
+            }
         }));
-        fiber.resume(&lane);
-        let [spinning, counted] = rounds.get();
-        assert!(spinning < 9, "noticed only after {spinning} rounds");
-        assert_eq!(counted, 100);
-    }
-
-    #[inline(never)]
-    fn probe(lane: &Lane, earlier: &RefCell<Vec<u64>>, rounds: &Cell<[u32; 2]>, state: u32) -> bool {
-        let local = std::hint::black_box([state; 4]);
-        let from = 0_u64;
-        let round = lane.comes_round(&from, &mut earlier.borrow_mut());
-        std::hint::black_box(local);
-        count(rounds) || round
-    }
-
-    #[inline(never)]
-    fn count(rounds: &Cell<[u32; 2]>) -> bool {
-        rounds.set([rounds.get()[0] + 1, 0]);
-        rounds.get()[0] > 1_000
+        let mut digests = || {
+            fiber.resume(&lane);
+            fiber.digest()
+        };
+        let spinning: Vec<_> = (0..4).map(|_| digests()).collect();
+        stop.set(true);
+        let counting: Vec<_> = (0..4).map(|_| digests()).collect();
+        assert!(spinning[1..].iter().all(|digest| *digest == spinning[1]), "{spinning:?}");
+        assert!(counting.windows(2).all(|pair| pair[0] != pair[1]), "{counting:?}");
     }
 }

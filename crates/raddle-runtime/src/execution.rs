@@ -100,7 +100,7 @@ impl Moment<'_> {
         &mut self.state.objects[self.object.index()].word
     }
 
-    /// What this is done to.
+    /// What it is done to.
     pub(crate) fn object(&self) -> ObjectId {
         self.object
     }
@@ -140,6 +140,11 @@ impl Moment<'_> {
         self.progress = Progress::Looked;
     }
 
+    /// It counts as a change although nothing was: some change of others counts as a look.
+    pub(crate) fn counts_as_change(&mut self) {
+        self.step().access.effect = Effect::Change;
+    }
+
     /// It lets those who wait for the object go on.
     #[inline]
     pub(crate) fn gives(&mut self) {
@@ -155,13 +160,6 @@ impl Moment<'_> {
     pub(crate) fn looked_from(&mut self, site: Site) {
         let version = self.state.objects[self.object.index()].version;
         self.state.spin().looked(self.object, version, site);
-    }
-
-    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
-    /// what it saw may be the work of accesses that count as reads.
-    pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
-        self.step().access.ordered = ordered;
-        self.progress = Progress::Looked;
     }
 
     /// Records a further object touched.
@@ -206,7 +204,7 @@ impl Execution {
         if ask.unseen && state.is_ready(&ask) {
             return state.record(&ask, Variant::Ready, act);
         }
-        state.ask(&ask, &self.lane);
+        state.ask(&ask);
         drop(state);
         self.lane.suspend();
         let mut state = self.state.borrow_mut();
@@ -219,7 +217,8 @@ impl Execution {
         state.record(&ask, variant, act)
     }
 
-    /// Does what is asked at once, without a decision: for what no other task can notice.
+    /// Does what is asked at once, without a decision: for what no other task can tell the time of.
+    #[inline]
     pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         self.state.borrow_mut().record(&ask, Variant::Ready, act)
     }
@@ -239,7 +238,7 @@ impl Execution {
             if ask.deadline.is_some() {
                 return Variant::TimedOut;
             }
-            state.ask(ask, &self.lane);
+            state.ask(ask);
             drop(state);
             self.lane.suspend();
         }

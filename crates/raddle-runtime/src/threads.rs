@@ -231,6 +231,9 @@ impl Running {
                 Err(_) => return,
             }
         }
+        if !state.looking_again.is_empty() {
+            self.judge_spinning(&mut state);
+        }
         std::mem::swap(trace, &mut state.trace);
         let calm = !state.stale && state.outcome.is_none() && state.data.is_none() && !state.cells_touched;
         if let (true, Some(choice)) = (calm, stepped) {
@@ -241,6 +244,15 @@ impl Running {
             }
         }
         self.look_around(&mut state, trace);
+    }
+
+    #[cold]
+    fn judge_spinning(&self, state: &mut State) {
+        for task in std::mem::take(&mut state.looking_again) {
+            if let Some(fiber) = &self.fibers[task.index()] {
+                state.judge_spinning(task, fiber.digest());
+            }
+        }
     }
 
     #[inline(never)]
@@ -386,6 +398,10 @@ impl System for Running {
 
     fn unfinished(&self) -> Vec<Waiting> {
         self.worker.execution.state.borrow().unfinished()
+    }
+
+    fn left_out(&self) -> bool {
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.left_out)
     }
 
     fn drew_random(&self) -> bool {

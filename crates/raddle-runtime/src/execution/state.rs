@@ -8,9 +8,9 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
-use crate::coroutine::{Job, Lane};
+use crate::coroutine::Job;
 use crate::execution::object::{Kind, Object, word_as_number};
-use crate::execution::spin::Spin;
+use crate::execution::spin::{Spin, Verdict};
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
 use crate::sync::statics::Kept;
@@ -75,6 +75,10 @@ pub(crate) struct State {
     pub(crate) tearing_down: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
     pub(crate) spoiled: bool,
+    /// Tasks about to look again at something unchanged, to be [judged](Self::judge_spinning) once they are paused.
+    pub(crate) looking_again: Vec<TaskId>,
+    /// A task was taken to spin without proof, so orders may have been left out.
+    pub(crate) left_out: bool,
     /// Changes made by anyone to anything.
     changes: u64,
     pub(crate) spurious_left: u32,
@@ -111,6 +115,8 @@ impl Default for State {
             outcome: None,
             tearing_down: false,
             spoiled: false,
+            looking_again: Vec::new(),
+            left_out: false,
             changes: 0,
             spurious_left: 0,
             clock_leap: 1,
@@ -137,6 +143,8 @@ impl State {
         self.data = None;
         self.outcome = None;
         self.tearing_down = false;
+        self.looking_again.clear();
+        self.left_out = false;
         self.changes = 0;
         self.spurious_left = self.settings.spurious;
         self.clock_leap = 1_000_000;
@@ -201,7 +209,7 @@ impl State {
 
     /// The current task wants to do something and is about to hand control back.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: &Ask, lane: &Lane) {
+    pub(crate) fn ask(&mut self, ask: &Ask) {
         self.tasks[self.current.index()].asks = Some(*ask);
         if !ask.object.is_some() {
             return;
@@ -214,12 +222,23 @@ impl State {
         );
         if looks {
             let spin = &mut self.spins[self.current.index()];
-            spin.about_to_look(ask.object, object.version, ask.site, |earlier| lane.comes_round(ask, earlier));
-            if spin.stalled {
-                for watched in spin.watched() {
-                    self.objects[watched.index()].awaited = true;
-                }
+            if spin.looks_again(ask.object, object.version, ask.site) {
+                self.looking_again.push(self.current);
             }
+        }
+    }
+
+    /// Decides whether a task that is about to look again at something unchanged spins; `digest` is that of its stack.
+    #[cold]
+    pub(crate) fn judge_spinning(&mut self, task: TaskId, digest: u64) {
+        let spin = &mut self.spins[task.index()];
+        match spin.judge(digest) {
+            Verdict::GoesOn => return,
+            Verdict::ComesRound => {}
+            Verdict::Guessed => self.left_out = true,
+        }
+        for watched in spin.watched() {
+            self.objects[watched.index()].awaited = true;
         }
     }
 

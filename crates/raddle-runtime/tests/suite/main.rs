@@ -8,4 +8,5 @@ mod explore;
 mod lazy_lock;
 mod once;
 mod once_lock;
+mod oracle;
 mod rwlock;
