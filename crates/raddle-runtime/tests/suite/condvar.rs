@@ -1,8 +1,10 @@
 //! Condition variables.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use raddle_engine::outcome::Failure;
+use raddle_engine::search::Ended;
 use raddle_runtime::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, Condvar, Mutex};
 use raddle_runtime::thread;
@@ -177,35 +179,33 @@ fn notifying_one_wakes_only_one() {
     assert!(matches!(fails(move || drop(one().to_string())), Failure::Deadlock { .. }));
 }
 
-/// Which of two waiters is woken, with everything else fixed.
+/// Which of two waiters is woken, although they begin to wait in a fixed order and nothing wakes them for no reason.
 #[test]
 fn which_one_wakes_is_a_choice() {
-    let woken = results(|| {
-        let shared = Arc::new((Mutex::new((0, None)), Condvar::new()));
+    let woken = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let into = woken.clone();
+    let report = exhaustive(&Settings { spurious: 0, ..Settings::default() }, move || {
+        let shared = Arc::new((Mutex::new((0, None)), Condvar::new(), Condvar::new()));
         for number in 1..=2 {
             let shared = shared.clone();
             thread::spawn(move || {
-                let mut guard = shared.0.lock().unwrap();
+                let (mutex, waiting, news) = &*shared;
+                let mut guard = news.wait_while(mutex.lock().unwrap(), |state| state.0 != number - 1).unwrap();
                 guard.0 += 1;
-                while guard.0 < 3 {
-                    guard = shared.1.wait(guard).unwrap();
-                }
-                guard.1.get_or_insert(number);
+                news.notify_all();
+                let mut guard = waiting.wait(guard).unwrap();
+                guard.1 = Some(number);
+                news.notify_all();
             });
         }
-        while shared.0.lock().unwrap().0 < 2 {
-            thread::yield_now();
-        }
-        shared.0.lock().unwrap().0 = 3;
-        shared.1.notify_one();
-        loop {
-            if let Some(woken) = shared.0.lock().unwrap().1 {
-                break woken;
-            }
-            thread::yield_now();
-        }
+        let (mutex, waiting, news) = &*shared;
+        let guard = news.wait_while(mutex.lock().unwrap(), |state| state.0 != 2).unwrap();
+        waiting.notify_one();
+        let first = news.wait_while(guard, |state| state.1.is_none()).unwrap().1;
+        into.lock().unwrap().insert(first);
     });
-    assert_eq!(woken, [1, 2].into());
+    assert!(report.found.is_none() && matches!(report.ended, Ended::Done(_)), "{report:?}");
+    assert_eq!(*woken.lock().unwrap(), [Some(1), Some(2)].into());
 }
 
 #[test]

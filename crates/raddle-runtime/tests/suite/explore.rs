@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::random::Random;
 use raddle_runtime::threads::{Settings, Threads};
@@ -29,7 +29,8 @@ pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());
     assert_eq!(report.found.as_ref().map(|found| &found.failure), None);
-    assert!(report.verified(), "{report:?}");
+    // Not `verified`: where a loop is taken to spin without proof, the search does not claim to have seen every order.
+    assert!(matches!(report.ended, Ended::Done(_)), "{report:?}");
     report.executions
 }
 

@@ -7,6 +7,6 @@ mod condvar;
 mod explore;
 mod lazy_lock;
 mod once;
-mod oracle;
 mod once_lock;
+mod oracle;
 mod rwlock;

@@ -249,7 +249,10 @@ fn a_random_walk_has_the_exact_probabilities() {
             let mean = probability * samples as f64;
             let deviation = (mean * (1.0 - probability).max(0.0)).sqrt();
             let hits = *ends.get(&end).unwrap_or(&0) as f64;
-            assert!((hits - mean).abs() <= 5.0 * deviation + 1.0, "{hits} hits of {end:?}, expected {mean}: {program:?}");
+            assert!(
+                (hits - mean).abs() <= 5.0 * deviation + 1.0,
+                "{hits} hits of {end:?}, expected {mean}: {program:?}"
+            );
         }
     }
 }
