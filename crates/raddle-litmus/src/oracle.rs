@@ -9,6 +9,7 @@
 //! - [`orders`] runs every single execution, works out its happens-before relation and counts how many different ones there
 //!   are. Slow, and as plain as can be: it is there to check [`traces`].
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use raddle_engine::ids::StepIx;
@@ -235,23 +236,26 @@ impl Plain {
 /// # Errors
 ///
 /// If there are too many.
+///
+/// # Panics
+///
+/// If two executions with the same relation end differently: then something is missing in what steps are said to touch.
 pub fn orders(program: &Program, room: usize) -> Result<Counted, Uncounted> {
-    let mut search = Orders { seen: HashMap::new(), ends: Ends::new(), trace: Trace::default(), room, runs: 0 };
+    let mut search = Orders { seen: HashMap::new(), trace: Trace::default(), room, runs: 0 };
     search.walk(&program.begin(), &mut Vec::new())?;
     let mut count = Count::default();
-    for failing in search.seen.into_values() {
-        count.add(Count::one(failing));
+    for (_, failure) in search.seen.values() {
+        count.add(Count::one(failure.is_some()));
     }
-    Ok(Counted { count, ends: search.ends, visited: search.runs })
+    Ok(Counted { count, ends: search.seen.into_values().collect(), visited: search.runs })
 }
 
 /// For each thread in order: what it did (with the value, for a choice) and how many events of each thread came before.
 type Relation = Vec<Vec<(Event, Option<u32>, Vec<u32>)>>;
 
 struct Orders {
-    /// Whether it fails.
-    seen: HashMap<Relation, bool>,
-    ends: Ends,
+    /// Where it leads.
+    seen: HashMap<Relation, (State, Option<String>)>,
     trace: Trace,
     room: usize,
     runs: usize,
@@ -262,10 +266,15 @@ impl Orders {
         if let Point::End(_) = execution.point() {
             self.runs += 1;
             let end = end_of(execution);
-            let failing = end.1.is_some();
-            self.ends.insert(end);
-            let before = self.seen.insert(relation(path), failing);
-            assert!(before.is_none_or(|f| f == failing), "raddle bug: equivalent executions end differently: {path:?}");
+            match self.seen.entry(relation(path)) {
+                // What makes executions equivalent is what steps are said to touch: this is where a wrong word shows.
+                Entry::Occupied(before) => {
+                    assert_eq!(*before.get(), end, "raddle bug: equivalent executions end differently: {path:?}");
+                }
+                Entry::Vacant(new) => {
+                    new.insert(end);
+                }
+            }
             return if self.runs > self.room { Err(Uncounted::TooLarge(self.room)) } else { Ok(()) };
         }
         if path.len() > self.room {
