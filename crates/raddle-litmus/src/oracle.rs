@@ -8,8 +8,11 @@
 //! - [`executions`] counts all executions by remembering what lies beyond each state.
 //! - [`orders`] runs every single execution, works out its happens-before relation and counts how many different ones there
 //!   are. Slow, and as plain as can be: it is there to check [`traces`].
+//! - [`Watched`] is a program that takes down the happens-before relations and the ends of the executions that any search runs.
 
-use std::collections::hash_map::Entry;
+mod orders;
+mod watch;
+
 use std::collections::{HashMap, HashSet};
 
 use raddle_engine::ids::StepIx;
@@ -20,6 +23,9 @@ use thiserror::Error;
 
 use crate::program::{Execution, Program};
 use crate::state::State;
+
+pub use orders::orders;
+pub use watch::{Seen, Watched};
 
 /// Why there is no count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -105,16 +111,20 @@ impl Event {
     }
 }
 
+/// What the latest step did.
+fn event(trace: &Trace) -> Event {
+    let last = trace.len().checked_sub(1).expect("raddle bug: nothing happened");
+    let step = &trace.steps()[last];
+    let touched = trace.accesses(StepIx::next_of(last)).map(|a| (a.object.number(), a.effect == Effect::Change));
+    Event { task: step.task.number(), variant: step.variant, touches: touched.collect() }
+}
+
 /// Does what was chosen on a copy, and tells what happened.
 fn after(execution: &Execution, choice: u32, trace: &mut Trace) -> (Execution, Event) {
     let mut next = execution.clone();
     trace.clear();
     next.advance(Choice(choice), trace);
-    let step = trace.last().expect("raddle bug: nothing happened");
-    let touched = |object: u32, effect| (object, effect == Effect::Change);
-    let accesses = trace.accesses(StepIx::new(0)).map(|access| touched(access.object.number(), access.effect));
-    let event = Event { task: step.task.number(), variant: step.variant, touches: accesses.collect() };
-    (next, event)
+    (next, event(trace))
 }
 
 /// Counts traces, remembering at most `room` pairs of state and sleep set.
@@ -229,82 +239,4 @@ impl Plain {
         self.known.insert(execution.state().clone(), Some(count));
         Ok(count)
     }
-}
-
-/// Counts the different happens-before relations by running every execution, but not more than `room` of them.
-///
-/// # Errors
-///
-/// If there are too many.
-///
-/// # Panics
-///
-/// If two executions with the same relation end differently: then something is missing in what steps are said to touch.
-pub fn orders(program: &Program, room: usize) -> Result<Counted, Uncounted> {
-    let mut search = Orders { seen: HashMap::new(), trace: Trace::default(), room, runs: 0 };
-    search.walk(&program.begin(), &mut Vec::new())?;
-    let mut count = Count::default();
-    for (_, failure) in search.seen.values() {
-        count.add(Count::one(failure.is_some()));
-    }
-    Ok(Counted { count, ends: search.seen.into_values().collect(), visited: search.runs })
-}
-
-/// For each thread in order: what it did (with the value, for a choice) and how many events of each thread came before.
-type Relation = Vec<Vec<(Event, Option<u32>, Vec<u32>)>>;
-
-struct Orders {
-    /// Where it leads.
-    seen: HashMap<Relation, (State, Option<String>)>,
-    trace: Trace,
-    room: usize,
-    runs: usize,
-}
-
-impl Orders {
-    fn walk(&mut self, execution: &Execution, path: &mut Vec<(Event, Option<u32>)>) -> Result<(), Uncounted> {
-        if let Point::End(_) = execution.point() {
-            self.runs += 1;
-            let end = end_of(execution);
-            match self.seen.entry(relation(path)) {
-                // What makes executions equivalent is what steps are said to touch: this is where a wrong word shows.
-                Entry::Occupied(before) => {
-                    assert_eq!(*before.get(), end, "raddle bug: equivalent executions end differently: {path:?}");
-                }
-                Entry::Vacant(new) => {
-                    new.insert(end);
-                }
-            }
-            return if self.runs > self.room { Err(Uncounted::TooLarge(self.room)) } else { Ok(()) };
-        }
-        if path.len() > self.room {
-            return Err(Uncounted::Endless);
-        }
-        let is_choice = matches!(execution.point(), Point::Data { .. });
-        for choice in 0..execution.point().alternatives() {
-            let (next, event) = after(execution, choice, &mut self.trace);
-            path.push((event, is_choice.then_some(choice)));
-            self.walk(&next, path)?;
-            path.pop();
-        }
-        Ok(())
-    }
-}
-
-fn relation(path: &[(Event, Option<u32>)]) -> Relation {
-    let tasks = path.iter().map(|(event, _)| event.task as usize + 1).max().unwrap_or(0);
-    let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(path.len());
-    let mut relation: Relation = vec![Vec::new(); tasks];
-    for (event, value) in path {
-        let mut clock = vec![0; tasks];
-        for ((earlier, _), known) in path.iter().zip(&clocks) {
-            if earlier.dependent(event) {
-                clock.iter_mut().zip(known).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
-            }
-        }
-        clock[event.task as usize] += 1;
-        relation[event.task as usize].push((event.clone(), *value, clock.clone()));
-        clocks.push(clock);
-    }
-    relation
 }
