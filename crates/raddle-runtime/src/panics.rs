@@ -29,8 +29,7 @@ pub(crate) fn message(payload: &dyn Any) -> String {
 }
 
 /// The panics with which the compiler's own code ends the process, instead of unwinding further.
-const LAST_WORDS: [&str; 2] =
-    ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
+const LAST_WORDS: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
     let Ok(mut state) = execution.state.try_borrow_mut() else {
