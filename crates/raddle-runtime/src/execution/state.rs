@@ -178,7 +178,13 @@ impl State {
         let task = &mut self.tasks[self.current.index()];
         task.asks = Some(*ask);
         match ask.op.class {
-            Class::Read | Class::Update | Class::Acquire | Class::Receive | Class::Wait | Class::Time
+            Class::Read
+            | Class::Update
+            | Class::Acquire
+            | Class::Send
+            | Class::Receive
+            | Class::Wait
+            | Class::Time
                 if ask.object.is_some() =>
             {
                 let version = self.objects[ask.object.index()].version;

@@ -1,0 +1,4 @@
+//! The mirrored primitives against what std documents of its own.
+
+mod explore;
+mod mpsc;
