@@ -166,6 +166,22 @@ impl Execution {
         self.state.borrow_mut().record(&ask, Variant::Ready, act)
     }
 
+    /// Does what is asked once it is ready, without a decision, and is not unwound by teardown: what waits here must not end
+    /// before what it waits for.
+    pub(crate) fn outlast(&self, ask: Ask) {
+        loop {
+            {
+                let mut state = self.state.borrow_mut();
+                if state.is_ready(&ask) {
+                    state.record(&ask, Variant::Ready, |_| ());
+                    return;
+                }
+                state.ask(&ask, &self.lane);
+            }
+            self.lane.suspend();
+        }
+    }
+
     /// Waits until the engine chooses this task for what it asks.
     #[inline]
     fn pause(&self, ask: &Ask) -> Variant {

@@ -87,14 +87,14 @@ impl Builder {
         Ok(JoinHandle(Joining::Task { thread: task, packet }))
     }
 
-    pub(super) fn into_std(self) -> std::thread::Builder {
+    pub(crate) fn into_std(self) -> std::thread::Builder {
         let builder = std::thread::Builder::new();
         let builder = self.name.into_iter().fold(builder, std::thread::Builder::name);
         self.stack_size.into_iter().fold(builder, std::thread::Builder::stack_size)
     }
 
     /// Creates the task; it runs to its first operation as soon as its creator pauses.
-    pub(super) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
+    pub(crate) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
         assert!(self.name.as_ref().is_none_or(|n| !n.contains('\0')), "thread name may not contain interior null bytes");
         let name: Option<Arc<str>> = self.name.as_deref().map(Arc::from);
         current::with(|execution| {
@@ -114,7 +114,7 @@ impl Builder {
 /// Less than this and the frames of an operation would not fit in a debug build.
 const MIN_STACK_BYTES: usize = 32 << 10;
 
-fn packet<T>() -> (Packet<T>, Packet<T>) {
+pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
     let packet: Packet<T> = Arc::default();
     (packet.clone(), packet)
 }
@@ -230,7 +230,8 @@ impl<T> JoinHandle<T> {
             Joining::Task { thread, packet } => {
                 thread.wait_for_end(here());
                 let mut packet = packet.lock().unwrap_or_else(PoisonError::into_inner);
-                packet.take().expect("raddle bug: a thread ended and left nothing")
+                // At the end of an execution, threads end that never began.
+                packet.take().unwrap_or_else(|| Err(Box::new(Teardown)))
             }
         }
     }

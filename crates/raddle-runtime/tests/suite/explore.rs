@@ -51,7 +51,22 @@ pub fn panic_message(body: impl Fn() + Send + Sync + 'static) -> String {
 }
 
 fn run(strategy: &mut dyn Strategy, limits: Limits, body: impl Fn() + Send + Sync + 'static) -> Report {
-    search(&mut Threads::new(Arc::new(body), &Settings::default()), strategy, &limits)
+    run_with(&Settings::default(), strategy, limits, body)
+}
+
+/// Whatever is not said by the other functions.
+pub fn run_with(
+    settings: &Settings,
+    strategy: &mut dyn Strategy,
+    limits: Limits,
+    body: impl Fn() + Send + Sync + 'static,
+) -> Report {
+    search(&mut Threads::new(Arc::new(body), settings), strategy, &limits)
+}
+
+/// For bodies that leave an OS thread unable to go on.
+pub fn on_its_own_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::spawn(run).join().expect("the test itself does not panic")
 }
 
 /// What executions saw, written with `{:?}`; shared between them and the test.

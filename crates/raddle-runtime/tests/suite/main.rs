@@ -2,3 +2,5 @@
 
 mod explore;
 mod mpsc;
+mod scope;
+mod thread;
