@@ -6,6 +6,7 @@ mod park;
 mod scope;
 mod spawn;
 
+pub use self::local::{AccessError, LocalKey};
 pub use self::park::{park, park_timeout, sleep, yield_now};
 pub(crate) use self::spawn::run_task;
 pub use self::handle::{Thread, ThreadId, current};

@@ -163,10 +163,10 @@ pub(crate) fn run_task(body: impl FnOnce()) {
     assert!(finished.is_some(), "raddle bug: a task ended outside an execution");
 }
 
-/// Dropping thread-local values may use others, which are made anew and dropped in the next round.
+/// Dropping a thread-local value may use others, which are made anew and dropped in the next round.
 fn drop_locals() {
-    while let Some(values) = current::with(|e| e.state.borrow_mut().task().locals.take()).flatten() {
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(values))) {
+    while let Some(value) = current::with(|e| e.state.borrow_mut().task().locals.take()).flatten() {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(value))) {
             note_end_by_panic(payload);
         }
     }

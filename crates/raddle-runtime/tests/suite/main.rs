@@ -4,3 +4,4 @@ mod explore;
 mod mpsc;
 mod scope;
 mod thread;
+mod thread_local;
