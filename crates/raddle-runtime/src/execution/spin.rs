@@ -24,6 +24,10 @@ const MOST_DIGESTS: usize = 4;
 pub(crate) struct Spin {
     seen: [Option<Look>; MOST_SEEN],
     seen_len: usize,
+    /// Counts the looks.
+    latest: u32,
+    /// The look with which the round began that the task stalls after; earlier ones lie before the loop.
+    round: u32,
     digests: [u64; MOST_DIGESTS],
     looks: u32,
     /// The task has said that it waits for others.
@@ -41,6 +45,8 @@ struct Look {
     object: ObjectId,
     version: u32,
     site: Site,
+    /// Which look it was, counted from the task's first.
+    at: u32,
 }
 
 impl Look {
@@ -56,9 +62,13 @@ impl Spin {
 
     /// The task has looked at `object`, now at `version`, from `site`.
     pub(crate) fn looked(&mut self, object: ObjectId, version: u32, site: Site) {
-        let look = Look { object, version, site };
+        self.latest += 1;
+        let look = Look { object, version, site, at: self.latest };
         match self.seen[..self.seen_len].iter_mut().flatten().find(|look| look.is_at(object, site)) {
-            Some(before) if before.version == version => self.looks += 1,
+            Some(before) if before.version == version => {
+                before.at = look.at;
+                self.looks += 1;
+            }
             Some(before) => {
                 *before = look;
                 self.forget_rounds();
@@ -95,9 +105,10 @@ impl Spin {
     /// for only where it matters.
     pub(crate) fn about_to_look(&mut self, object: ObjectId, version: u32, site: Site, digest: impl FnOnce() -> u64) {
         self.stalled = false;
-        if !self.seen().any(|look| look.is_at(object, site) && look.version == version) {
+        let Some(before) = self.seen().find(|look| look.is_at(object, site) && look.version == version) else {
             return;
-        }
+        };
+        self.round = before.at;
         if self.hinted || self.looks >= OFTEN {
             self.stalled = true;
             return;
@@ -111,13 +122,13 @@ impl Spin {
         }
     }
 
-    /// Whether anything the task saw is different now.
+    /// Whether anything is different now that the task saw in its latest round.
     pub(crate) fn sees_change(&self, version: impl Fn(ObjectId) -> u32) -> bool {
-        self.seen().any(|look| version(look.object) != look.version)
+        self.seen().any(|look| look.at >= self.round && version(look.object) != look.version)
     }
 
-    /// Whether the task has looked at `object` since its latest own change.
+    /// Whether the task has looked at `object` in its latest round.
     pub(crate) fn watches(&self, object: ObjectId) -> bool {
-        self.seen().any(|look| look.object == object)
+        self.seen().any(|look| look.at >= self.round && look.object == object)
     }
 }

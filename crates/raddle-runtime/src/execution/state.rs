@@ -296,6 +296,9 @@ impl State {
             }
         }
         if timed {
+            if stalled && actions.is_empty() && self.creep() {
+                return self.list_actions(actions);
+            }
             self.list_other_ways_out(actions);
         }
         if stalled && actions.iter().all(|a| a.variant == Variant::Spurious) {
@@ -306,12 +309,48 @@ impl State {
         }
     }
 
-    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for.
-    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
-        let waits = |task: &TaskId| {
+    /// The earliest time that anybody waits for who is not stalled.
+    fn earliest_deadline(&self) -> Option<u64> {
+        let deadline = |task: &TaskId| {
             let Task { asks, spin, .. } = &self.tasks[task.index()];
             let ask = asks.as_ref().filter(|ask| !spin.stalled && !self.is_ready(ask))?;
-            Some((*task, ask))
+            ask.deadline
+        };
+        self.alive.iter().filter_map(deadline).min()
+    }
+
+    /// Time passes for those who do nothing but watch the clock, but not beyond what others wait for. Says whether it did.
+    fn creep(&mut self) -> bool {
+        let watched = |task: &TaskId| {
+            let spin = &self.tasks[task.index()].spin;
+            spin.stalled && spin.watches(CLOCK)
+        };
+        let now = self.now();
+        match self.earliest_deadline() {
+            Some(earliest) if earliest > now && self.alive.iter().any(watched) => {
+                self.leap(earliest);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Moves the clock by itself, further each time, but not beyond `limit`.
+    fn leap(&mut self, limit: u64) {
+        self.move_clock(self.now().saturating_add(self.clock_leap).min(limit));
+        self.clock_leap = self.clock_leap.saturating_mul(2);
+    }
+
+    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for. One who
+    /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
+    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
+        let awake = self.earliest_deadline();
+        let lull = actions.is_empty();
+        let waits = |task: &TaskId| {
+            let Task { asks, spin, .. } = &self.tasks[task.index()];
+            let ask = asks.as_ref().filter(|ask| !self.is_ready(ask))?;
+            let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
+            (!spin.stalled || comes_first()).then_some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
         let horizon = earliest.unwrap_or(0).max(self.now());
@@ -333,8 +372,7 @@ impl State {
             spin.stalled && spin.watches(CLOCK)
         };
         if self.alive.iter().any(on_clock) {
-            self.move_clock(self.now() + self.clock_leap);
-            self.clock_leap = self.clock_leap.saturating_mul(2);
+            self.leap(u64::MAX);
         }
         let changes = self.changes;
         let mut all_fruitless = true;
@@ -365,6 +403,7 @@ impl State {
     pub(crate) fn leave_wait(&mut self, task: TaskId, variant: Variant) {
         let asks = self.tasks[task.index()].asks.take();
         self.tasks[task.index()].resumed_by = variant;
+        self.tasks[task.index()].spin.stalled = false;
         match variant {
             Variant::Ready => {}
             Variant::TimedOut => {

@@ -5,3 +5,4 @@ mod mpsc;
 mod scope;
 mod thread;
 mod thread_local;
+mod time;
