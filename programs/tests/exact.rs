@@ -8,7 +8,8 @@ use raddle::Explorer;
 fn a_random_walk_finds_each_bug_with_its_exact_chance() {
     for known in EXACT {
         let walks = 60_000;
-        let explorer = Explorer::new().strategy("random").seed(11).executions(walks).keep_going(true).regressions(false);
+        let explorer =
+            Explorer::new().strategy("random").seed(11).executions(walks).keep_going(true).regressions(false);
         let report = explorer.run(known.body);
         let mean = known.chance * walks as f64;
         let deviation = (mean * (1.0 - known.chance)).sqrt();

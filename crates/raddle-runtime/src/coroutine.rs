@@ -1,7 +1,7 @@
 //! Stackful coroutines: each task of a program runs on a stack of its own and hands control back wherever it is about to
 //! do something that others could notice.
 //!
-//! All unsafe code of the runtime lives here and in the two files below, on these invariants:
+//! All unsafe code of the runtime but one file lives here and below, on these invariants:
 //!
 //! - A fiber never leaves the OS thread it was made on (`Fiber` is neither `Send` nor `Sync`).
 //! - The [current execution](current) is set exactly while one of its fibers runs or its owner works on it.
@@ -13,6 +13,7 @@
 pub(crate) mod act;
 pub(crate) mod current;
 mod cut_off;
+pub(crate) mod scoped;
 
 use std::cell::Cell;
 use std::ptr;

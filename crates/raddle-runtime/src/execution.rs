@@ -190,7 +190,12 @@ pub(crate) struct Teardown;
 
 impl Execution {
     pub(crate) fn new() -> Self {
-        Self { lane: Lane::default(), state: RefCell::new(State::default()), over: Cell::new(false), aborting: Cell::new(false) }
+        Self {
+            lane: Lane::default(),
+            state: RefCell::new(State::default()),
+            over: Cell::new(false),
+            aborting: Cell::new(false),
+        }
     }
 
     /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.
@@ -227,6 +232,24 @@ impl Execution {
     #[inline]
     pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         self.state.borrow_mut().record(&ask, Variant::Ready, act)
+    }
+
+    /// Does what is asked once it is ready, without a decision, and is not unwound by teardown: what waits here must not end
+    /// before what it waits for.
+    pub(crate) fn outlast(&self, ask: Ask) {
+        let mut nothing = |_: &mut Moment<'_>| ();
+        loop {
+            let mut state = self.state.borrow_mut();
+            if state.is_ready(&ask) {
+                return state.record(&ask, Variant::Ready, nothing);
+            }
+            state.ask(&ask, Act::lend(&mut nothing));
+            drop(state);
+            self.lane.suspend();
+            if !self.over.get() {
+                return;
+            }
+        }
     }
 
     /// The same while the task unwinds or the execution is torn down: waits only for what really blocks it.

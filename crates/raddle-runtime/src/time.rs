@@ -4,18 +4,12 @@
 //! wait may end at any point, though no wait ends before one whose time comes earlier; when nothing else can happen, it
 //! must. A loop that only watches the clock sees it move once nobody else can go on.
 
-use std::time::Duration;
+mod clock;
+mod instant;
+mod system;
 
-use raddle_engine::ids::ObjectId;
+pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
 
-use crate::execution::{Kind, word_as_number};
-
-/// The clock is the first object of every execution; its word counts nanoseconds from the start.
-pub(crate) const CLOCK: ObjectId = ObjectId::new(0);
-
-pub(crate) static CLOCK_KIND: Kind = Kind { noun: "clock", show: word_as_number };
-
-/// `duration` after `now`, or the end of time.
-pub(crate) fn after(now: u64, duration: Duration) -> u64 {
-    now.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-}
+pub(crate) use self::clock::{CLOCK, CLOCK_KIND, after};
+pub use self::instant::Instant;
+pub use self::system::{SystemTime, UNIX_EPOCH};

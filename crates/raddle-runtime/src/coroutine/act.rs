@@ -16,7 +16,7 @@ impl Act {
     /// Lends the effect out for as long as the calling task is paused.
     ///
     /// The caller must see to it that `act` is neither moved nor dropped before the task has gone on, and that
-    /// nobody calls this afterwards: [`Execution::step`](crate::execution::Execution::step) does, which is the only caller.
+    /// nobody calls this afterwards. The callers, all in `execution.rs`, lend it from the frame in which they then pause.
     #[inline(always)]
     pub(crate) fn lend(act: &mut (dyn FnMut(&mut Moment<'_>) + '_)) -> Self {
         let act: *mut (dyn FnMut(&mut Moment<'_>) + '_) = act;
@@ -24,7 +24,9 @@ impl Act {
         // only through what that task asks for, which is taken away when the task goes on. A task that is abandoned keeps
         // its stack for ever.
         let act = unsafe {
-            std::mem::transmute::<*mut (dyn FnMut(&mut Moment<'_>) + '_), *mut (dyn FnMut(&mut Moment<'_>) + 'static)>(act)
+            std::mem::transmute::<*mut (dyn FnMut(&mut Moment<'_>) + '_), *mut (dyn FnMut(&mut Moment<'_>) + 'static)>(
+                act,
+            )
         };
         Self(NonNull::new(act).expect("made from a reference"))
     }

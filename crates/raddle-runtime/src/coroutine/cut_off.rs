@@ -73,7 +73,8 @@ mod linux {
         // read, by plain loads; nothing is allocated or locked.
         unsafe {
             let context = &mut *context.cast::<libc::ucontext_t>();
-            let ours = if signal == libc::SIGABRT { announced() } else { is_overflow((*info).si_addr().addr(), context) };
+            let ours =
+                if signal == libc::SIGABRT { announced() } else { is_overflow((*info).si_addr().addr(), context) };
             if !(ours && cut_off(context)) {
                 pass_on(signal, info, ptr::from_mut(context).cast());
             }

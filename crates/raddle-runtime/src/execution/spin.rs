@@ -31,6 +31,10 @@ const MOST_DIGESTS: usize = 4;
 pub(crate) struct Spin {
     seen: [Option<Look>; MOST_SEEN],
     seen_len: usize,
+    /// Counts the looks.
+    latest: u32,
+    /// The look with which the round began that the task stalls after; earlier ones lie before the loop.
+    round: u32,
     digests: [u64; MOST_DIGESTS],
     looks: u32,
     /// The task has said that it waits for others.
@@ -59,6 +63,8 @@ struct Look {
     object: ObjectId,
     version: u32,
     site: Site,
+    /// Which look it was, counted from the task's first.
+    at: u32,
 }
 
 impl Look {
@@ -74,9 +80,13 @@ impl Spin {
 
     /// The task has looked at `object`, now at `version`, from `site`.
     pub(crate) fn looked(&mut self, object: ObjectId, version: u32, site: Site) {
-        let look = Look { object, version, site };
+        self.latest += 1;
+        let look = Look { object, version, site, at: self.latest };
         match self.seen[..self.seen_len].iter_mut().flatten().find(|look| look.is_at(object, site)) {
-            Some(before) if before.version == version => self.looks += 1,
+            Some(before) if before.version == version => {
+                before.at = look.at;
+                self.looks += 1;
+            }
             Some(before) => {
                 *before = look;
                 self.forget_rounds();
@@ -114,13 +124,19 @@ impl Spin {
     #[inline]
     pub(crate) fn looks_again(&mut self, object: ObjectId, version: u32, site: Site) -> bool {
         self.stalled = false;
-        self.seen().any(|look| look.is_at(object, site) && look.version == version)
+        let before = self.seen().find(|look| look.is_at(object, site) && look.version == version).map(|look| look.at);
+        self.round = before.unwrap_or(self.round);
+        before.is_some()
     }
 
     /// Decides whether a task that looks again stalls; `digest` is that of its stack.
     pub(crate) fn judge(&mut self, digest: u64) -> Verdict {
         let often = if self.hinted { OFTEN_IF_WAITING } else { OFTEN };
-        let verdict = if self.digests.contains(&digest) {
+        // In its first round a loop writes over what the stack held from earlier; what it never writes stays as it is. So
+        // only from the second round on does the same loop look the same in every execution.
+        let verdict = if self.looks == 0 {
+            Verdict::GoesOn
+        } else if self.digests.contains(&digest) {
             Verdict::ComesRound
         } else if self.looks >= often {
             Verdict::Guessed
@@ -133,21 +149,23 @@ impl Spin {
         verdict
     }
 
-    /// What the task has looked at since its latest own change.
+    /// What the task has looked at in its latest round.
     pub(crate) fn watched(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.seen().map(|look| look.object)
+        self.seen().filter(|look| look.at >= self.round).map(|look| look.object)
     }
 
     /// As for a task that has just begun.
     pub(crate) fn begin(&mut self) {
         self.seen_len = 0;
+        self.latest = 0;
+        self.round = 0;
         self.forget_rounds();
         self.fruitless = 0;
         self.changes_seen = 0;
     }
 
-    /// Whether anything the task saw is different now.
+    /// Whether anything is different now that the task saw in its latest round.
     pub(crate) fn sees_change(&self, version: impl Fn(ObjectId) -> u32) -> bool {
-        self.seen().any(|look| version(look.object) != look.version)
+        self.seen().any(|look| look.at >= self.round && version(look.object) != look.version)
     }
 }

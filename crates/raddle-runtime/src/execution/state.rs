@@ -221,7 +221,7 @@ impl State {
         object.awaited |= ask.ready.is_some();
         let looks = matches!(
             ask.op.class,
-            Class::Read | Class::Update | Class::Acquire | Class::Receive | Class::Wait | Class::Time
+            Class::Read | Class::Update | Class::Acquire | Class::Send | Class::Receive | Class::Wait | Class::Time
         );
         if looks {
             let spin = &mut self.spins[self.current.index()];
@@ -345,6 +345,9 @@ impl State {
             }
         }
         if timed {
+            if stalled && actions.is_empty() && self.creep() {
+                return self.list_actions(actions);
+            }
             self.list_other_ways_out(actions);
         }
         if stalled && actions.iter().all(|a| a.variant == Variant::Spurious) {
@@ -355,14 +358,50 @@ impl State {
         }
     }
 
-    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for.
-    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
-        let waits = |task: &TaskId| {
+    /// The earliest time that anybody waits for who is not stalled.
+    fn earliest_deadline(&self) -> Option<u64> {
+        let deadline = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
-            if self.spins[task.index()].stalled || self.is_ready(ask) {
-                return None;
+            if self.spins[task.index()].stalled || self.is_ready(ask) { None } else { ask.deadline }
+        };
+        self.alive.iter().filter_map(deadline).min()
+    }
+
+    /// Time passes for those who do nothing but watch the clock, but not beyond what others wait for. Says whether it did.
+    fn creep(&mut self) -> bool {
+        let now = self.now();
+        match self.earliest_deadline() {
+            Some(earliest) if earliest > now && self.somebody_watches_the_clock() => {
+                self.leap(earliest);
+                true
             }
-            Some((*task, ask))
+            _ => false,
+        }
+    }
+
+    fn somebody_watches_the_clock(&self) -> bool {
+        let watches = |task: &TaskId| {
+            let spin = &self.spins[task.index()];
+            spin.stalled && spin.watched().any(|object| object == CLOCK)
+        };
+        self.alive.iter().any(watches)
+    }
+
+    /// Moves the clock by itself, further each time, but not beyond `limit`.
+    fn leap(&mut self, limit: u64) {
+        self.move_clock(self.now().saturating_add(self.clock_leap).min(limit));
+        self.clock_leap = self.clock_leap.saturating_mul(2);
+    }
+
+    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for. One who
+    /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
+    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
+        let awake = self.earliest_deadline();
+        let lull = actions.is_empty();
+        let waits = |task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask))?;
+            let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
+            (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
         let horizon = earliest.unwrap_or(0).max(self.now());
@@ -379,13 +418,8 @@ impl State {
 
     /// Nobody but stalled tasks can go on, so they may. Those who watch the clock see it move.
     fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
-        let on_clock = |task: &TaskId| {
-            let spin = &self.spins[task.index()];
-            spin.stalled && spin.watched().any(|object| object == CLOCK)
-        };
-        if self.alive.iter().any(on_clock) {
-            self.move_clock(self.now() + self.clock_leap);
-            self.clock_leap = self.clock_leap.saturating_mul(2);
+        if self.somebody_watches_the_clock() {
+            self.leap(u64::MAX);
         }
         let changes = self.changes;
         let mut all_fruitless = true;
@@ -422,8 +456,11 @@ impl State {
         };
         if variant != Variant::Ready {
             self.stale = true;
+            self.spins[task.index()].stalled = false;
             match variant {
-                Variant::TimedOut => self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out")),
+                Variant::TimedOut => {
+                    self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out"))
+                }
                 Variant::Spurious => self.spurious_left -= 1,
                 Variant::Ready | Variant::Message(_) => {}
             }

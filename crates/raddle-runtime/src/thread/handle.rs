@@ -69,13 +69,12 @@ impl Thread {
     }
 
     pub(super) fn wait_for_end(&self, site: Site) {
-        self.in_its_execution(|execution, task| {
-            let end = execution.state.borrow().tasks[task.index()].end;
-            let ready: fn(u64, u64) -> bool = |ended, _| ended != 0;
-            let ordered = Ordered::ACQUIRE;
-            let ask = Ask::new(&JOIN, end, Effect::Read, site);
-            execution.step(Ask { ordered, ready: Some(ready), unseen: true, ..ask }, |_| ());
-        });
+        self.in_its_execution(|execution, task| execution.step(join(execution, task, site), |_| ()));
+    }
+
+    /// Waits for its end even when the execution is torn down meanwhile.
+    pub(crate) fn outlast(&self, site: Site) {
+        self.in_its_execution(|execution, task| execution.outlast(join(execution, task, site)));
     }
 
     pub(super) fn has_ended(&self, site: Site) -> bool {
@@ -100,6 +99,14 @@ impl Thread {
         });
         result.flatten().expect("raddle: this thread belongs to an execution that is over, or to another test's")
     }
+}
+
+/// What whoever waits for the end of `task` asks for.
+fn join(execution: &Execution, task: TaskId, site: Site) -> Ask {
+    let end = execution.state.borrow().tasks[task.index()].end;
+    let ready: fn(u64, u64) -> bool = |ended, _| ended != 0;
+    let ask = Ask::new(&JOIN, end, Effect::Read, site);
+    Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), unseen: true, ..ask }
 }
 
 impl fmt::Debug for Thread {

@@ -7,14 +7,13 @@ use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, here};
+use crate::execution::{Ask, Execution, Progress, here};
 use crate::time::{CLOCK, after};
 
 static YIELD: Operation = Operation { verb: "yield", class: Class::Yield };
 static PARK: Operation = Operation { verb: "park", class: Class::Wait };
 static UNPARK: Operation = Operation { verb: "unpark", class: Class::Notify };
 static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
-static WAKE: Operation = Operation { verb: "wake up", class: Class::Time };
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
 #[inline(always)]
@@ -83,12 +82,16 @@ pub fn sleep(duration: Duration) {
     }
 }
 
+/// A sleep begins where the task asks for it: that it has begun changes nothing for anybody. It ends by time only, and one
+/// of no length ends at once.
 fn sleep_in(execution: &Execution, duration: Duration, site: Site) {
-    let until = execution.step(Ask::new(&SLEEP, CLOCK, Effect::Read, site), |moment| {
-        moment.progress(crate::execution::Progress::Neutral);
-        after(moment.state.now(), duration)
+    if duration.is_zero() {
+        return yield_in(execution, site);
+    }
+    let deadline = after(execution.state.borrow().now(), duration);
+    let never: fn(u64, u64) -> bool = |_, _| false;
+    let ask = Ask::new(&SLEEP, CLOCK, Effect::Change, site);
+    execution.step(Ask { ready: Some(never), deadline: Some(deadline), ..ask }, |moment| {
+        moment.progress(Progress::Neutral);
     });
-    let never: fn(u64, u64) -> bool = |now, until| now >= until && until == 0;
-    let ask = Ask { ready: Some(never), deadline: Some(until), ..Ask::new(&WAKE, CLOCK, Effect::Change, site) };
-    execution.step(ask, |moment| moment.progress(crate::execution::Progress::Neutral));
 }

@@ -87,14 +87,14 @@ impl Builder {
         Ok(JoinHandle(Joining::Task { thread: task, packet }))
     }
 
-    pub(super) fn into_std(self) -> std::thread::Builder {
+    pub(crate) fn into_std(self) -> std::thread::Builder {
         let builder = std::thread::Builder::new();
         let builder = self.name.into_iter().fold(builder, std::thread::Builder::name);
         self.stack_size.into_iter().fold(builder, std::thread::Builder::stack_size)
     }
 
     /// Creates the task; it runs to its first operation as soon as its creator pauses.
-    pub(super) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
+    pub(crate) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
         assert!(
             self.name.as_ref().is_none_or(|n| !n.contains('\0')),
             "thread name may not contain interior null bytes"
@@ -117,7 +117,7 @@ impl Builder {
 /// Less than this and the frames of an operation would not fit in a debug build.
 const MIN_STACK_BYTES: usize = 32 << 10;
 
-fn packet<T>() -> (Packet<T>, Packet<T>) {
+pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
     let packet: Packet<T> = Arc::default();
     (packet.clone(), packet)
 }
@@ -168,10 +168,10 @@ pub(crate) fn run_task(body: impl FnOnce()) {
     assert!(finished.is_some(), "raddle bug: a task ended outside an execution");
 }
 
-/// Dropping thread-local values may use others, which are made anew and dropped in the next round.
+/// Dropping a thread-local value may use others, which are made anew and dropped in the next round.
 fn drop_locals() {
-    while let Some(values) = current::with(|e| e.state.borrow_mut().task().locals.take()).flatten() {
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(values))) {
+    while let Some(value) = current::with(|e| e.state.borrow_mut().task().locals.take()).flatten() {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(value))) {
             note_end_by_panic(payload);
         }
     }
@@ -235,7 +235,8 @@ impl<T> JoinHandle<T> {
             Joining::Task { thread, packet } => {
                 thread.wait_for_end(here());
                 let mut packet = packet.lock().unwrap_or_else(PoisonError::into_inner);
-                packet.take().expect("raddle bug: a thread ended and left nothing")
+                // At the end of an execution, threads end that never began.
+                packet.take().unwrap_or_else(|| Err(Box::new(Teardown)))
             }
         }
     }

@@ -1,0 +1,160 @@
+//! Threads that borrow from the one that starts them.
+
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use crate::coroutine::current;
+pub use crate::coroutine::scoped::Scope;
+use crate::coroutine::scoped::Started;
+use crate::execution::{Teardown, here};
+use crate::thread::handle::Thread;
+use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
+
+/// Calls `f` with a scope for threads that may borrow from the caller, and waits for them all, as [`std::thread::scope`].
+///
+/// # Panics
+///
+/// If one of the threads panicked and was not joined.
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let (result, panics) = Scope::hold(here(), f);
+    let over = current::with(|execution| execution.state.borrow().tearing_down).unwrap_or(false);
+    match result {
+        Err(payload) => panic::resume_unwind(payload),
+        Ok(_) if over && !std::thread::panicking() => panic::resume_unwind(Box::new(Teardown)),
+        Ok(_) if panics > 0 && !over => panic!("a scoped thread panicked"),
+        Ok(value) => value,
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a thread that may borrow what outlives the scope, as [`std::thread::Scope::spawn`].
+    ///
+    /// # Panics
+    ///
+    /// If no thread can be started.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
+    }
+}
+
+impl Builder {
+    /// Starts the thread in a scope, as [`std::thread::Builder::spawn_scoped`].
+    ///
+    /// # Errors
+    ///
+    /// Outside an execution, if the system cannot start a thread.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let (packet, slot) = packet();
+        let panics = scope.panics().clone();
+        let job: Box<dyn FnOnce() + Send + 'scope> = if current::inside() {
+            Box::new(move || run_task(move || leave_counting(&slot, &panics, f)))
+        } else {
+            Box::new(move || {
+                let result = panic::catch_unwind(AssertUnwindSafe(f));
+                count(&result, &panics);
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            })
+        };
+        let started = scope.start(self, job, here())?;
+        Ok(ScopedJoinHandle { started, packet, panics: scope.panics().clone(), scope: PhantomData })
+    }
+}
+
+/// Runs a thread's function and leaves its result; a panic counts until somebody is told of it.
+fn leave_counting<T>(slot: &Packet<T>, panics: &AtomicUsize, f: impl FnOnce() -> T) {
+    let result = panic::catch_unwind(AssertUnwindSafe(|| leave(slot, f)));
+    if let Some(left) = &*slot.lock().unwrap_or_else(PoisonError::into_inner) {
+        count(left, panics);
+    }
+    if let Err(payload) = result {
+        panic::resume_unwind(payload);
+    }
+}
+
+fn count<T>(result: &std::thread::Result<T>, panics: &AtomicUsize) {
+    if panicked(result) {
+        panics.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn panicked<T>(result: &std::thread::Result<T>) -> bool {
+    matches!(result, Err(payload) if !payload.is::<Teardown>())
+}
+
+/// Waits for a scoped thread's end, as [`std::thread::ScopedJoinHandle`].
+pub struct ScopedJoinHandle<'scope, T> {
+    started: Started,
+    packet: Packet<T>,
+    panics: Arc<AtomicUsize>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// A handle to the thread.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        self.started.thread()
+    }
+
+    /// Waits for the thread to end and returns what it left.
+    ///
+    /// # Errors
+    ///
+    /// If the thread panicked: its payload. Inside an execution a panic is a failure of the test, unless
+    /// panics are isolated.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        match &self.started {
+            Started::Task(thread) => thread.wait_for_end(here()),
+            Started::System(..) => self.started.join_system(),
+        }
+        let left = self.packet.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // At the end of an execution, threads end that never began.
+        let left = left.unwrap_or_else(|| Err(Box::new(Teardown)));
+        if panicked(&left) {
+            self.panics.fetch_sub(1, Ordering::Relaxed);
+        }
+        left
+    }
+
+    /// Whether the thread has ended.
+    #[must_use]
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.started {
+            Started::Task(thread) => thread.has_ended(here()),
+            Started::System(_, handle) => {
+                let handle = handle.lock().unwrap_or_else(PoisonError::into_inner);
+                handle.as_ref().is_none_or(std::thread::JoinHandle::is_finished)
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}

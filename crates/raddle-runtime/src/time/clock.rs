@@ -1,0 +1,36 @@
+//! The clock itself: an object like any other, whose word counts nanoseconds.
+
+use std::time::Duration;
+
+use raddle_engine::ids::ObjectId;
+use raddle_engine::trace::{Class, Effect, Operation, Site, Word};
+
+use crate::coroutine::current;
+use crate::execution::{Ask, Kind};
+
+static LOOK: Operation = Operation { verb: "read the clock", class: Class::Time };
+
+/// The clock is the first object of every execution; its word counts nanoseconds from the start.
+pub(crate) const CLOCK: ObjectId = ObjectId::new(0);
+
+pub(crate) static CLOCK_KIND: Kind = Kind { noun: "clock", show };
+
+fn show(Word(nanos): Word) -> String {
+    format!("{:?}", Duration::from_nanos(nanos))
+}
+
+/// `duration` after `now`, or the end of time.
+pub(crate) fn after(now: u64, duration: Duration) -> u64 {
+    now.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Looks at the clock: which execution it is, and how many nanoseconds it is old. `None` outside of any.
+pub(super) fn read(site: Site) -> Option<(u64, u64)> {
+    current::with(|execution| {
+        execution.step(Ask::new(&LOOK, CLOCK, Effect::Read, site), |moment| {
+            let now = moment.state.now();
+            moment.found(now);
+            (moment.state.number, now)
+        })
+    })
+}
