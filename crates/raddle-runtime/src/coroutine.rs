@@ -10,6 +10,7 @@
 //! Miri has no model of switching stacks, so these files are argued for instead of run under it; the tests run them in
 //! debug builds, where corosensei checks stack alignment and state.
 
+pub(crate) mod act;
 pub(crate) mod current;
 mod overflow;
 
@@ -63,8 +64,11 @@ struct Berth {
     stack_bytes: usize,
 }
 
-/// More than a switch saves at either end of a stack.
-const SAVED_BYTES: usize = 64;
+/// What a switch saves below where the stack ended: three words on x86-64, at most this much elsewhere.
+const SAVED_BELOW_BYTES: usize = if cfg!(target_arch = "x86_64") { 24 } else { 64 };
+
+/// What lies at the base of every stack: the link to whoever resumed the fiber, which is no part of the task's state.
+const LINK_BYTES: usize = 64;
 
 impl Berth {
     /// The lowest address of the stack that may be used; the guard page lies below.
@@ -123,10 +127,8 @@ impl Fiber {
     /// changed. Registers are part of it, since switching saves them there.
     #[cold]
     pub(crate) fn digest(&self) -> u64 {
-        // Switching saves a few words below where the stack ended.
-        let mut at = (self.berth.paused_at.get() - SAVED_BYTES).max(self.berth.limit()).next_multiple_of(8);
-        // The words at the very base link to whoever resumed the fiber, which is no part of the task's state.
-        let end = self.berth.base - SAVED_BYTES;
+        let mut at = (self.berth.paused_at.get() - SAVED_BELOW_BYTES).max(self.berth.limit()).next_multiple_of(8);
+        let end = self.berth.base - LINK_BYTES;
         let mut hash = at as u64;
         while at < end {
             // SAFETY: the range lies within the fiber's own stack, which is mapped, and nobody writes to it while the fiber is

@@ -101,6 +101,7 @@ impl Program for Threads {
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
+        worker.execution.over.set(false);
         state.begin(worker.next_number(), seed);
         state.add_task(None);
         let stack_bytes = state.settings.stack_bytes;
@@ -205,7 +206,7 @@ impl Running {
                 drop(state);
                 self.begin_task(newborn);
             } else if let Some(task) = state.unseen_and_ready() {
-                state.leave_wait(task, Variant::Ready);
+                state.take_effect(task, Variant::Ready);
                 drop(state);
                 self.resume(task);
             } else {
@@ -295,6 +296,7 @@ impl Running {
                 return;
             }
             state.tearing_down = true;
+            execution.over.set(true);
             std::mem::take(&mut state.newborn)
         };
         for Newborn { task, job, stack_bytes } in newborn {
@@ -365,7 +367,7 @@ impl System for Running {
             None => {
                 state.alternatives = self.actions.len() as u32;
                 let Action { task, variant, .. } = self.actions[choice.index()];
-                state.leave_wait(task, variant);
+                state.take_effect(task, variant);
                 (task, Some(choice))
             }
         };

@@ -9,6 +9,7 @@ use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::coroutine::Job;
+use crate::coroutine::act::Act;
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::{Spin, Verdict};
 use crate::execution::task::{Status, Task};
@@ -209,8 +210,10 @@ impl State {
 
     /// The current task wants to do something and is about to hand control back.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: &Ask) {
-        self.tasks[self.current.index()].asks = Some(*ask);
+    pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
+        let task = &mut self.tasks[self.current.index()];
+        task.asks = Some(*ask);
+        task.act = Some(act);
         if !ask.object.is_some() {
             return;
         }
@@ -405,27 +408,23 @@ impl State {
         self.list_other_ways_out(actions);
     }
 
-    /// A way out of a wait was chosen: what else that brings.
+    /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
     #[inline(always)]
-    pub(crate) fn leave_wait(&mut self, task: TaskId, variant: Variant) {
+    pub(crate) fn take_effect(&mut self, task: TaskId, variant: Variant) {
         self.current = task;
-        let leaving = &mut self.tasks[task.index()];
-        leaving.resumed_by = variant;
-        let asked = &leaving.asks;
-        if variant == Variant::Ready {
-            leaving.asks = None;
-            return;
-        }
-        self.stale = true;
-        match variant {
-            Variant::Ready | Variant::Message(_) => {}
-            Variant::TimedOut => {
-                let deadline = asked.and_then(|ask| ask.deadline).expect("raddle bug: a wait without a time timed out");
-                self.move_clock(deadline);
+        let chosen = &mut self.tasks[task.index()];
+        let (Some(ask), Some(act)) = (chosen.asks.take(), chosen.act.take()) else {
+            unreachable!("raddle bug: a task that asks for nothing was chosen");
+        };
+        if variant != Variant::Ready {
+            self.stale = true;
+            match variant {
+                Variant::TimedOut => self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out")),
+                Variant::Spurious => self.spurious_left -= 1,
+                Variant::Ready | Variant::Message(_) => {}
             }
-            Variant::Spurious => self.spurious_left -= 1,
         }
-        self.tasks[task.index()].asks = None;
+        self.record(&ask, variant, |moment| act.call(moment));
     }
 
     fn move_clock(&mut self, to: u64) {

@@ -171,8 +171,7 @@ impl<T: ?Sized> RwLock<T> {
             place.step(&TRY_WRITE, Effect::Change, Ordered::ACQUIRE, site, |moment| {
                 if *moment.word() & !POISONED != 0 {
                     // What it found may be a reader, and readers count as reads, since they do not mind one another.
-                    moment.only_looked(Ordered::RELAXED);
-                    moment.counts_as_change();
+                    moment.changed_nothing(Ordered::RELAXED);
                     return None;
                 }
                 Some(take_to_write(moment, readers))
