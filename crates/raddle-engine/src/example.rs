@@ -85,7 +85,8 @@ impl System for Counting {
     }
 
     fn unfinished(&self) -> Vec<Waiting> {
-        let waits = |a: &Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
+        let waits =
+            |a: &Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
         self.actions.iter().map(waits).collect()
     }
 

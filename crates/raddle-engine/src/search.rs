@@ -222,7 +222,8 @@ impl<'s> Search<'s> {
                     let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
                     let choices = real.map(|chosen| chosen.choice).collect();
                     let after = self.report.executions + self.report.pruned;
-                    self.report.found = Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
+                    self.report.found =
+                        Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
                 }
             }
         }
@@ -284,8 +285,10 @@ impl<'s> Search<'s> {
     fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
         let now = match point {
             Point::Actions(actions) => {
-                let list: Vec<_> =
-                    actions.iter().map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site)).collect();
+                let list: Vec<_> = actions
+                    .iter()
+                    .map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site))
+                    .collect();
                 format!("one of: {}", list.join("; "))
             }
             Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),

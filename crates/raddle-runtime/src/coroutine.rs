@@ -12,7 +12,7 @@
 
 pub(crate) mod act;
 pub(crate) mod current;
-mod overflow;
+mod cut_off;
 
 use std::cell::Cell;
 use std::ptr;
@@ -40,8 +40,8 @@ pub(crate) enum Paused {
 pub(crate) enum Resumed {
     /// It handed control back.
     Paused(Paused),
-    /// It ran out of stack and was cut off where it was; it cannot be resumed.
-    Overflowed,
+    /// It ran out of stack, or was about to abort the process, and was cut off where it was; it cannot be resumed.
+    CutOff,
 }
 
 /// A stack and what runs on it, one job after another.
@@ -73,14 +73,14 @@ const LINK_BYTES: usize = 64;
 impl Berth {
     /// The lowest address of the stack that may be used; the guard page lies below.
     fn limit(&self) -> usize {
-        self.base - self.stack_bytes.next_multiple_of(overflow::PAGE_BYTES)
+        self.base - self.stack_bytes.next_multiple_of(cut_off::PAGE_BYTES)
     }
 }
 
 impl Fiber {
     /// A fiber on a fresh stack of at least `stack_bytes`, with a guard page below it.
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
-        overflow::install();
+        cut_off::install();
         let stack = DefaultStack::new(stack_bytes)?;
         let berth = Box::new(Berth {
             switch: Cell::new(ptr::null()),
@@ -119,7 +119,7 @@ impl Fiber {
         lane.berth.set(before);
         match result {
             CoroutineResult::Yield(paused) => Resumed::Paused(paused),
-            CoroutineResult::Return(()) => Resumed::Overflowed,
+            CoroutineResult::Return(()) => Resumed::CutOff,
         }
     }
 

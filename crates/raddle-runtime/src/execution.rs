@@ -32,6 +32,8 @@ pub(crate) struct Execution {
     pub(crate) state: RefCell<State>,
     /// The execution is being torn down; the same as in the state, for those who only want to know that.
     pub(crate) over: Cell<bool>,
+    /// A task is on its way to abort the process, which is not to happen.
+    pub(crate) aborting: Cell<bool>,
 }
 
 /// What a task wants to do next.
@@ -106,11 +108,6 @@ impl Moment<'_> {
     /// What it is done to.
     pub(crate) fn object(&self) -> ObjectId {
         self.object
-    }
-
-    /// Who is doing this.
-    pub(crate) fn task(&self) -> TaskId {
-        self.task
     }
 
     /// Whether what was waited for came true, or the time, or nothing.
@@ -193,7 +190,7 @@ pub(crate) struct Teardown;
 
 impl Execution {
     pub(crate) fn new() -> Self {
-        Self { lane: Lane::default(), state: RefCell::new(State::default()), over: Cell::new(false) }
+        Self { lane: Lane::default(), state: RefCell::new(State::default()), over: Cell::new(false), aborting: Cell::new(false) }
     }
 
     /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.

@@ -170,15 +170,17 @@ impl Running {
             Resumed::Paused(Paused::Idle) => {
                 self.worker.keep(self.fibers[task.index()].take().expect("resumed just now"));
             }
-            Resumed::Overflowed => self.give_up_overflowed(task),
+            Resumed::CutOff => self.give_up(task),
         }
     }
 
     /// The task's frames are gone without having been unwound: others may still point into its stack, so that is kept.
     #[cold]
-    fn give_up_overflowed(&mut self, task: TaskId) {
-        let fiber = self.fibers[task.index()].take().expect("raddle bug: an overflow without a fiber");
-        self.end(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
+    fn give_up(&mut self, task: TaskId) {
+        let fiber = self.fibers[task.index()].take().expect("raddle bug: a task was cut off without a fiber");
+        if !self.worker.execution.aborting.replace(false) {
+            self.end(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
+        }
         fiber.abandon();
         match self.worker.execution.state.try_borrow_mut() {
             Ok(mut state) => state.alive.retain(|&t| t != task),

@@ -90,13 +90,7 @@ impl Tag {
     }
 
     #[cold]
-    fn register(
-        &self,
-        state: &mut State,
-        kind: &'static Kind,
-        place: u64,
-        first: impl FnOnce(Met) -> u64,
-    ) -> ObjectId {
+    fn register(&self, state: &mut State, kind: &'static Kind, place: u64, first: impl FnOnce(Met) -> u64) -> ObjectId {
         let address = std::ptr::from_ref(self).addr();
         // A tag of another execution's may hide that we have met: both may be running, on different OS threads.
         let known = if place == 0 { None } else { state.objects.iter().rposition(|o| o.address == address) };

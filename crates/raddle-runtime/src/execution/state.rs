@@ -268,7 +268,12 @@ impl State {
         let result = act(&mut moment);
         let progress = moment.progress;
         if variant == Variant::TimedOut {
-            self.trace.touch(Access { object: CLOCK, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED });
+            self.trace.touch(Access {
+                object: CLOCK,
+                effect: Effect::Change,
+                role: Role::Plain,
+                ordered: Ordered::RELAXED,
+            });
         }
         self.note_progress(ask, variant, progress);
         result
@@ -300,9 +305,8 @@ impl State {
 
     /// A task that needs no decision to go on.
     pub(crate) fn unseen_and_ready(&self) -> Option<TaskId> {
-        let can = |task: &&TaskId| {
-            self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.unseen && self.is_ready(ask))
-        };
+        let can =
+            |task: &&TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.unseen && self.is_ready(ask));
         self.alive.iter().find(can).copied()
     }
 

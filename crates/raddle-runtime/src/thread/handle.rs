@@ -113,7 +113,11 @@ impl fmt::Debug for Thread {
 pub fn current() -> Thread {
     let task = current::with(|execution| {
         let mut state = execution.state.borrow_mut();
-        let label = if state.current == TaskId::MAIN { Some("main".into()) } else { state.task().label.as_deref().map(Arc::from) };
+        let label = if state.current == TaskId::MAIN {
+            Some("main".into())
+        } else {
+            state.task().label.as_deref().map(Arc::from)
+        };
         Thread::of_task(state.number, state.current, label)
     });
     task.unwrap_or_else(|| std::thread::current().into())

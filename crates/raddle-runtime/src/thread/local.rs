@@ -6,5 +6,7 @@ pub(crate) struct Locals;
 
 impl Locals {
     /// Takes the values away, to be dropped; `None` if there are none.
-    pub(crate) fn take(&mut self) -> Option<Vec<Box<dyn std::any::Any>>> { None }
+    pub(crate) fn take(&mut self) -> Option<Vec<Box<dyn std::any::Any>>> {
+        None
+    }
 }

@@ -95,7 +95,10 @@ impl Builder {
 
     /// Creates the task; it runs to its first operation as soon as its creator pauses.
     pub(super) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
-        assert!(self.name.as_ref().is_none_or(|n| !n.contains('\0')), "thread name may not contain interior null bytes");
+        assert!(
+            self.name.as_ref().is_none_or(|n| !n.contains('\0')),
+            "thread name may not contain interior null bytes"
+        );
         let name: Option<Arc<str>> = self.name.as_deref().map(Arc::from);
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();

@@ -56,13 +56,11 @@ fn stack_overflow() {
 
 /// The task stays inside the panic hook, whose lock the harness wants to have at the end.
 #[test]
-#[ignore = "the process does not end after it"]
 fn abort() {
     insta::assert_snapshot!(explore(programs::panics_while_panicking));
 }
 
 #[test]
-#[ignore = "the process does not end after it"]
 fn the_search_goes_on_after_what_spoils_a_worker() {
     let report =
         Explorer::new().strategy("random").executions(20).keep_going(true).run(programs::panics_while_panicking);

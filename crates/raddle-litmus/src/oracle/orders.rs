@@ -1,0 +1,89 @@
+//! Every execution, one by one, and its happens-before relation.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use raddle_engine::system::{Point, System};
+use raddle_engine::trace::Trace;
+
+use super::{Count, Counted, Event, Uncounted, after, end_of};
+use crate::program::{Execution, Program};
+use crate::state::State;
+
+/// Counts the different happens-before relations by running every execution, but not more than `room` of them.
+///
+/// # Errors
+///
+/// If there are too many.
+///
+/// # Panics
+///
+/// If two executions with the same relation end differently: then something is missing in what steps are said to touch.
+pub fn orders(program: &Program, room: usize) -> Result<Counted, Uncounted> {
+    let mut search = Orders { seen: HashMap::new(), trace: Trace::default(), room, runs: 0 };
+    search.walk(&program.begin(), &mut Vec::new())?;
+    let mut count = Count::default();
+    for (_, failure) in search.seen.values() {
+        count.add(Count::one(failure.is_some()));
+    }
+    Ok(Counted { count, ends: search.seen.into_values().collect(), visited: search.runs })
+}
+
+/// For each thread in order: what it did (with the value, for a choice) and how many events of each thread came before.
+pub(super) type Relation = Vec<Vec<(Event, Option<u32>, Vec<u32>)>>;
+
+struct Orders {
+    /// Where it leads.
+    seen: HashMap<Relation, (State, Option<String>)>,
+    trace: Trace,
+    room: usize,
+    runs: usize,
+}
+
+impl Orders {
+    fn walk(&mut self, execution: &Execution, path: &mut Vec<(Event, Option<u32>)>) -> Result<(), Uncounted> {
+        if let Point::End(_) = execution.point() {
+            self.runs += 1;
+            let end = end_of(execution);
+            match self.seen.entry(relation(path)) {
+                // What makes executions equivalent is what steps are said to touch: this is where a wrong word shows.
+                Entry::Occupied(before) => {
+                    assert_eq!(*before.get(), end, "raddle bug: equivalent executions end differently: {path:?}");
+                }
+                Entry::Vacant(new) => {
+                    new.insert(end);
+                }
+            }
+            return if self.runs > self.room { Err(Uncounted::TooLarge(self.room)) } else { Ok(()) };
+        }
+        if path.len() > self.room {
+            return Err(Uncounted::Endless);
+        }
+        let is_choice = matches!(execution.point(), Point::Data { .. });
+        for choice in 0..execution.point().alternatives() {
+            let (next, event) = after(execution, choice, &mut self.trace);
+            path.push((event, is_choice.then_some(choice)));
+            self.walk(&next, path)?;
+            path.pop();
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn relation(path: &[(Event, Option<u32>)]) -> Relation {
+    let tasks = path.iter().map(|(event, _)| event.task as usize + 1).max().unwrap_or(0);
+    let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(path.len());
+    let mut relation: Relation = vec![Vec::new(); tasks];
+    for (event, value) in path {
+        let mut clock = vec![0; tasks];
+        for ((earlier, _), known) in path.iter().zip(&clocks) {
+            if earlier.dependent(event) {
+                clock.iter_mut().zip(known).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+            }
+        }
+        clock[event.task as usize] += 1;
+        relation[event.task as usize].push((event.clone(), *value, clock.clone()));
+        clocks.push(clock);
+    }
+    relation
+}

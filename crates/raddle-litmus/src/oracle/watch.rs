@@ -1,0 +1,127 @@
+//! A program that takes down what a search runs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::schedule::TaskName;
+use raddle_engine::system::{self, Choice, Point, System};
+use raddle_engine::trace::Trace;
+
+use super::orders::{Relation, relation};
+use super::{Ends, Event, end_of, event};
+use crate::program::{Execution, Program};
+
+/// A litmus program that remembers the trace and the end of each execution that ran to its end. Copies share what they
+/// remember, so every worker of a search can have one.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    program: Program,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// How often each trace was run.
+    traces: HashMap<Relation, u64>,
+    /// How executions ended.
+    pub ends: Ends,
+}
+
+impl Seen {
+    /// The number of different traces.
+    #[must_use]
+    pub fn traces(&self) -> u128 {
+        self.traces.len() as u128
+    }
+
+    /// How often the trace was run that was run most often; 0 if there was none.
+    #[must_use]
+    pub fn most_often(&self) -> u64 {
+        self.traces.values().copied().max().unwrap_or(0)
+    }
+
+    /// Whether both saw the same traces.
+    #[must_use]
+    pub fn same_traces(&self, other: &Self) -> bool {
+        self.traces.len() == other.traces.len() && self.traces.keys().all(|trace| other.traces.contains_key(trace))
+    }
+}
+
+impl Watched {
+    /// Nothing was seen yet.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        Self { program, seen: Arc::default() }
+    }
+
+    /// What was run so far, by this program and its copies.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl system::Program for Watched {
+    type System = Watching;
+
+    fn start(&mut self, _: u64, _: &mut Trace) -> Watching {
+        let watching = Watching { execution: self.program.begin(), path: Vec::new(), seen: Arc::clone(&self.seen) };
+        watching.look();
+        watching
+    }
+}
+
+/// An execution of a [`Watched`] program.
+#[derive(Clone, Debug)]
+pub struct Watching {
+    execution: Execution,
+    path: Vec<(Event, Option<u32>)>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Watching {
+    /// Takes the execution down if it is over.
+    fn look(&self) {
+        if let Point::End(_) = self.execution.point() {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            *seen.traces.entry(relation(&self.path)).or_default() += 1;
+            seen.ends.insert(end_of(&self.execution));
+        }
+    }
+}
+
+impl System for Watching {
+    fn point(&self) -> Point<'_> {
+        self.execution.point()
+    }
+
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        let is_choice = matches!(self.execution.point(), Point::Data { .. });
+        self.execution.advance(choice, trace);
+        self.path.push((event(trace), is_choice.then_some(choice.0)));
+        self.look();
+    }
+
+    fn task_name(&self, task: TaskId) -> TaskName {
+        self.execution.task_name(task)
+    }
+
+    fn cast(&self) -> Cast {
+        self.execution.cast()
+    }
+
+    fn unfinished(&self) -> Vec<Waiting> {
+        self.execution.unfinished()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn fingerprint(&self) -> Option<u64> {
+        self.execution.fingerprint()
+    }
+}
