@@ -2,10 +2,14 @@
 //!
 //! [`Races`] finds accesses to plain memory that nothing orders. It follows a trace only from the moment somebody asks, so an
 //! execution without cells pays nothing for it.
+//!
+//! What orders accesses is C++'s happens-before: an acquiring access learns what releasing ones published through the
+//! object, a read-modify-write carries on what it finds published, a plain store ends it. A relaxed store after a release
+//! fence publishes what was known at the fence, and an acquire fence learns what relaxed loads before it found.
 
 use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Accessed, Failure};
-use crate::trace::{Class, Effect, Step, Trace};
+use crate::trace::{Access, Class, Effect, Step, Trace};
 
 /// How many steps of each task are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +49,17 @@ pub struct Races {
     /// What was published through each object.
     objects: Vec<Clock>,
     cells: Vec<Cell>,
+    /// By task.
+    fences: Vec<Fences>,
+}
+
+/// What a task's fences make of its relaxed accesses.
+#[derive(Clone, Debug, Default)]
+struct Fences {
+    /// What the task knew at its latest release fence: its relaxed stores publish that.
+    published: Clock,
+    /// What its relaxed loads found published: its next acquire fence learns that.
+    found: Clock,
 }
 
 /// The accesses to a cell that a later one may race with.
@@ -82,21 +97,47 @@ impl Races {
             grow(&mut self.tasks, child);
             self.tasks[child].join(&born);
         }
+        grow(&mut self.fences, task.index());
+        if step.op.class == Class::Fence {
+            self.pass_fence(step);
+        }
         for access in trace.accesses(index) {
-            grow(&mut self.objects, access.object.index());
-            let clock = &mut self.tasks[task.index()];
-            let published = &mut self.objects[access.object.index()];
-            if access.ordered.acquire {
-                clock.join(published);
-            }
-            if access.ordered.reset {
-                published.0.clear();
-            }
-            if access.ordered.release {
-                published.join(clock);
-            }
+            self.synchronise(step, access);
         }
         None
+    }
+
+    fn pass_fence(&mut self, step: &Step) {
+        let clock = &mut self.tasks[step.task.index()];
+        let fences = &mut self.fences[step.task.index()];
+        if step.access.ordered.acquire {
+            clock.join(&fences.found);
+        }
+        if step.access.ordered.release {
+            fences.published.clone_from(clock);
+        }
+    }
+
+    fn synchronise(&mut self, step: &Step, access: Access) {
+        grow(&mut self.objects, access.object.index());
+        let clock = &mut self.tasks[step.task.index()];
+        let fences = &mut self.fences[step.task.index()];
+        let published = &mut self.objects[access.object.index()];
+        // Fences work on atomics only, whose operations are of these classes.
+        let atomic = matches!(step.op.class, Class::Read | Class::Write | Class::Update);
+        if access.ordered.acquire {
+            clock.join(published);
+        } else if atomic {
+            fences.found.join(published);
+        }
+        if access.ordered.reset {
+            published.0.clear();
+        }
+        if access.ordered.release {
+            published.join(clock);
+        } else if atomic && access.effect == Effect::Change {
+            published.join(&fences.published);
+        }
     }
 
     fn touch_cell(&mut self, index: StepIx, step: &Step) -> Option<Failure> {
@@ -129,5 +170,81 @@ impl Races {
 fn grow<T: Default + Clone>(table: &mut Vec<T>, index: usize) {
     if table.len() <= index {
         table.resize(index + 1, T::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::ids::ObjectId;
+    use crate::system::Variant;
+    use crate::trace::{Operation, Ordered, Role};
+
+    static CELL: Operation = Operation { verb: "cell", class: Class::Cell };
+    static LOAD: Operation = Operation { verb: "load", class: Class::Read };
+    static STORE: Operation = Operation { verb: "store", class: Class::Write };
+    static UPDATE: Operation = Operation { verb: "update", class: Class::Update };
+    static FENCE: Operation = Operation { verb: "fence", class: Class::Fence };
+
+    const DATA: ObjectId = ObjectId::new(0);
+    const FLAG: ObjectId = ObjectId::new(1);
+    const PLAIN_STORE: Ordered = Ordered { acquire: false, reset: true, release: false };
+    const RELEASE_STORE: Ordered = Ordered { acquire: false, reset: true, release: true };
+
+    fn step(task: u32, op: &'static Operation, object: ObjectId, ordered: Ordered) -> Step {
+        let effect = if op.class == Class::Read { Effect::Read } else { Effect::Change };
+        Step {
+            task: TaskId::new(task),
+            variant: Variant::Ready,
+            op,
+            access: Access { object, effect, role: Role::Plain, ordered },
+            found: None,
+            left: None,
+            site: Location::caller(),
+            alternatives: 1,
+            more: 0,
+        }
+    }
+
+    /// Task 0 writes and does `publish`, task 1 does `learn` and writes: do the writes race?
+    fn races(publish: &[(&'static Operation, Ordered)], learn: &[(&'static Operation, Ordered)]) -> bool {
+        let mut trace = Trace::default();
+        let object = |op: &Operation| if op.class == Class::Fence { ObjectId::NONE } else { FLAG };
+        trace.push(step(0, &CELL, DATA, Ordered::RELAXED));
+        publish.iter().for_each(|&(op, ordered)| trace.push(step(0, op, object(op), ordered)));
+        learn.iter().for_each(|&(op, ordered)| trace.push(step(1, op, object(op), ordered)));
+        trace.push(step(1, &CELL, DATA, Ordered::RELAXED));
+        Races::default().follow(&trace).is_some()
+    }
+
+    #[test]
+    fn release_and_acquire_order() {
+        assert!(!races(&[(&STORE, RELEASE_STORE)], &[(&LOAD, Ordered::ACQUIRE)]));
+        assert!(races(&[(&STORE, PLAIN_STORE)], &[(&LOAD, Ordered::ACQUIRE)]));
+        assert!(races(&[(&STORE, RELEASE_STORE)], &[(&LOAD, Ordered::RELAXED)]));
+    }
+
+    #[test]
+    fn release_sequences_end_at_plain_stores() {
+        let publish = (&STORE, RELEASE_STORE);
+        assert!(!races(&[publish, (&UPDATE, Ordered::RELAXED)], &[(&LOAD, Ordered::ACQUIRE)]));
+        assert!(races(&[publish, (&STORE, PLAIN_STORE)], &[(&LOAD, Ordered::ACQUIRE)]));
+    }
+
+    #[test]
+    fn fences_make_relaxed_accesses_order() {
+        let release = (&FENCE, Ordered::RELEASE);
+        let acquire = (&FENCE, Ordered::ACQUIRE);
+        let (store, load) = ((&STORE, PLAIN_STORE), (&LOAD, Ordered::RELAXED));
+        assert!(!races(&[release, store], &[load, acquire]));
+        assert!(!races(&[(&FENCE, Ordered::BOTH), (&UPDATE, Ordered::RELAXED)], &[load, acquire]));
+        assert!(!races(&[(&STORE, RELEASE_STORE)], &[load, acquire]));
+        assert!(!races(&[release, store], &[(&LOAD, Ordered::ACQUIRE)]));
+        assert!(races(&[store, release], &[load, acquire]), "a fence after the store publishes nothing through it");
+        assert!(races(&[release, store], &[acquire, load]), "a fence before the load learns nothing from it");
+        assert!(races(&[acquire, store], &[load, acquire]));
+        assert!(races(&[release, store], &[load, release]));
     }
 }

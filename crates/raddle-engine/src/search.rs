@@ -50,6 +50,8 @@ pub struct Report {
     pub pruned: u64,
     /// Executions that failed.
     pub failing: u64,
+    /// Executions in which the program left out orders on a guess; see [`System::left_out`].
+    pub guessed: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -131,6 +133,7 @@ impl<'s> Search<'s> {
             executions: 0,
             pruned: 0,
             failing: 0,
+            guessed: 0,
             steps: 0,
             longest: 0,
             elapsed: Duration::ZERO,
@@ -158,7 +161,8 @@ impl<'s> Search<'s> {
             let seed = match self.strategy.begin(&mut self.prefix) {
                 Next::Run { seed } => seed,
                 Next::Done(claim) => {
-                    self.report.ended = Ended::Done(claim);
+                    let whole = claim != Claim::Exhausted || self.report.guessed == 0;
+                    self.report.ended = Ended::Done(if whole { claim } else { Claim::Selective });
                     return Status::Over;
                 }
             };
@@ -204,6 +208,7 @@ impl<'s> Search<'s> {
             Walked::Pruned => None,
         };
         self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace });
+        self.report.guessed += u64::from(system.left_out());
         self.report.steps += self.trace.len() as u64;
         self.report.longest = self.report.longest.max(self.trace.len() as u64);
         match outcome {

@@ -47,6 +47,12 @@ pub trait System {
         false
     }
 
+    /// Whether the system has left out orders on a guess (a loop was taken to spin for ever), so that a search that covered all
+    /// it was shown has not covered all there is. Asked at the end of each execution.
+    fn left_out(&self) -> bool {
+        false
+    }
+
     /// A second copy, paused at the same point; `None` if the program cannot be copied.
     fn fork(&self) -> Option<Self>
     where

@@ -46,6 +46,8 @@ pub enum Class {
     Finish,
     /// Plain memory that must not be raced on.
     Cell,
+    /// Orders the memory around the atomic accesses before and after it. Touches no object.
+    Fence,
     /// Lets others go first.
     Yield,
     /// Looks at or waits for the clock.
@@ -122,7 +124,7 @@ pub struct Step {
     pub variant: Variant,
     /// Did what.
     pub op: &'static Operation,
-    /// To what, and how. [`ObjectId::NONE`] if to nothing.
+    /// To what, and how. [`ObjectId::NONE`] if to nothing; a [fence](Class::Fence) orders memory all the same.
     pub access: Access,
     /// What was found there, if that is worth telling.
     pub found: Option<Word>,

@@ -9,7 +9,7 @@ mod spin;
 mod state;
 mod task;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -22,6 +22,7 @@ pub use self::state::Settings;
 pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
 use crate::coroutine::Lane;
+use crate::coroutine::act::Act;
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
@@ -29,6 +30,10 @@ pub(crate) struct Execution {
     pub(crate) lane: Lane,
     /// Borrowed for moments only, never while control changes hands.
     pub(crate) state: RefCell<State>,
+    /// The execution is being torn down; the same as in the state, for those who only want to know that.
+    pub(crate) over: Cell<bool>,
+    /// A task is on its way to abort the process, which is not to happen.
+    pub(crate) aborting: Cell<bool>,
 }
 
 /// What a task wants to do next.
@@ -100,9 +105,9 @@ impl Moment<'_> {
         &mut self.state.objects[self.object.index()].word
     }
 
-    /// Who is doing this.
-    pub(crate) fn task(&self) -> TaskId {
-        self.task
+    /// What it is done to.
+    pub(crate) fn object(&self) -> ObjectId {
+        self.object
     }
 
     /// Whether what was waited for came true, or the time, or nothing.
@@ -146,6 +151,19 @@ impl Moment<'_> {
         self.progress = progress;
     }
 
+    /// To those who spin, the task has looked at the object, from `site`.
+    pub(crate) fn looked_from(&mut self, site: Site) {
+        let version = self.state.objects[self.object.index()].version;
+        self.state.spin().looked(self.object, version, site);
+    }
+
+    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
+    /// what it saw may be the work of accesses that count as reads.
+    pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
+        self.step().access.ordered = ordered;
+        self.progress = Progress::Looked;
+    }
+
     /// Records a further object touched.
     pub(crate) fn touch(&mut self, access: Access) {
         self.state.trace.touch(access);
@@ -172,38 +190,48 @@ pub(crate) struct Teardown;
 
 impl Execution {
     pub(crate) fn new() -> Self {
-        Self { lane: Lane::default(), state: RefCell::new(State::default()) }
+        Self { lane: Lane::default(), state: RefCell::new(State::default()), over: Cell::new(false), aborting: Cell::new(false) }
     }
 
     /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.
     #[inline(always)]
     pub(crate) fn step<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        let mut act = Some(act);
+        let mut result = None;
+        let mut take_effect = |moment: &mut Moment<'_>| result = act.take().map(|act| act(moment));
+        self.take_turn(&ask, &mut take_effect);
+        result.expect("raddle bug: a task went on before its operation took effect")
+    }
+
+    #[inline(always)]
+    fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
         // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
         if state.tearing_down || std::thread::panicking() {
             drop(state);
-            let variant = self.wait_at_the_end(&ask);
-            return self.state.borrow_mut().record(&ask, variant, act);
+            return self.take_turn_at_the_end(ask, act);
         }
-        if ask.unseen && state.is_ready(&ask) {
-            return state.record(&ask, Variant::Ready, act);
+        if ask.unseen && state.is_ready(ask) {
+            return state.record(ask, Variant::Ready, act);
         }
-        state.ask(&ask, &self.lane);
+        state.ask(ask, Act::lend(act));
         drop(state);
         self.lane.suspend();
-        let mut state = self.state.borrow_mut();
-        if state.tearing_down {
-            drop(state);
-            let variant = self.wait_at_the_end(&ask);
-            return self.state.borrow_mut().record(&ask, variant, act);
+        // Whoever resumed the task has let the operation take effect, unless the execution was over.
+        if self.over.get() {
+            self.take_turn_at_the_end(ask, act);
         }
-        let variant = state.task().resumed_by;
-        state.record(&ask, variant, act)
     }
 
-    /// Waiting while the task unwinds or the execution is torn down.
+    /// Does what is asked at once, without a decision: for what no other task can tell the time of.
+    #[inline]
+    pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        self.state.borrow_mut().record(&ask, Variant::Ready, act)
+    }
+
+    /// The same while the task unwinds or the execution is torn down: waits only for what really blocks it.
     #[cold]
-    fn wait_at_the_end(&self, ask: &Ask) -> Variant {
+    fn take_turn_at_the_end(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         loop {
             let mut state = self.state.borrow_mut();
             if state.tearing_down && !std::thread::panicking() {
@@ -211,14 +239,17 @@ impl Execution {
                 panic::resume_unwind(Box::new(Teardown));
             }
             if state.is_ready(ask) {
-                return Variant::Ready;
+                return state.record(ask, Variant::Ready, act);
             }
             if ask.deadline.is_some() {
-                return Variant::TimedOut;
+                return state.record(ask, Variant::TimedOut, act);
             }
-            state.ask(ask, &self.lane);
+            state.ask(ask, Act::lend(act));
             drop(state);
             self.lane.suspend();
+            if !self.over.get() {
+                return;
+            }
         }
     }
 
@@ -229,7 +260,7 @@ impl Execution {
         }
         self.state.borrow_mut().data = Some((choices, site, op));
         self.lane.suspend();
-        if self.state.borrow().tearing_down && !std::thread::panicking() {
+        if self.over.get() && !std::thread::panicking() {
             panic::resume_unwind(Box::new(Teardown));
         }
         self.state.borrow().drawn

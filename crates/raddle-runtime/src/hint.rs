@@ -1,1 +1,18 @@
-//! stub
+//! Hints, as in [`std::hint`].
+
+pub use std::hint::{assert_unchecked, black_box, select_unpredictable, unreachable_unchecked};
+
+use crate::coroutine::current;
+use crate::execution::here;
+use crate::thread::yield_in;
+
+/// Says that the caller waits for others, as [`std::hint::spin_loop`]. In an execution this lets others go first, as
+/// [`yield_now`](crate::thread::yield_now) does, and a loop that then finds everything as it was waits for a change.
+#[inline]
+#[track_caller]
+pub fn spin_loop() {
+    let site = here();
+    if current::with(|execution| yield_in(execution, site)).is_none() {
+        std::hint::spin_loop();
+    }
+}

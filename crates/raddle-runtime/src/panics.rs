@@ -43,16 +43,14 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
         state.task().panics.push((message, place));
         return;
     }
-    // When this hook returns, the process aborts. So it does not: the fiber stays here for ever, and so does this OS
-    // thread's mark of being inside a hook, which is why the worker is not used any more.
+    // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
+    // thread then counts as panicking for ever, which is why the worker is not used any more.
     let task = state.current;
     let Some((second, place)) = state.task().panics.pop() else { return };
     let first = state.task().panics.pop().map_or(message, |(message, _)| message);
     state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
     state.spoiled = true;
-    drop(state);
-    execution.lane.suspend();
-    unreachable!("raddle bug: a task that aborted was resumed");
+    execution.aborting.set(true);
 }
 
 #[expect(clippy::print_stderr, reason = "a bug of Raddle's own, on the way to ending the process")]

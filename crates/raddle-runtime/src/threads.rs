@@ -101,6 +101,7 @@ impl Program for Threads {
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
+        worker.execution.over.set(false);
         state.begin(worker.next_number(), seed);
         state.add_task(None);
         let stack_bytes = state.settings.stack_bytes;
@@ -169,15 +170,17 @@ impl Running {
             Resumed::Paused(Paused::Idle) => {
                 self.worker.keep(self.fibers[task.index()].take().expect("resumed just now"));
             }
-            Resumed::Overflowed => self.give_up_overflowed(task),
+            Resumed::CutOff => self.give_up(task),
         }
     }
 
     /// The task's frames are gone without having been unwound: others may still point into its stack, so that is kept.
     #[cold]
-    fn give_up_overflowed(&mut self, task: TaskId) {
-        let fiber = self.fibers[task.index()].take().expect("raddle bug: an overflow without a fiber");
-        self.end(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
+    fn give_up(&mut self, task: TaskId) {
+        let fiber = self.fibers[task.index()].take().expect("raddle bug: a task was cut off without a fiber");
+        if !self.worker.execution.aborting.replace(false) {
+            self.end(Failure::StackOverflow { task, stack_bytes: fiber.stack_bytes() }.into());
+        }
         fiber.abandon();
         match self.worker.execution.state.try_borrow_mut() {
             Ok(mut state) => state.alive.retain(|&t| t != task),
@@ -205,7 +208,7 @@ impl Running {
                 drop(state);
                 self.begin_task(newborn);
             } else if let Some(task) = state.unseen_and_ready() {
-                state.leave_wait(task, Variant::Ready);
+                state.take_effect(task, Variant::Ready);
                 drop(state);
                 self.resume(task);
             } else {
@@ -222,13 +225,17 @@ impl Running {
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else {
             return;
         };
-        if state.unsettled {
+        // Who has asked for a value gets it before anything else happens.
+        if state.unsettled && state.data.is_none() {
             drop(state);
             self.settle();
             match worker.execution.state.try_borrow_mut() {
                 Ok(settled) => state = settled,
                 Err(_) => return,
             }
+        }
+        if !state.looking_again.is_empty() {
+            self.judge_spinning(&mut state);
         }
         std::mem::swap(trace, &mut state.trace);
         let calm = !state.stale && state.outcome.is_none() && state.data.is_none() && !state.cells_touched;
@@ -240,6 +247,15 @@ impl Running {
             }
         }
         self.look_around(&mut state, trace);
+    }
+
+    #[cold]
+    fn judge_spinning(&self, state: &mut State) {
+        for task in std::mem::take(&mut state.looking_again) {
+            if let Some(fiber) = &self.fibers[task.index()] {
+                state.judge_spinning(task, fiber.digest());
+            }
+        }
     }
 
     #[inline(never)]
@@ -282,6 +298,7 @@ impl Running {
                 return;
             }
             state.tearing_down = true;
+            execution.over.set(true);
             std::mem::take(&mut state.newborn)
         };
         for Newborn { task, job, stack_bytes } in newborn {
@@ -352,7 +369,7 @@ impl System for Running {
             None => {
                 state.alternatives = self.actions.len() as u32;
                 let Action { task, variant, .. } = self.actions[choice.index()];
-                state.leave_wait(task, variant);
+                state.take_effect(task, variant);
                 (task, Some(choice))
             }
         };
@@ -385,6 +402,10 @@ impl System for Running {
 
     fn unfinished(&self) -> Vec<Waiting> {
         self.worker.execution.state.borrow().unfinished()
+    }
+
+    fn left_out(&self) -> bool {
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.left_out)
     }
 
     fn drew_random(&self) -> bool {

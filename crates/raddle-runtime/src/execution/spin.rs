@@ -1,17 +1,24 @@
 //! Spin and retry loops end: a task that only re-reads what has not changed waits until something it read is changed.
 //!
-//! From its latest own change on, a task's looks are remembered: from where in the source, at what, in which version. When
-//! it is about to look again, from the same place, at something unchanged, it stalls if it surely loops: it has said so
-//! itself (a yield, a spin hint, a sleep or a wait that timed out lies between), or its stack is byte for byte what it was at
-//! an earlier such moment, or it has looked often enough. A stalled task is not enabled until something it saw has changed. If
-//! nobody else can go on, it may after all: a loop that counts its rounds ends, and one that never does is reported as a
-//! livelock.
+//! From its latest own change on, a task's looks are remembered: from where in the source, at what, in which version. When it
+//! is about to look again, from the same place, at something unchanged, and its stack is byte for byte what it was at an
+//! earlier such moment, it has come round in a loop and stalls: it is not enabled until something it saw has changed. No order
+//! is lost, as it would only do the same again (unless what tells its rounds apart lies in the heap).
+//!
+//! A loop that counts its rounds has a different stack each time. It stalls after a number of looks, fewer if it says that it
+//! waits (a yield, a spin hint, a sleep or a wait that timed out lies between). That may leave orders out, so it is
+//! [told](Verdict::Guessed).
+//!
+//! If nobody else can go on, stalled tasks may after all: a loop with a bound ends, and one without is reported as a livelock.
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::Site;
 
 /// Looks without a change after which a task is taken to spin, though its stack differs each time.
 const OFTEN: u32 = 64;
+
+/// The same for a task that says it waits for others.
+const OFTEN_IF_WAITING: u32 = 4;
 
 /// More different looks than this between two changes are taken for work, not for spinning.
 const MOST_SEEN: usize = 8;
@@ -34,6 +41,17 @@ pub(crate) struct Spin {
     pub(crate) fruitless: u32,
     /// The changes in the whole execution when it was last let go on.
     pub(crate) changes_seen: u64,
+}
+
+/// Whether a task spins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Not as far as can be told.
+    GoesOn,
+    /// It is where it was before, in every respect.
+    ComesRound,
+    /// It has looked so often that it is taken to.
+    Guessed,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,24 +109,28 @@ impl Spin {
         self.stalled = false;
     }
 
-    /// The task is about to look at `object`, now at `version`, from `site`: decides whether it stalls. `digest` is asked
-    /// for only where it matters.
-    pub(crate) fn about_to_look(&mut self, object: ObjectId, version: u32, site: Site, digest: impl FnOnce() -> u64) {
+    /// Whether a task that is about to look at `object`, now at `version`, from `site` has done so before and should be
+    /// [judged](Self::judge).
+    #[inline]
+    pub(crate) fn looks_again(&mut self, object: ObjectId, version: u32, site: Site) -> bool {
         self.stalled = false;
-        if !self.seen().any(|look| look.is_at(object, site) && look.version == version) {
-            return;
-        }
-        if self.hinted || self.looks >= OFTEN {
-            self.stalled = true;
-            return;
-        }
-        let digest = digest();
-        if self.digests.contains(&digest) {
-            self.stalled = true;
+        self.seen().any(|look| look.is_at(object, site) && look.version == version)
+    }
+
+    /// Decides whether a task that looks again stalls; `digest` is that of its stack.
+    pub(crate) fn judge(&mut self, digest: u64) -> Verdict {
+        let often = if self.hinted { OFTEN_IF_WAITING } else { OFTEN };
+        let verdict = if self.digests.contains(&digest) {
+            Verdict::ComesRound
+        } else if self.looks >= often {
+            Verdict::Guessed
         } else {
             self.digests.rotate_right(1);
             self.digests[0] = digest;
-        }
+            Verdict::GoesOn
+        };
+        self.stalled = verdict != Verdict::GoesOn;
+        verdict
     }
 
     /// What the task has looked at since its latest own change.

@@ -8,11 +8,13 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
-use crate::coroutine::{Job, Lane};
+use crate::coroutine::Job;
+use crate::coroutine::act::Act;
 use crate::execution::object::{Kind, Object, word_as_number};
-use crate::execution::spin::Spin;
+use crate::execution::spin::{Spin, Verdict};
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
+use crate::sync::statics::Kept;
 use crate::time::CLOCK;
 
 /// How programs are to be run.
@@ -74,15 +76,19 @@ pub(crate) struct State {
     pub(crate) tearing_down: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
     pub(crate) spoiled: bool,
+    /// Tasks about to look again at something unchanged, to be [judged](Self::judge_spinning) once they are paused.
+    pub(crate) looking_again: Vec<TaskId>,
+    /// A task was taken to spin without proof, so orders may have been left out.
+    pub(crate) left_out: bool,
     /// Changes made by anyone to anything.
     changes: u64,
-    spurious_left: u32,
+    pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
     clock_leap: u64,
     pub(crate) rng: Rng,
     pub(crate) drew_random: bool,
-    /// Values of `static`s, which start afresh in each execution.
-    pub(crate) statics: Vec<Box<dyn std::any::Any>>,
+    /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
+    pub(crate) statics: Vec<Option<Kept>>,
 }
 
 static TASK_END: Kind = Kind { noun: "thread", show: word_as_number };
@@ -110,6 +116,8 @@ impl Default for State {
             outcome: None,
             tearing_down: false,
             spoiled: false,
+            looking_again: Vec::new(),
+            left_out: false,
             changes: 0,
             spurious_left: 0,
             clock_leap: 1,
@@ -136,6 +144,8 @@ impl State {
         self.data = None;
         self.outcome = None;
         self.tearing_down = false;
+        self.looking_again.clear();
+        self.left_out = false;
         self.changes = 0;
         self.spurious_left = self.settings.spurious;
         self.clock_leap = 1_000_000;
@@ -178,6 +188,11 @@ impl State {
         &mut self.tasks[self.current.index()]
     }
 
+    /// What the current task has looked at.
+    pub(crate) fn spin(&mut self) -> &mut Spin {
+        &mut self.spins[self.current.index()]
+    }
+
     pub(crate) fn now(&self) -> u64 {
         self.objects[CLOCK.index()].word
     }
@@ -195,8 +210,10 @@ impl State {
 
     /// The current task wants to do something and is about to hand control back.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: &Ask, lane: &Lane) {
-        self.tasks[self.current.index()].asks = Some(*ask);
+    pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
+        let task = &mut self.tasks[self.current.index()];
+        task.asks = Some(*ask);
+        task.act = Some(act);
         if !ask.object.is_some() {
             return;
         }
@@ -208,12 +225,23 @@ impl State {
         );
         if looks {
             let spin = &mut self.spins[self.current.index()];
-            spin.about_to_look(ask.object, object.version, ask.site, || lane.digest());
-            if spin.stalled {
-                for watched in spin.watched() {
-                    self.objects[watched.index()].awaited = true;
-                }
+            if spin.looks_again(ask.object, object.version, ask.site) {
+                self.looking_again.push(self.current);
             }
+        }
+    }
+
+    /// Decides whether a task that is about to look again at something unchanged spins; `digest` is that of its stack.
+    #[cold]
+    pub(crate) fn judge_spinning(&mut self, task: TaskId, digest: u64) {
+        let spin = &mut self.spins[task.index()];
+        match spin.judge(digest) {
+            Verdict::GoesOn => return,
+            Verdict::ComesRound => {}
+            Verdict::Guessed => self.left_out = true,
+        }
+        for watched in spin.watched() {
+            self.objects[watched.index()].awaited = true;
         }
     }
 
@@ -225,7 +253,7 @@ impl State {
             task,
             variant,
             op: ask.op,
-            access: Access { object: ask.object, effect: ask.effect, role: ask.role, ordered: ask.ordered },
+            access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
             site: ask.site,
@@ -384,27 +412,23 @@ impl State {
         self.list_other_ways_out(actions);
     }
 
-    /// A way out of a wait was chosen: what else that brings.
+    /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
     #[inline(always)]
-    pub(crate) fn leave_wait(&mut self, task: TaskId, variant: Variant) {
+    pub(crate) fn take_effect(&mut self, task: TaskId, variant: Variant) {
         self.current = task;
-        let leaving = &mut self.tasks[task.index()];
-        leaving.resumed_by = variant;
-        let asked = &leaving.asks;
-        if variant == Variant::Ready {
-            leaving.asks = None;
-            return;
-        }
-        self.stale = true;
-        match variant {
-            Variant::Ready | Variant::Message(_) => {}
-            Variant::TimedOut => {
-                let deadline = asked.and_then(|ask| ask.deadline).expect("raddle bug: a wait without a time timed out");
-                self.move_clock(deadline);
+        let chosen = &mut self.tasks[task.index()];
+        let (Some(ask), Some(act)) = (chosen.asks.take(), chosen.act.take()) else {
+            unreachable!("raddle bug: a task that asks for nothing was chosen");
+        };
+        if variant != Variant::Ready {
+            self.stale = true;
+            match variant {
+                Variant::TimedOut => self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out")),
+                Variant::Spurious => self.spurious_left -= 1,
+                Variant::Ready | Variant::Message(_) => {}
             }
-            Variant::Spurious => self.spurious_left -= 1,
         }
-        self.tasks[task.index()].asks = None;
+        self.record(&ask, variant, |moment| act.call(moment));
     }
 
     fn move_clock(&mut self, to: u64) {
@@ -445,6 +469,15 @@ impl State {
 }
 
 fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    let Ask { op, object, effect, role, site, .. } = *ask;
-    Action { task, variant, op, object, effect, role, site }
+    let Ask { op, object, effect, site, .. } = *ask;
+    Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
+
+/// A wait that ends by time or for no reason takes nothing that was given.
+#[inline]
+fn role(ask: &Ask, variant: Variant) -> Role {
+    match variant {
+        Variant::TimedOut | Variant::Spurious => Role::Plain,
+        Variant::Ready | Variant::Message(_) => ask.role,
+    }
 }

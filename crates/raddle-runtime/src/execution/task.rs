@@ -3,8 +3,8 @@
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Place;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::Variant;
 
+use crate::coroutine::act::Act;
 use crate::execution::Ask;
 use crate::thread::local::Locals;
 
@@ -30,8 +30,8 @@ pub(crate) struct Task {
     pub(crate) label: Option<String>,
     pub(crate) status: Status,
     pub(crate) asks: Option<Ask>,
-    /// How its latest wait ended.
-    pub(crate) resumed_by: Variant,
+    /// The effect of what it asks for.
+    pub(crate) act: Option<Act>,
     /// The task as something others look at: whether it has ended.
     pub(crate) end: ObjectId,
     /// The task as something others wake: its parking token, or a notification.
@@ -50,7 +50,7 @@ impl Task {
             label,
             status: Status::Newborn,
             asks: None,
-            resumed_by: Variant::Ready,
+            act: None,
             end,
             signal,
             panics: Vec::new(),

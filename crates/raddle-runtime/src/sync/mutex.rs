@@ -11,11 +11,12 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
-use crate::execution::{Kind, Met, Place, Progress, Tag, here, word_as_number};
+use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, here, word_as_number};
 
 static LOCK: Operation = Operation { verb: "lock", class: Class::Acquire };
 static TRY_LOCK: Operation = Operation { verb: "try_lock", class: Class::Update };
 static UNLOCK: Operation = Operation { verb: "unlock", class: Class::Release };
+static UNLOCK_TO_WAIT: Operation = Operation { verb: "unlock to wait", class: Class::Release };
 static IS_POISONED: Operation = Operation { verb: "is_poisoned", class: Class::Read };
 static CLEAR_POISON: Operation = Operation { verb: "clear_poison", class: Class::Write };
 
@@ -215,17 +216,70 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    fn outside(lock: &'a Mutex<T>, data: sync::MutexGuard<'a, T>, site: Site) -> Self {
+    pub(super) fn outside(lock: &'a Mutex<T>, data: sync::MutexGuard<'a, T>, site: Site) -> Self {
         Self { lock, data: Some(data), site, inside: false, changed: false, panicking: false }
     }
 
-    /// What a condition variable needs to release the lock and take it again.
-    pub(super) fn into_parts(mut self) -> (&'a Mutex<T>, Option<sync::MutexGuard<'a, T>>, Site) {
-        let (lock, site) = (self.lock, self.site);
-        if !self.inside {
-            return (lock, self.data.take(), site);
+    /// Whether the engine granted the lock.
+    pub(super) fn is_inside(&self) -> bool {
+        self.inside
+    }
+
+    /// The lock of `std` that was taken, outside of any execution.
+    pub(super) fn into_std(mut self) -> (&'a Mutex<T>, sync::MutexGuard<'a, T>) {
+        (self.lock, self.data.take().expect("raddle bug: a guard without its data"))
+    }
+
+    /// Releases the lock, in one step with whatever `begin` does.
+    pub(super) fn release_to_wait<R>(
+        mut self,
+        site: Site,
+        begin: impl FnOnce(&mut Moment<'_>) -> R,
+    ) -> (Released<'a, T>, R) {
+        drop(self.data.take());
+        let Self { lock, changed, site: taken_at, .. } = self;
+        if changed {
+            lock.changed_inside.store(true, Ordering::Relaxed);
         }
-        (lock, None, site)
+        let begun = lock.with(site, |place| {
+            place.step(&UNLOCK_TO_WAIT, Effect::Change, Ordered::RELEASE, site, |moment| {
+                if !changed {
+                    // The look was where the lock was taken, not where the waiting begins: taking the lock again after the
+                    // wait must not count as looking again.
+                    moment.progress(Progress::Neutral);
+                    moment.looked_from(taken_at);
+                }
+                moment.release();
+                moment.gives();
+                *moment.word() &= !HELD;
+                begin(moment)
+            })
+        });
+        (Released { lock, taken_at }, begun.expect("raddle bug: a lock that the engine granted is in no execution"))
+    }
+
+    /// Asks `condition` whether to wait. If so, it is taken to have left the data as it was.
+    pub(super) fn has_to_wait(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
+        let wait = condition(self.data.as_mut().expect("raddle bug: a guard without its data"));
+        self.changed |= !wait;
+        wait
+    }
+}
+
+/// A lock that was released for the time of a wait.
+pub(super) struct Released<'a, T: ?Sized> {
+    lock: &'a Mutex<T>,
+    taken_at: Site,
+}
+
+impl<'a, T: ?Sized> Released<'a, T> {
+    /// Takes the lock again; as far as those who spin go, it was taken where it was taken before.
+    pub(super) fn lock_again(self, site: Site) -> LockResult<MutexGuard<'a, T>> {
+        let back = |mut guard: MutexGuard<'a, T>| {
+            guard.site = self.taken_at;
+            guard
+        };
+        self.lock.lock_at(site).map(back).map_err(|poisoned| PoisonError::new(back(poisoned.into_inner())))
     }
 }
 

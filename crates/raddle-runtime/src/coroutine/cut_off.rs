@@ -1,9 +1,11 @@
-//! Stack overflow in a fiber: caught at the guard page, turned into a failure of that task.
+//! Cutting a fiber off where the process would end: a stack overflow, caught at the guard page, and an abort because a
+//! destructor panicked while a panic unwound the task. Both become failures of that task.
 //!
-//! The handler looks whether the fault lies in the guard page of the fiber that runs on this OS thread. If so, and if the
-//! fault came from the program itself and not from inside a shared library (which may hold a lock of the allocator's), it
-//! lets the fiber return as if its function had ended; nothing on its stack is dropped. Any other fault goes to the handler
-//! that was there before. Elsewhere than on Linux with x86-64 or AArch64, the process aborts as it would without Raddle.
+//! The handler of a fault looks whether it lies in the guard page of the fiber that runs on this OS thread, and came from the
+//! program itself and not from inside a shared library (which may hold a lock of the allocator's). The handler of an abort looks
+//! whether the panic hook has announced one. If so, they let the fiber return as if its function had ended; nothing on its
+//! stack is dropped. Any other signal goes to the handler that was there before. Elsewhere than on Linux with x86-64 or
+//! AArch64, the process ends as it would without Raddle.
 
 /// The size of a guard page, and what stack sizes are rounded to.
 pub(super) const PAGE_BYTES: usize = 4096;
@@ -26,6 +28,7 @@ mod linux {
     struct Installed {
         segv: libc::sigaction,
         bus: libc::sigaction,
+        abort: libc::sigaction,
         /// Where the program's own code lies.
         text: (usize, usize),
     }
@@ -36,6 +39,7 @@ mod linux {
         INSTALLED.get_or_init(|| Installed {
             segv: replace(libc::SIGSEGV),
             bus: replace(libc::SIGBUS),
+            abort: replace(libc::SIGABRT),
             text: program_text(),
         });
     }
@@ -68,29 +72,41 @@ mod linux {
         // SAFETY: the kernel calls this with a valid `siginfo_t` and `ucontext_t`. Only memory of the running execution is
         // read, by plain loads; nothing is allocated or locked.
         unsafe {
-            let fault = (*info).si_addr().addr();
             let context = &mut *context.cast::<libc::ucontext_t>();
-            if !cut_off(fault, context) {
+            let ours = if signal == libc::SIGABRT { announced() } else { is_overflow((*info).si_addr().addr(), context) };
+            if !(ours && cut_off(context)) {
                 pass_on(signal, info, ptr::from_mut(context).cast());
             }
         }
     }
 
-    /// Lets the fiber that ran into its guard page at `fault` return; says whether there is one.
-    ///
-    /// # Safety
-    ///
-    /// `context` must be that of a fault on this OS thread.
-    unsafe fn cut_off(fault: usize, context: &mut libc::ucontext_t) -> bool {
+    /// Whether the running task is about to abort and the panic hook has said so.
+    fn announced() -> bool {
+        current::with(|execution| execution.aborting.get()).unwrap_or(false)
+    }
+
+    /// Whether the running fiber ran into its guard page at `fault`, in the program's own code.
+    fn is_overflow(fault: usize, context: &libc::ucontext_t) -> bool {
         let trap = current::with(|execution| execution.lane.trap()).flatten();
-        let (Some((trap, limit)), Some(installed)) = (trap, INSTALLED.get()) else {
+        let (Some((_, limit)), Some(installed)) = (trap, INSTALLED.get()) else {
             return false;
         };
         // Large frames are probed page by page, so the guard page is never stepped over.
         let guard = limit - super::PAGE_BYTES..limit;
-        let (pc, sp) = counters(context);
-        let ours = (installed.text.0..installed.text.1).contains(&pc);
-        if !guard.contains(&fault) || !ours || !trap.stack_ptr_in_bounds(sp) {
+        let (pc, _) = counters(context);
+        guard.contains(&fault) && (installed.text.0..installed.text.1).contains(&pc)
+    }
+
+    /// Lets the running fiber return; says whether there is one.
+    ///
+    /// # Safety
+    ///
+    /// `context` must be that of a signal that was raised by what this OS thread does.
+    unsafe fn cut_off(context: &mut libc::ucontext_t) -> bool {
+        let Some((trap, _)) = current::with(|execution| execution.lane.trap()).flatten() else {
+            return false;
+        };
+        if !trap.stack_ptr_in_bounds(counters(context).1) {
             return false;
         }
         // SAFETY: the stack pointer lies in the fiber, and the registers are set as told. What the fiber did outside itself
@@ -139,7 +155,11 @@ mod linux {
     ///
     /// The arguments must be those of the signal being handled.
     unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-        let before = INSTALLED.get().map(|i| if signal == libc::SIGBUS { &i.bus } else { &i.segv });
+        let before = INSTALLED.get().map(|installed| match signal {
+            libc::SIGBUS => &installed.bus,
+            libc::SIGABRT => &installed.abort,
+            _ => &installed.segv,
+        });
         match before {
             Some(action) if action.sa_sigaction > libc::SIG_IGN => {
                 // SAFETY: the action was installed for this signal by someone who wrote it for these arguments.

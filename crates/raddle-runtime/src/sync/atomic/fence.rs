@@ -1,0 +1,43 @@
+//! Fences, which order the memory around the atomic operations before and after them.
+
+use raddle_engine::ids::ObjectId;
+use raddle_engine::trace::{Class, Effect, Operation, Site};
+use std::sync::atomic;
+
+use super::Ordering;
+use super::step::update_order;
+use crate::coroutine::current;
+use crate::execution::{Ask, here};
+
+static FENCE: Operation = Operation { verb: "fence", class: Class::Fence };
+
+/// Orders the operations before it with those after it, as [`std::sync::atomic::fence`].
+///
+/// Atomic operations are sequentially consistent here anyway; a fence decides what later accesses to a
+/// [cell](crate::cell) are ordered after. No other task can tell when it happens, so it is not a point of decision.
+///
+/// # Panics
+///
+/// If `order` is `Relaxed`.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    let site: Site = here();
+    assert!(order != Ordering::Relaxed, "a fence cannot be Relaxed: use Acquire, Release, AcqRel or SeqCst");
+    let inside = current::with(|execution| {
+        let ask = Ask::new(&FENCE, ObjectId::NONE, Effect::Read, site);
+        execution.step_unseen(Ask { ordered: update_order(order), ..ask }, |_| ());
+    });
+    inside.unwrap_or_else(|| atomic::fence(order));
+}
+
+/// Keeps the compiler from moving memory accesses across it, as [`std::sync::atomic::compiler_fence`]. It orders nothing
+/// between threads, so executions take no notice of it.
+///
+/// # Panics
+///
+/// If `order` is `Relaxed`.
+#[track_caller]
+pub fn compiler_fence(order: Ordering) {
+    assert!(order != Ordering::Relaxed, "a compiler fence cannot be Relaxed: use Acquire, Release, AcqRel or SeqCst");
+    atomic::compiler_fence(order);
+}

@@ -1,0 +1,264 @@
+//! What all atomic types have in common, written once.
+
+/// The operations that every atomic type has. `$to` and `$from` turn a value into the word of an object and back.
+macro_rules! shared_operations {
+    ($atomic:ident [$($generic:ident)?], $value:ty, $kind:ident, $to:expr, $from:expr) => {
+        impl$(<$generic>)? $atomic$(<$generic>)? {
+            /// An atomic that starts with `value`, in every execution.
+            #[track_caller]
+            #[must_use]
+            pub const fn new(value: $value) -> Self {
+                Self { tag: Tag::new(), inner: atomic::$atomic::new(value) }
+            }
+
+            /// Calls `body` with the atomic's place in the running execution; `None` outside of any.
+            #[inline]
+            fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+                self.tag.with(&$kind, |_| $to(self.inner.load(Ordering::Relaxed)), body)
+            }
+
+            /// Puts the value where `&mut` finds it; nobody else can notice.
+            fn settle(&mut self) {
+                if let Some(word) = self.with(step::peek) {
+                    *self.inner.get_mut() = $from(word);
+                    self.tag.forget();
+                }
+            }
+
+            /// The value; nobody else can use it.
+            pub fn get_mut(&mut self) -> &mut $value {
+                self.settle();
+                self.inner.get_mut()
+            }
+
+            /// The value.
+            #[must_use]
+            pub fn into_inner(mut self) -> $value {
+                self.settle();
+                self.inner.into_inner()
+            }
+
+            /// The memory of the value. Inside an execution the value is kept elsewhere: there, what is written through this
+            /// pointer is not seen by the operations of the atomic, nor the other way round.
+            pub const fn as_ptr(&self) -> *mut $value {
+                self.inner.as_ptr()
+            }
+
+            /// Looks at the value.
+            ///
+            /// # Panics
+            ///
+            /// If `order` is `Release` or `AcqRel`.
+            #[inline]
+            #[track_caller]
+            pub fn load(&self, order: Ordering) -> $value {
+                let (site, ordered) = (here(), step::load_order(order));
+                match self.with(|place| step::load(place, ordered, site)) {
+                    Some(word) => $from(word),
+                    None => self.inner.load(order),
+                }
+            }
+
+            /// Replaces the value.
+            ///
+            /// # Panics
+            ///
+            /// If `order` is `Acquire` or `AcqRel`.
+            #[inline]
+            #[track_caller]
+            pub fn store(&self, value: $value, order: Ordering) {
+                let (site, ordered) = (here(), step::store_order(order));
+                if self.with(|place| step::store(place, $to(value), ordered, site)).is_none() {
+                    self.inner.store(value, order);
+                }
+            }
+
+            /// Replaces the value and returns what it was.
+            #[inline]
+            #[track_caller]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                static SWAP: Operation = Operation { verb: "swap", class: Class::Update };
+                let inside = self.update_with(&SWAP, order, here(), |_| value);
+                inside.unwrap_or_else(|| self.inner.swap(value, order))
+            }
+
+            /// Replaces the value, in one step, by what `change` makes of it; returns what it was, or `None` outside of any
+            /// execution.
+            #[inline]
+            fn update_with(
+                &self,
+                op: &'static Operation,
+                order: Ordering,
+                site: Site,
+                change: impl FnOnce($value) -> $value,
+            ) -> Option<$value> {
+                let ordered = step::update_order(order);
+                self.with(|place| step::update(place, op, ordered, site, |word| $to(change($from(word))))).map($from)
+            }
+
+            /// Replaces the value if it is `current`. A failure only looks.
+            ///
+            /// # Errors
+            ///
+            /// If the value is not `current`: what it is.
+            ///
+            /// # Panics
+            ///
+            /// If `failure` is `Release` or `AcqRel`.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let exchange = Self::exchange(current, new, success, failure, here());
+                match self.with(|place| exchange.strong(place)) {
+                    Some(result) => result.map($from).map_err($from),
+                    None => self.inner.compare_exchange(current, new, success, failure),
+                }
+            }
+
+            /// Replaces the value if it is `current`; may fail although it is. Inside an execution it does so as often as waits
+            /// may end for no reason, wherever the strategy decides.
+            ///
+            /// # Errors
+            ///
+            /// If the value is not `current`, or for no reason: what it is.
+            ///
+            /// # Panics
+            ///
+            /// If `failure` is `Release` or `AcqRel`.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let exchange = Self::exchange(current, new, success, failure, here());
+                match self.with(|place| exchange.weak(place)) {
+                    Some(result) => result.map($from).map_err($from),
+                    None => self.inner.compare_exchange_weak(current, new, success, failure),
+                }
+            }
+
+            #[inline]
+            #[track_caller]
+            fn exchange(
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+                site: Site,
+            ) -> step::Exchange {
+                let (success, failure) = (step::update_order(success), step::failure_order(failure));
+                step::Exchange { current: $to(current), new: $to(new), success, failure, site }
+            }
+
+            /// Replaces the value by what `change` makes of it: a load, then a compare-exchange, again until nobody came
+            /// between the two or `change` gives `None`.
+            ///
+            /// # Errors
+            ///
+            /// If `change` gave `None`: the value it was given.
+            ///
+            /// # Panics
+            ///
+            /// If `fetch_order` is `Release` or `AcqRel`.
+            #[track_caller]
+            pub fn fetch_update<F>(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut change: F,
+            ) -> Result<$value, $value>
+            where
+                F: FnMut($value) -> Option<$value>,
+            {
+                let mut before = self.load(fetch_order);
+                while let Some(after) = change(before) {
+                    match self.compare_exchange(before, after, set_order, fetch_order) {
+                        Ok(before) => return Ok(before),
+                        Err(found) => before = found,
+                    }
+                }
+                Err(before)
+            }
+
+            /// As [`fetch_update`](Self::fetch_update).
+            ///
+            /// # Errors
+            ///
+            /// If `change` gave `None`: the value it was given.
+            ///
+            /// # Panics
+            ///
+            /// If `fetch_order` is `Release` or `AcqRel`.
+            #[track_caller]
+            pub fn try_update<F>(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                change: F,
+            ) -> Result<$value, $value>
+            where
+                F: FnMut($value) -> Option<$value>,
+            {
+                self.fetch_update(set_order, fetch_order, change)
+            }
+
+            /// Replaces the value by what `change` makes of it and returns what it was: a load, then a compare-exchange, again
+            /// until nobody came between the two.
+            ///
+            /// # Panics
+            ///
+            /// If `fetch_order` is `Release` or `AcqRel`.
+            #[track_caller]
+            pub fn update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut change: F) -> $value
+            where
+                F: FnMut($value) -> $value,
+            {
+                let result = self.fetch_update(set_order, fetch_order, |value| Some(change(value)));
+                result.expect("raddle bug: an update that cannot fail failed")
+            }
+        }
+
+        impl$(<$generic>)? From<$value> for $atomic$(<$generic>)? {
+            #[track_caller]
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+
+        /// Shows the value as a relaxed load finds it, which is a step.
+        impl$(<$generic>)? fmt::Debug for $atomic$(<$generic>)? {
+            #[track_caller]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.load(Ordering::Relaxed), f)
+            }
+        }
+    };
+}
+
+/// Operations that look and change in one go, one step each: `name(argument): what becomes of the value`.
+macro_rules! update_operations {
+    ($value:ty; $($(#[$doc:meta])* $name:ident |$before:ident, $argument:ident: $type:ty| $after:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            #[track_caller]
+            pub fn $name(&self, $argument: $type, order: Ordering) -> $value {
+                static OP: Operation = Operation { verb: stringify!($name), class: Class::Update };
+                let inside = self.update_with(&OP, order, here(), |$before| $after);
+                inside.unwrap_or_else(|| self.inner.$name($argument, order))
+            }
+        )*
+    };
+}
+
+pub(super) use {shared_operations, update_operations};

@@ -1,0 +1,153 @@
+//! What an atomic operation does to the word of its object, and which memory it orders.
+
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+
+use super::Ordering;
+use crate::execution::{Ask, Moment, Place, Progress};
+
+static LOAD: Operation = Operation { verb: "load", class: Class::Read };
+static STORE: Operation = Operation { verb: "store", class: Class::Write };
+static COMPARE_EXCHANGE: Operation = Operation { verb: "compare_exchange", class: Class::Update };
+static COMPARE_EXCHANGE_WEAK: Operation = Operation { verb: "compare_exchange_weak", class: Class::Update };
+static FAILS_FOR_NO_REASON: Operation = Operation { verb: "fail for no reason?", class: Class::Choice };
+
+/// The memory that a load orders.
+#[track_caller]
+pub(super) fn load_order(order: Ordering) -> Ordered {
+    match order {
+        Ordering::Relaxed => Ordered::RELAXED,
+        Ordering::Acquire | Ordering::SeqCst => Ordered::ACQUIRE,
+        _ => panic!("an atomic load cannot be ordered {order:?}: use Relaxed, Acquire or SeqCst"),
+    }
+}
+
+/// The memory that a store orders. It ends the release sequence of the store before it.
+#[track_caller]
+pub(super) fn store_order(order: Ordering) -> Ordered {
+    match order {
+        Ordering::Relaxed => Ordered { reset: true, ..Ordered::RELAXED },
+        Ordering::Release | Ordering::SeqCst => Ordered { reset: true, ..Ordered::RELEASE },
+        _ => panic!("an atomic store cannot be ordered {order:?}: use Relaxed, Release or SeqCst"),
+    }
+}
+
+/// The memory that an operation orders which looks and changes in one go. It carries on the release sequence it finds.
+pub(super) fn update_order(order: Ordering) -> Ordered {
+    match order {
+        Ordering::Relaxed => Ordered::RELAXED,
+        Ordering::Acquire => Ordered::ACQUIRE,
+        Ordering::Release => Ordered::RELEASE,
+        _ => Ordered::BOTH,
+    }
+}
+
+/// The memory that a compare-exchange orders if it fails.
+#[track_caller]
+pub(super) fn failure_order(order: Ordering) -> Ordered {
+    match order {
+        Ordering::Relaxed => Ordered::RELAXED,
+        Ordering::Acquire | Ordering::SeqCst => Ordered::ACQUIRE,
+        _ => panic!("a compare-exchange that fails cannot be ordered {order:?}: use Relaxed, Acquire or SeqCst"),
+    }
+}
+
+/// The value of an object, without a step: for what no other task can notice.
+pub(super) fn peek(place: Place<'_>) -> u64 {
+    place.execution.state.borrow().objects[place.object.index()].word
+}
+
+#[inline]
+pub(super) fn load(place: Place<'_>, ordered: Ordered, site: Site) -> u64 {
+    place.step(&LOAD, Effect::Read, ordered, site, |moment| {
+        let word = *moment.word();
+        moment.found(word);
+        word
+    })
+}
+
+#[inline]
+pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
+    place.step(&STORE, Effect::Change, ordered, site, |moment| {
+        put(moment, word);
+    });
+}
+
+/// Puts what `change` makes of the value in its place, and returns what was there.
+#[inline]
+pub(super) fn update(
+    place: Place<'_>,
+    op: &'static Operation,
+    ordered: Ordered,
+    site: Site,
+    change: impl FnOnce(u64) -> u64,
+) -> u64 {
+    place.step(op, Effect::Change, ordered, site, |moment| {
+        let before = *moment.word();
+        moment.found(before);
+        put(moment, change(before));
+        before
+    })
+}
+
+fn put(moment: &mut Moment<'_>, word: u64) {
+    let before = std::mem::replace(moment.word(), word);
+    moment.left(word);
+    if before == word {
+        // Whoever takes a flag that is taken, again and again, spins.
+        moment.progress(Progress::Looked);
+    }
+}
+
+/// What a compare-exchange compares with, and what it puts there.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange {
+    pub(super) current: u64,
+    pub(super) new: u64,
+    pub(super) success: Ordered,
+    pub(super) failure: Ordered,
+    pub(super) site: Site,
+}
+
+impl Exchange {
+    pub(super) fn strong(self, place: Place<'_>) -> Result<u64, u64> {
+        place.step(&COMPARE_EXCHANGE, Effect::Change, self.success, self.site, |moment| self.exchange(moment))
+    }
+
+    /// May fail for no reason, as often as waits may end for no reason. That is decided where the exchange would succeed;
+    /// until then the task has only looked, and nothing happens between the look and the exchange.
+    pub(super) fn weak(self, place: Place<'_>) -> Result<u64, u64> {
+        let op = &COMPARE_EXCHANGE_WEAK;
+        let looked = place.step(op, Effect::Change, self.success, self.site, |moment| {
+            if moment.state.spurious_left == 0 || *moment.word() != self.current {
+                return Some(self.exchange(moment));
+            }
+            moment.found(self.current);
+            moment.only_looked(self.failure);
+            moment.progress(Progress::Neutral);
+            None
+        });
+        if let Some(result) = looked {
+            return result;
+        }
+        if place.execution.choose(2, self.site, &FAILS_FOR_NO_REASON) == 1 {
+            let mut state = place.execution.state.borrow_mut();
+            state.spurious_left -= 1;
+            // The value is as it was, and yet it makes sense to look again.
+            state.spin().changed();
+            return Err(self.current);
+        }
+        let ask = Ask { ordered: self.success, ..Ask::new(op, place.object, Effect::Change, self.site) };
+        place.execution.step_unseen(ask, |moment| self.exchange(moment))
+    }
+
+    fn exchange(self, moment: &mut Moment<'_>) -> Result<u64, u64> {
+        let found = *moment.word();
+        moment.found(found);
+        if found != self.current {
+            moment.only_looked(self.failure);
+            return Err(found);
+        }
+        put(moment, self.new);
+        Ok(found)
+    }
+}

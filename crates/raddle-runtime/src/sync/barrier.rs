@@ -1,0 +1,89 @@
+//! A barrier, as [`std::sync::Barrier`].
+
+use std::fmt;
+use std::sync;
+
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
+
+use crate::execution::{Ask, Kind, Place, Tag, here, word_as_number};
+
+static ARRIVE: Operation = Operation { verb: "arrive", class: Class::Update };
+static WAIT: Operation = Operation { verb: "wait for the others", class: Class::Acquire };
+
+static BARRIER: Kind = Kind { noun: "Barrier", show: word_as_number };
+
+/// The word of a barrier: how many have arrived, and above that how often it has opened.
+const ARRIVED: u64 = (1 << 32) - 1;
+const OPENED: u64 = 1 << 32;
+
+/// Lets threads go on once a number of them has arrived, as [`std::sync::Barrier`].
+pub struct Barrier {
+    tag: Tag,
+    threads: usize,
+    inner: sync::Barrier,
+}
+
+/// Who a thread is among those that met at a [`Barrier`], as [`std::sync::BarrierWaitResult`].
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// Whether this is the one thread of those that met which is told so: in an execution, the last to arrive.
+    #[must_use]
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl fmt::Debug for BarrierWaitResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BarrierWaitResult").field("is_leader", &self.0).finish()
+    }
+}
+
+impl Barrier {
+    /// A barrier that opens for every `n` threads.
+    #[track_caller]
+    #[must_use]
+    pub const fn new(n: usize) -> Self {
+        Self { tag: Tag::new(), threads: n, inner: sync::Barrier::new(n) }
+    }
+
+    /// Waits until as many threads as the barrier opens for have called this.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        let site = here();
+        match self.tag.with(&BARRIER, |_| 0, |place| self.wait_inside(place, site)) {
+            Some(leads) => BarrierWaitResult(leads),
+            None => BarrierWaitResult(self.inner.wait().is_leader()),
+        }
+    }
+
+    fn wait_inside(&self, place: Place<'_>, site: Site) -> bool {
+        let opens_after = place.step(&ARRIVE, Effect::Change, Ordered::BOTH, site, |moment| {
+            let opened = *moment.word() & !ARRIVED;
+            let arrived = (*moment.word() & ARRIVED) + 1;
+            if arrived < self.threads as u64 {
+                *moment.word() = opened | arrived;
+                return Some(opened);
+            }
+            *moment.word() = opened.wrapping_add(OPENED);
+            moment.gives();
+            moment.state.unsettled = true;
+            None
+        });
+        let Some(opened) = opens_after else { return true };
+        // Once it has opened, nobody can tell when exactly a thread goes on.
+        let ready: fn(u64, u64) -> bool = |word, opened| word & !ARRIVED != opened;
+        let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
+        let ask =
+            Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), key: opened, unseen: true, ..ask };
+        place.execution.step(ask, |_| ());
+        false
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier").finish_non_exhaustive()
+    }
+}

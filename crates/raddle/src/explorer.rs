@@ -1,0 +1,212 @@
+//! The builder behind `#[raddle::test]`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::environment::Environment;
+use crate::report::Report;
+use crate::session::Session;
+use crate::settings::{Plan, SettingError, Settings, Wanted};
+use crate::strategy::Strategy;
+
+/// Runs a concurrent program in many orders and reports what came of it.
+///
+/// Nothing has to be set. The environment wins over what is set here: see the [crate's page](crate#settings).
+///
+/// ```
+/// use raddle::sync::Mutex;
+/// use raddle::{Explorer, thread};
+///
+/// let report = Explorer::new().strategy("exhaustive").run(|| {
+///     let turns = Mutex::new(0);
+///     *turns.lock().unwrap() += 1;
+/// });
+/// assert!(report.verified());
+/// ```
+#[derive(Default)]
+#[must_use = "nothing happens until `run` or `check`"]
+pub struct Explorer {
+    settings: Settings,
+    /// The first wrong setting, kept for when the program is to be run.
+    wrong: Option<SettingError>,
+    test: Test,
+}
+
+/// What is known of the test that this belongs to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Test {
+    /// Its path, with the crate's name first; empty for a bare explorer.
+    pub(crate) path: String,
+    /// The directory of its crate.
+    pub(crate) crate_dir: Option<&'static str>,
+}
+
+impl Explorer {
+    /// The default: a [portfolio](crate::strategy::Portfolio) of strategies, 10,000 executions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Who decides: the name of a strategy, or one of the values in [`strategy`](crate::strategy).
+    ///
+    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive` runs for 60 seconds. A name that
+    /// there is not makes [`run`](Self::run) panic with a message that lists those there are.
+    pub fn strategy<By>(mut self, strategy: impl IntoStrategy<By>) -> Self {
+        match strategy.wanted().0 {
+            Wanted::Name(name) => self.set("strategy", &name),
+            value => {
+                self.settings.strategy = Some(value);
+                self
+            }
+        }
+    }
+
+    /// At most this many executions.
+    pub fn executions(self, executions: u64) -> Self {
+        self.set("executions", &executions.to_string())
+    }
+
+    /// At most this long.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.settings.time = Some(time);
+        self
+    }
+
+    /// At most this many steps in one execution, 1,000,000 if not set; an execution that goes on is a failure.
+    pub fn steps(self, steps: u32) -> Self {
+        self.set("steps", &steps.to_string())
+    }
+
+    /// The seed of a strategy that was asked for by name, 0 if not set. The same seed, the same search.
+    pub fn seed(self, seed: u64) -> Self {
+        self.set("seed", &seed.to_string())
+    }
+
+    /// How many executions may run at a time. For now they run one after the other, whatever is set.
+    pub fn workers(self, workers: usize) -> Self {
+        self.set("workers", &workers.to_string())
+    }
+
+    /// The stack of each thread of the program, in bytes; 2 MiB if not set.
+    pub fn stack_size(self, bytes: usize) -> Self {
+        self.set("stack_size", &bytes.to_string())
+    }
+
+    /// How many waits of one execution may end for no reason; 1 if not set.
+    pub fn spurious_wakeups(self, wakeups: u32) -> Self {
+        self.set("spurious_wakeups", &wakeups.to_string())
+    }
+
+    /// Whether a panic that ends a spawned thread is left to whoever joins it, as outside Raddle. If not set, it is a
+    /// failure of the program.
+    pub fn isolate_panics(self, isolate: bool) -> Self {
+        self.set("isolate_panics", &isolate.to_string())
+    }
+
+    /// Whether to go on after a failure and count the failing executions. The first one is reported.
+    pub fn keep_going(self, keep_going: bool) -> Self {
+        self.set("keep_going", &keep_going.to_string())
+    }
+
+    /// Whether failing schedules are kept in a file and run first the next time; only for a [named](Self::name) test.
+    pub fn regressions(self, keep: bool) -> Self {
+        self.set("regressions", &keep.to_string())
+    }
+
+    /// The path of the test, as in `concat!(module_path!(), "::my_test")`; reports and files use it.
+    pub fn name(mut self, path: impl Into<String>) -> Self {
+        self.test.path = path.into();
+        self
+    }
+
+    /// One execution and no search: by this schedule, or by the newest one in this file.
+    pub fn replay(self, text_or_path: impl AsRef<str>) -> Self {
+        self.set("replay", text_or_path.as_ref())
+    }
+
+    /// Where the crate of the test is: its regressions are kept there.
+    #[doc(hidden)]
+    pub fn crate_dir(mut self, dir: &'static str) -> Self {
+        self.test.crate_dir = Some(dir);
+        self
+    }
+
+    /// Any setting, by its name in attributes.
+    #[doc(hidden)]
+    pub fn set(mut self, name: &str, value: &str) -> Self {
+        if let Err(error) = self.settings.set(name, value) {
+            self.wrong.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Searches, and reports. A failing program is a report, not a panic.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is wrong; the message says which, and what is allowed.
+    #[track_caller]
+    pub fn run<F: Fn() + Send + Sync + 'static>(self, program: F) -> Report {
+        let environment = Environment::of_the_process();
+        let plan = match self.wrong {
+            Some(error) => Err(error),
+            None => Plan::new(self.settings, &environment),
+        };
+        match plan {
+            Ok(plan) => Session::new(self.test, plan, Arc::new(program)).run(),
+            Err(error) => panic!("raddle: {error}"),
+        }
+    }
+
+    /// Searches, and panics with the report if the program fails.
+    ///
+    /// # Panics
+    ///
+    /// If the program fails, or a setting is wrong.
+    #[track_caller]
+    pub fn check<F: Fn() + Send + Sync + 'static>(self, program: F) {
+        let report = self.run(program);
+        if report.failed() {
+            panic!("{}", report.for_terminal(&std::io::stderr()));
+        }
+        report.tell();
+    }
+}
+
+/// Says who decides: a name, or a strategy itself.
+///
+/// `By` only keeps the two apart, and is always inferred.
+pub trait IntoStrategy<By> {
+    #[doc(hidden)]
+    fn wanted(self) -> Asked;
+}
+
+/// Marks a strategy that is given by its name.
+#[derive(Debug)]
+pub enum ByName {}
+
+/// Marks a strategy that is given as a value.
+#[derive(Debug)]
+pub enum ByValue {}
+
+/// A strategy as it was asked for.
+#[doc(hidden)]
+pub struct Asked(Wanted);
+
+impl IntoStrategy<ByName> for &str {
+    fn wanted(self) -> Asked {
+        Asked(Wanted::Name(self.to_owned()))
+    }
+}
+
+impl IntoStrategy<ByName> for String {
+    fn wanted(self) -> Asked {
+        Asked(Wanted::Name(self))
+    }
+}
+
+impl<S: Strategy + 'static> IntoStrategy<ByValue> for S {
+    fn wanted(self) -> Asked {
+        Asked(Wanted::Value(Box::new(self)))
+    }
+}

@@ -1,0 +1,228 @@
+//! What came of a search, in numbers and in words.
+
+mod account;
+mod names;
+mod paint;
+mod source;
+mod story;
+mod table;
+mod text;
+mod verdict;
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::schedule::Schedule;
+use raddle_engine::search::{self, Record};
+
+use self::names::Names;
+use self::paint::Paint;
+use self::table::Extent;
+use crate::environment::Environment;
+use crate::explorer::Test;
+
+/// What came of running a program in many orders. Displayed, it is the whole text, without colours.
+#[derive(Debug)]
+pub struct Report {
+    pub(crate) test: Test,
+    pub(crate) verdict: Verdict,
+    pub(crate) label: String,
+    pub(crate) executions: u64,
+    pub(crate) failing: u64,
+    pub(crate) steps: u64,
+    pub(crate) failed: Option<Failed>,
+    /// The execution of a replay that passed.
+    pub(crate) passed: Option<Record>,
+    pub(crate) notes: Vec<String>,
+    /// The file that the failing schedule was written to.
+    pub(crate) saved: Option<PathBuf>,
+    /// The file that the failing schedule came from.
+    pub(crate) kept_in: Option<PathBuf>,
+    /// The file with all rows of a long table.
+    pub(crate) whole: Option<PathBuf>,
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Every order was covered and none failed.
+    Verified,
+    /// No order that was looked at failed.
+    NoFailure,
+    /// An order failed.
+    Failed,
+}
+
+/// A failure and the execution that shows it.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) failure: Failure,
+    pub(crate) record: Record,
+    /// Whether the record shows that failure.
+    pub(crate) same: bool,
+    /// After how many executions.
+    pub(crate) after: u64,
+    pub(crate) origin: Origin,
+}
+
+/// Where a failing schedule came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Search,
+    Regression,
+    Replay,
+}
+
+impl Failed {
+    /// Whether one execution alone shows it.
+    pub(crate) fn replays(&self) -> bool {
+        self.same && !matches!(self.failure, Failure::Leak { .. } | Failure::Nondeterminism(_))
+    }
+}
+
+impl Report {
+    fn new(test: Test, verdict: Verdict, label: String) -> Self {
+        Self {
+            test,
+            verdict,
+            label,
+            executions: 0,
+            failing: 0,
+            steps: 0,
+            failed: None,
+            passed: None,
+            notes: Vec::new(),
+            saved: None,
+            kept_in: None,
+            whole: None,
+        }
+    }
+
+    pub(crate) fn of_search(test: Test, searched: &search::Report, label: String) -> Self {
+        let verdict = match searched {
+            _ if searched.failing > 0 => Verdict::Failed,
+            _ if searched.verified() => Verdict::Verified,
+            _ => Verdict::NoFailure,
+        };
+        let search::Report { executions, failing, steps, .. } = *searched;
+        Self { executions, failing, steps, ..Self::new(test, verdict, label) }
+    }
+
+    /// Of an execution by a given schedule, the last of `executions`.
+    pub(crate) fn of_record(test: Test, record: Record, origin: Origin, executions: u64) -> Self {
+        let mut report = Self::new(test, Verdict::NoFailure, "replay".to_owned());
+        report.executions = executions;
+        report.steps = record.steps.len() as u64;
+        match record.outcome.failure().cloned() {
+            Some(failure) => {
+                report.verdict = Verdict::Failed;
+                report.failing = 1;
+                report.failed = Some(Failed { failure, record, same: true, after: executions, origin });
+            }
+            None => report.passed = Some(record),
+        }
+        report
+    }
+
+    fn names(&self, record: &Record) -> Names {
+        Names::new(record, self.test.crate_dir)
+    }
+
+    /// How it went.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Whether every order was covered and none failed.
+    #[must_use]
+    pub fn verified(&self) -> bool {
+        self.verdict == Verdict::Verified
+    }
+
+    /// Whether an order failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.verdict == Verdict::Failed
+    }
+
+    /// What went wrong, if something did.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failed.as_ref().map(|failed| &failed.failure)
+    }
+
+    /// How many executions there were, the failing ones included.
+    #[must_use]
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
+    /// How many of them failed; more than one only if the search was told to [keep going](crate::Explorer::keep_going).
+    #[must_use]
+    pub fn failing(&self) -> u64 {
+        self.failing
+    }
+
+    /// How many steps the program took in all of them.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The decisions that lead to the failure, to be given to [`Explorer::replay`](crate::Explorer::replay).
+    #[must_use]
+    pub fn schedule(&self) -> Option<&Schedule> {
+        let record = self.failed.as_ref().map(|failed| &failed.record).or(self.passed.as_ref())?;
+        Some(&record.schedule)
+    }
+
+    /// The verdict in one line, with a number.
+    #[must_use]
+    pub fn verdict_line(&self) -> String {
+        verdict::line(self)
+    }
+
+    /// The whole text, coloured if `stream` is a terminal and the environment (`NO_COLOR`, `CLICOLOR_FORCE`) has nothing
+    /// against it.
+    #[must_use]
+    pub fn for_terminal(&self, stream: &impl IsTerminal) -> String {
+        let on = Environment::of_the_process().colours(stream.is_terminal());
+        text::write(self, Extent::EndsOnly, Paint { on })
+    }
+
+    /// The failure in one line.
+    pub(crate) fn failure_line(&self) -> Option<String> {
+        let failed = self.failed.as_ref()?;
+        let names = self.names(&failed.record);
+        let first = match &failed.failure {
+            Failure::Panic { message, .. } => message.lines().next(),
+            _ => None,
+        };
+        let first = first.map(|line| format!(": {line}")).unwrap_or_default();
+        Some(account::headline(&failed.failure, &names) + &first)
+    }
+
+    /// The text with all rows of its table, if there are more than are shown.
+    pub(crate) fn whole_if_long(&self) -> Option<String> {
+        let failed = self.failed.as_ref().filter(|failed| failed.same);
+        let record = failed.map(|failed| &failed.record).or(self.passed.as_ref())?;
+        let rows = story::tell(record, failed.map(|failed| &failed.failure), &self.names(record));
+        (table::rows_left_out(rows.len()) > 0).then(|| text::write(self, Extent::Whole, Paint { on: false }))
+    }
+
+    /// Says how a passing test went to whoever asked to see its output. The one place where this crate prints.
+    #[expect(clippy::print_stderr, reason = "the harness captures it and shows it when asked to")]
+    pub(crate) fn tell(&self) {
+        eprintln!("raddle: {}", self.for_terminal(&std::io::stderr()));
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text::write(self, Extent::EndsOnly, Paint { on: false }))
+    }
+}

@@ -1,0 +1,135 @@
+//! A failure in sentences: what went wrong, where, and what to do about it.
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::outcome::{Accessed, Failure, Waiting};
+use raddle_engine::trace::Class;
+
+use super::names::Names;
+use super::story::{about_to, spins_or_waits, waits_for};
+use super::verdict::number;
+
+/// The failure in a few words, with who it happened to.
+pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
+    let kind = failure.kind();
+    match failure {
+        Failure::Panic { task, .. } | Failure::Abort { task, .. } | Failure::StackOverflow { task, .. } => {
+            format!("{kind} in {}", names.task(*task))
+        }
+        Failure::DataRace { object, .. } => format!("{kind} on {}", names.object(*object)),
+        Failure::Leak { object, .. } => format!("{} leaks between executions", names.object(*object)),
+        _ => kind.to_owned(),
+    }
+}
+
+/// The failure in full, a line each.
+pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
+    match failure {
+        Failure::Panic { message, place, .. } => {
+            let at = place.as_ref().map(|place| format!("at {place}"));
+            message.lines().map(str::to_owned).chain(at).collect()
+        }
+        Failure::Abort { task, messages: [first, second], place } => {
+            let at = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+            vec![
+                format!("{} panicked: {first}", names.task(*task)),
+                format!("and while that unwound, a destructor panicked{at}: {second}"),
+                "Outside Raddle, the process aborts here.".to_owned(),
+            ]
+        }
+        Failure::StackOverflow { task, stack_bytes } => vec![
+            format!("{} used up its stack of {} KiB.", names.task(*task), number(*stack_bytes as u64 / 1024)),
+            "Is there a recursion without an end? If not, set a larger `stack_size`.".to_owned(),
+        ],
+        Failure::Deadlock { waiting } => deadlock(waiting, names),
+        Failure::Livelock { spinning } => livelock(spinning, names),
+        Failure::TooManySteps { bound, unfinished } => too_many_steps(*bound, unfinished, names),
+        Failure::DataRace { object, first, second } => {
+            let access = |a: &Accessed| {
+                let verb = if a.wrote { "writes" } else { "reads" };
+                format!("{} {verb} {} at {}", names.task(a.task), names.object(*object), a.site)
+            };
+            vec![
+                format!("{},", access(first)),
+                format!("{},", access(second)),
+                "and nothing orders the two: no lock, no join, no release and acquire in between.".to_owned(),
+            ]
+        }
+        Failure::Leak { object, site } => vec![
+            format!("{} keeps its contents from one execution to the next; used at {site}.", names.object(*object)),
+            "Make it inside the test, or put it into raddle's LazyLock, OnceLock or thread_local!, which start every \
+             execution afresh."
+                .to_owned(),
+        ],
+        Failure::Nondeterminism(divergence) => {
+            vec![format!("The program did something else although every decision was the same, {divergence}")]
+        }
+        other => vec![format!("{other:?}")],
+    }
+}
+
+fn deadlock(waiting: &[Waiting], names: &Names) -> Vec<String> {
+    let circle = circle(waiting);
+    // Those in the circle first: the others only wait for them.
+    let mut list: Vec<&Waiting> = circle.clone();
+    list.extend(waiting.iter().filter(|w| !circle.iter().any(|c| c.task == w.task)));
+    let mut lines: Vec<String> = list.iter().map(|w| sentence(w, names)).collect();
+    if lines.len() > MOST_SENTENCES {
+        let more = lines.len() - MOST_SENTENCES;
+        lines.truncate(MOST_SENTENCES);
+        lines.push(format!("… and {more} more wait."));
+    }
+    if circle.len() > 1 {
+        let mut path: Vec<String> = circle.iter().map(|w| names.task(w.task)).collect();
+        path.push(path[0].clone());
+        lines.push(format!("circle: {}", path.join(" → ")));
+    }
+    lines
+}
+
+/// More would be skipped by whoever reads them.
+const MOST_SENTENCES: usize = 12;
+
+fn sentence(w: &Waiting, names: &Names) -> String {
+    let mut text = format!("{} {} at {}", names.task(w.task), waits_for(w, names), names.site(w.site));
+    if w.op.class != Class::Join {
+        for (holder, site) in &w.held_by {
+            let who = if *holder == w.task { "itself".to_owned() } else { names.task(*holder) };
+            text.push_str(&format!(", held by {who} since {}", names.site(site)));
+        }
+    }
+    text
+}
+
+/// Tasks that wait for one another in a circle, from the first of them on.
+fn circle(waiting: &[Waiting]) -> Vec<&Waiting> {
+    let of = |task: TaskId| waiting.iter().find(|w| w.task == task);
+    for start in waiting {
+        let mut path = vec![start];
+        while let Some(next) = path.last().and_then(|w| w.held_by.first()).and_then(|(holder, _)| of(*holder)) {
+            if next.task == start.task {
+                return path;
+            }
+            if path.iter().any(|w| w.task == next.task) {
+                break;
+            }
+            path.push(next);
+        }
+    }
+    Vec::new()
+}
+
+fn livelock(spinning: &[Waiting], names: &Names) -> Vec<String> {
+    let spins = |w: &Waiting| format!("{} {} at {}", names.task(w.task), spins_or_waits(w, names), names.site(w.site));
+    let mut lines: Vec<String> = spinning.iter().take(MOST_SENTENCES).map(spins).collect();
+    lines.push("Nobody is left who could change what they look at.".to_owned());
+    lines
+}
+
+fn too_many_steps(bound: u32, unfinished: &[Waiting], names: &Names) -> Vec<String> {
+    let next =
+        |w: &Waiting| format!("{} was about to {} at {}", names.task(w.task), about_to(w, names), names.site(w.site));
+    let mut lines = vec![format!("The execution took {} steps and was not over.", number(u64::from(bound)))];
+    lines.extend(unfinished.iter().take(MOST_SENTENCES).map(next));
+    lines.push("Does it ever end? If it is only long, set more `steps` (RADDLE_STEPS).".to_owned());
+    lines
+}

@@ -1,0 +1,126 @@
+//! What tasks, objects and places are called in a report.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::Location;
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::outcome::{Cast, ObjectCard, TaskCard};
+use raddle_engine::search::Record;
+use raddle_engine::trace::Word;
+
+use super::source::Sources;
+
+/// The words for the indices of one execution.
+pub(crate) struct Names {
+    tasks: Vec<String>,
+    objects: Vec<String>,
+    shows: Vec<fn(Word) -> String>,
+    /// File names that several files have.
+    ambiguous: BTreeSet<String>,
+}
+
+impl Names {
+    pub(crate) fn new(record: &Record, crate_dir: Option<&str>) -> Self {
+        let tasks = task_names(&record.cast.tasks);
+        let objects = object_names(&record.cast, &tasks, &mut Sources::new(crate_dir));
+        let shows = record.cast.objects.iter().map(|card| card.show).collect();
+        let mut files: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for step in &record.steps {
+            files.entry(last_parts(step.site.file(), 1)).or_default().insert(step.site.file());
+        }
+        let ambiguous = files.into_iter().filter(|(_, paths)| paths.len() > 1).map(|(name, _)| name).collect();
+        Self { tasks, objects, shows, ambiguous }
+    }
+
+    pub(crate) fn task(&self, task: TaskId) -> String {
+        self.tasks.get(task.index()).cloned().unwrap_or_else(|| format!("task {}", task.number()))
+    }
+
+    pub(crate) fn object(&self, object: ObjectId) -> &str {
+        self.objects.get(object.index()).map_or("", String::as_str)
+    }
+
+    /// A value as its object writes it.
+    pub(crate) fn value(&self, object: ObjectId, value: Word) -> String {
+        self.shows.get(object.index()).map_or_else(|| value.0.to_string(), |show| show(value))
+    }
+
+    /// A place in the source, short.
+    pub(crate) fn site(&self, site: &Location<'_>) -> String {
+        let name = last_parts(site.file(), 1);
+        let name = if self.ambiguous.contains(&name) { last_parts(site.file(), 2) } else { name };
+        format!("{name}:{}", site.line())
+    }
+}
+
+fn last_parts(path: &str, parts: usize) -> String {
+    let all: Vec<&str> = path.split(['/', '\\']).collect();
+    all[all.len().saturating_sub(parts)..].join("/")
+}
+
+/// As the program calls them, else by how they came to be; the latter also where the program uses one name twice.
+fn task_names(cards: &[TaskCard]) -> Vec<String> {
+    let mut uses: HashMap<&str, u32> = HashMap::new();
+    for label in cards.iter().filter_map(|card| card.label.as_deref()) {
+        *uses.entry(label).or_default() += 1;
+    }
+    let name = |card: &TaskCard| match &card.label {
+        Some(label) if uses[label.as_str()] == 1 => label.clone(),
+        Some(label) => format!("{label} ({})", card.name),
+        None if card.name.0.is_empty() => "main".to_owned(),
+        None => format!("thread {}", card.name),
+    };
+    cards.iter().map(name).collect()
+}
+
+/// As the source calls them, else by what they are.
+fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<String> {
+    let mut names: Vec<String> = cast.objects.iter().map(|card| card.noun.to_owned()).collect();
+    let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_tasks = [tasks.iter(), tasks.iter()];
+    let mut found: HashMap<&Location<'_>, Option<String>> = HashMap::new();
+    for (index, card) in cast.objects.iter().enumerate() {
+        let Some(made) = card.made else {
+            // What belongs to the runtime: for each task, in order, its end and its token.
+            match card.noun {
+                "thread" => names[index] = of_tasks[0].next().cloned().unwrap_or_default(),
+                "token" => names[index] = format!("the token of {}", of_tasks[1].next().map_or("", |t| t)),
+                "clock" => names[index] = "the clock".to_owned(),
+                _ => {}
+            }
+            continue;
+        };
+        match found.entry(made).or_insert_with(|| sources.name_at(made)) {
+            Some(name) => same.entry(name.clone()).or_default().push(index),
+            None => {
+                let number = nameless.entry(card.noun).or_default();
+                *number += 1;
+                names[index] = format!("{} {number}", card.noun);
+            }
+        }
+    }
+    for (name, indices) in same {
+        tell_apart(&name, indices, &cast.objects, &mut names);
+    }
+    names
+}
+
+/// Values written side by side get their places, `a[0]` and `a[1]`. Values made by the same expression get numbers by the
+/// order in which they were first used, `a #1` and `a #2`: where they went, nobody can tell.
+fn tell_apart(name: &str, mut indices: Vec<usize>, cards: &[ObjectCard], names: &mut [String]) {
+    if let [only] = indices[..] {
+        names[only] = name.to_owned();
+        return;
+    }
+    let place = |index: &usize| cards[*index].made.map(|made| (made.file(), made.line(), made.column()));
+    let columns: BTreeSet<_> = indices.iter().map(place).collect();
+    let lines: BTreeSet<_> = columns.iter().map(|at| at.map(|(file, line, _)| (file, line))).collect();
+    let side_by_side = columns.len() == indices.len() && lines.len() == 1;
+    if side_by_side {
+        indices.sort_by_key(place);
+    }
+    for (number, index) in indices.into_iter().enumerate() {
+        names[index] = if side_by_side { format!("{name}[{number}]") } else { format!("{name} #{}", number + 1) };
+    }
+}

@@ -1,0 +1,80 @@
+//! The whole report as text.
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::search::Record;
+
+use super::paint::{Paint, Tone};
+use super::table::{self, Extent};
+use super::{Failed, Origin, Report, Verdict, account, story, verdict};
+
+/// Schedules longer than this are named by the file they are in.
+const LONGEST_TO_PASTE: usize = 500;
+
+/// Lays the report out.
+pub(crate) fn write(report: &Report, extent: Extent, paint: Paint) -> String {
+    let tone = match report.verdict {
+        Verdict::Failed => Tone::Bad,
+        Verdict::Verified => Tone::Good,
+        Verdict::NoFailure => Tone::Plain,
+    };
+    let mut blocks = vec![vec![paint.paint(tone, &verdict::line(report))]];
+    if let Some(failed) = &report.failed {
+        let names = report.names(&failed.record);
+        let sentences = account::sentences(&failed.failure, &names);
+        blocks.push(sentences.iter().map(|line| format!("  {}", paint.paint(Tone::Heading, line))).collect());
+        if failed.same {
+            blocks.push(table_of(report, &failed.record, Some(&failed.failure), extent, paint));
+        }
+    }
+    if let Some(record) = &report.passed {
+        blocks.push(table_of(report, record, None, extent, paint));
+    }
+    blocks.push(last_lines(report, paint));
+    blocks.retain(|block| !block.is_empty());
+    blocks.iter().map(|block| block.join("\n")).collect::<Vec<_>>().join("\n\n")
+}
+
+fn table_of(report: &Report, record: &Record, failure: Option<&Failure>, extent: Extent, paint: Paint) -> Vec<String> {
+    let names = report.names(record);
+    let rows = story::tell(record, failure, &names);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let lines = table::lay_out(&rows, &names, extent, paint);
+    lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect()
+}
+
+fn last_lines(report: &Report, paint: Paint) -> Vec<String> {
+    let mut lines: Vec<String> = report.notes.iter().map(|note| format!("note: {note}")).collect();
+    if let Some(file) = &report.whole {
+        lines.push(format!("all rows: {}", file.display()));
+    }
+    if let Some(failed) = &report.failed {
+        lines.extend(
+            replay_line(report, failed).map(|command| format!("replay: {}", paint.paint(Tone::Command, &command))),
+        );
+    }
+    if let Some(file) = &report.saved {
+        lines.push(format!("saved: {}", file.display()));
+    }
+    lines
+}
+
+/// The command that shows the failure again. There is none for what one execution alone cannot show.
+fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
+    if failed.origin == Origin::Replay || !failed.replays() {
+        return None;
+    }
+    let text = failed.record.schedule.to_string();
+    let what = if text.len() <= LONGEST_TO_PASTE {
+        text
+    } else {
+        report.saved.as_ref().or(report.kept_in.as_ref()).map(|file| file.display().to_string())?
+    };
+    // The harness knows a test by its path without the crate.
+    Some(match report.test.path.split_once("::") {
+        Some((_, path)) => format!("RADDLE_REPLAY={what} cargo test {path}"),
+        None if report.test.path.is_empty() => format!("RADDLE_REPLAY={what}"),
+        None => format!("RADDLE_REPLAY={what} cargo test {}", report.test.path),
+    })
+}

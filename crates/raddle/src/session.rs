@@ -1,0 +1,144 @@
+//! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::schedule::Schedule;
+use raddle_engine::search::{Found, Script};
+
+use crate::explorer::Test;
+use crate::files::{self, Files};
+use crate::regressions::Regressions;
+use crate::report::{Failed, Origin, Report};
+use crate::settings::Plan;
+use crate::workers::{Body, Workers};
+
+/// One run of one test.
+pub(crate) struct Session {
+    plan: Plan,
+    test: Test,
+    workers: Workers,
+    files: Files,
+    notes: Vec<String>,
+}
+
+impl Session {
+    pub(crate) fn new(test: Test, plan: Plan, body: Body) -> Self {
+        let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
+        let workers = Workers { name, body, settings: plan.program.clone() };
+        let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
+        Self { plan, test, workers, files, notes: Vec::new() }
+    }
+
+    pub(crate) fn run(mut self) -> Report {
+        let mut report = match self.plan.replay.take() {
+            Some(schedule) => self.replay(schedule),
+            None => {
+                let mut regressions = self.read_regressions();
+                let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
+                let mut report = failing.unwrap_or_else(|| self.search());
+                if let Some(regressions) = &mut regressions {
+                    self.keep(&mut report, regressions);
+                }
+                report
+            }
+        };
+        self.write_if_long(&mut report);
+        report.notes.append(&mut self.notes);
+        report
+    }
+
+    /// Exactly one execution.
+    fn replay(&mut self, schedule: Schedule) -> Report {
+        let record = self.workers.replay(&Script::Names(schedule), &self.plan.limits);
+        if let Some(divergence) = &record.divergence {
+            self.notes.push(format!("the schedule does not fit {divergence}; from there on it went freely"));
+        }
+        Report::of_record(self.test.clone(), record, Origin::Replay, 1)
+    }
+
+    fn read_regressions(&mut self) -> Option<Regressions> {
+        let file = self.files.regressions.as_ref()?;
+        match Regressions::read(file) {
+            Ok(regressions) => Some(regressions),
+            Err(error) => {
+                let file = files::shown(file, &self.test);
+                self.notes.push(format!("{} is left as it is and not used: {error}", file.display()));
+                None
+            }
+        }
+    }
+
+    /// Runs what failed before, until something fails again.
+    fn run_regressions(&mut self, regressions: &Regressions) -> Option<Report> {
+        let file = self.files.regressions.as_ref().map(|file| files::shown(file, &self.test))?;
+        let (mut passed, mut misfits) = (0, Vec::new());
+        for (tried, kept) in (1..).zip(regressions.kept()) {
+            let record = self.workers.replay(&Script::Names(kept.schedule.clone()), &self.plan.limits);
+            let misfit = record.divergence.as_ref().map(|divergence| format!("line {}, {divergence}", kept.line));
+            if record.outcome.failure().is_some() {
+                let place = format!("{}:{}", file.display(), kept.line);
+                let fit = misfit.map(|m| format!(", though it no longer fits ({m})")).unwrap_or_default();
+                self.notes.push(format!("regression {place} fails again{fit}"));
+                let mut report = Report::of_record(self.test.clone(), record, Origin::Regression, tried);
+                report.kept_in = Some(file);
+                return Some(report);
+            }
+            match misfit {
+                Some(misfit) => misfits.push(misfit),
+                None => passed += 1,
+            }
+        }
+        let mut said = Vec::new();
+        said.extend((passed > 0).then(|| format!("{passed} no longer fail")));
+        said.extend((!misfits.is_empty()).then(|| format!("{} no longer fit: {}", misfits.len(), misfits.join("; "))));
+        if !said.is_empty() {
+            self.notes.push(format!("of the schedules kept in {}, {}", file.display(), said.join(", ")));
+        }
+        None
+    }
+
+    fn search(&mut self) -> Report {
+        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits);
+        let found = searched.found.take();
+        let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
+        report.failed = found.map(|found| self.run_once_more(found));
+        report
+    }
+
+    /// Runs the failing order again, so that what the program prints in it comes last and its steps can be shown.
+    fn run_once_more(&mut self, found: Found) -> Failed {
+        let Found { failure, script, after } = found;
+        let record = self.workers.replay(&script, &self.plan.limits);
+        let again = record.outcome.failure();
+        let same = again.is_some_and(|again| again.kind() == failure.kind());
+        if !same && !matches!(failure, Failure::Nondeterminism(_)) {
+            let other = again.map_or("no failure".to_owned(), |again| format!("{} instead", again.kind()));
+            let diverged = record.divergence.as_ref().map(|d| format!("; it went another way {d}")).unwrap_or_default();
+            self.notes.push(format!(
+                "this failure did not show again when the same schedule was run once more ({other}): the program depends \
+                 on something outside Raddle's control{diverged}"
+            ));
+        }
+        let failure = if same { again.expect("compared just now").clone() } else { failure };
+        Failed { failure, record, same, after, origin: Origin::Search }
+    }
+
+    /// Keeps the failing schedule for the next time.
+    fn keep(&mut self, report: &mut Report, regressions: &mut Regressions) {
+        let (Some(failed), Some(file)) = (&report.failed, &self.files.regressions) else { return };
+        let Some(failure) = report.failure_line().filter(|_| failed.replays()) else { return };
+        let file = files::shown(file, &self.test);
+        match regressions.keep(&self.test.path, &failed.record.schedule, &failure) {
+            Ok(()) => report.saved = Some(file),
+            Err(error) => self.notes.push(format!("not saved to {}: {error}", file.display())),
+        }
+    }
+
+    fn write_if_long(&mut self, report: &mut Report) {
+        let Some(file) = &self.files.report else { return };
+        let Some(text) = report.whole_if_long() else { return };
+        match files::write_whole(file, &(text + "\n")) {
+            Ok(()) => report.whole = Some(files::shown(file, &self.test)),
+            Err(error) => self.notes.push(format!("the whole table cannot be written to {}: {error}", file.display())),
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What can be set, by attribute, by builder or by environment, and what comes of it.
+//!
+//! Every setting is one row of a table: its name, its variable, how its text is read, and what is allowed. The three sources
+//! share it, so that they cannot disagree. The environment wins over the code.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use raddle_engine::schedule::{Schedule, ScheduleError};
+use raddle_engine::search::Limits;
+use raddle_runtime::threads;
+
+use crate::environment::Environment;
+use crate::strategy::Strategy;
+use crate::strategy_name::{self, Named};
+
+/// A setting that makes no sense. A wrong setting is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics
+/// with this as the message.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingError {
+    /// The value is not one of those allowed.
+    #[error("{setting} is `{value}`, which is not {allowed}")]
+    Value {
+        /// As it was written: the variable, or the name in the code.
+        setting: &'static str,
+        /// What it was set to.
+        value: String,
+        /// What it may be set to.
+        allowed: &'static str,
+    },
+    /// There is no such strategy.
+    #[error("{setting} is `{value}`, which is not a strategy{}; there are: {allowed}", hint(.nearest))]
+    Strategy {
+        /// As it was written.
+        setting: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What was probably meant.
+        nearest: Option<&'static str>,
+        /// What there is.
+        allowed: String,
+    },
+    /// There is no such setting.
+    #[error("there is no setting `{name}`; there are: {allowed}")]
+    Unknown {
+        /// What was to be set.
+        name: String,
+        /// What can be set.
+        allowed: String,
+    },
+    /// A schedule to replay that is neither a schedule nor a file.
+    #[error("the schedule to replay, `{value}`, cannot be read: {source}, and there is no file of that name")]
+    Schedule {
+        /// What was given.
+        value: String,
+        /// What is wrong with it as a schedule.
+        source: ScheduleError,
+    },
+    /// A file to replay without a schedule in it.
+    #[error("no schedule to replay in {}: {why}", .file.display())]
+    ScheduleFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The strategy `replay` without a schedule.
+    #[error("the strategy `replay` needs a schedule: set RADDLE_REPLAY to one, or to a file that has one")]
+    NothingToReplay,
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// Where a setting was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Code,
+    Environment,
+}
+
+/// One row of the table.
+pub(crate) struct Setting {
+    /// In attributes, and of the builder's method.
+    pub(crate) name: &'static str,
+    /// In the environment.
+    pub(crate) variable: Option<&'static str>,
+    /// Completes "… is `x`, which is not …".
+    allowed: &'static str,
+    /// `None` if the text makes no sense.
+    set: fn(&mut Settings, &str) -> Option<()>,
+}
+
+macro_rules! setting {
+    ($name:ident, $variable:expr, $allowed:expr, $read:expr) => {
+        Setting {
+            name: stringify!($name),
+            variable: $variable,
+            allowed: $allowed,
+            set: |settings, text| {
+                settings.$name = Some($read(text)?);
+                Some(())
+            },
+        }
+    };
+}
+
+/// Everything that can be set.
+pub(crate) static TABLE: [Setting; 13] = [
+    setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
+    setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
+    setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
+    setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", read_number),
+    setting!(workers, Some("RADDLE_WORKERS"), "a number of workers, 1 or more", read_positive),
+    setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
+    setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
+    setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
+    setting!(stack_size, None, "a stack size of 32768 bytes or more", read_stack_size),
+    setting!(spurious_wakeups, None, "a number of wake-ups between 0 and 4294967295", read_number),
+    setting!(isolate_panics, None, "`true` or `false`", read_flag),
+    setting!(keep_going, None, "`true` or `false`", read_flag),
+    setting!(regressions, None, "`true` or `false`", read_flag),
+];
+
+/// Settings as they were made; `None` where nothing was said.
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) strategy: Option<Wanted>,
+    pub(crate) executions: Option<u64>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) workers: Option<usize>,
+    pub(crate) steps: Option<u32>,
+    pub(crate) replay: Option<String>,
+    pub(crate) out: Option<String>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) spurious_wakeups: Option<u32>,
+    pub(crate) isolate_panics: Option<bool>,
+    pub(crate) keep_going: Option<bool>,
+    pub(crate) regressions: Option<bool>,
+}
+
+/// A strategy as it was asked for.
+pub(crate) enum Wanted {
+    Name(String),
+    Value(Box<dyn Strategy>),
+}
+
+fn read_strategy(text: &str) -> Option<Wanted> {
+    strategy_name::make(text, 0).map(|_| Wanted::Name(text.to_owned()))
+}
+
+fn read_number<N: TryFrom<u64>>(text: &str) -> Option<N> {
+    let number: u64 = text.trim().replace('_', "").parse().ok()?;
+    number.try_into().ok()
+}
+
+fn read_positive<N: TryFrom<u64>>(text: &str) -> Option<N> {
+    read_number(text).filter(|&n: &u64| n > 0)?.try_into().ok()
+}
+
+fn read_stack_size(text: &str) -> Option<usize> {
+    read_number(text).filter(|&bytes| bytes >= 32_768)
+}
+
+fn read_flag(text: &str) -> Option<bool> {
+    text.trim().parse().ok()
+}
+
+fn read_text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn read_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+    let number: f64 = number.trim().parse().ok()?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
+}
+
+impl Settings {
+    /// Sets what is called `name`.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let Some(setting) = TABLE.iter().find(|setting| setting.name == name) else {
+            let allowed = TABLE.each_ref().map(|setting| setting.name).join(", ");
+            return Err(SettingError::Unknown { name: name.to_owned(), allowed });
+        };
+        self.apply(setting, value, Origin::Code)
+    }
+
+    pub(crate) fn apply(&mut self, setting: &Setting, value: &str, origin: Origin) -> Result<(), SettingError> {
+        if (setting.set)(self, value).is_some() {
+            return Ok(());
+        }
+        let written = setting.variable.filter(|_| origin == Origin::Environment).unwrap_or(setting.name);
+        let value = value.to_owned();
+        Err(if setting.name == "strategy" {
+            let nearest = strategy_name::nearest(&value);
+            SettingError::Strategy { setting: written, value, nearest, allowed: strategy_name::allowed() }
+        } else {
+            SettingError::Value { setting: written, value, allowed: setting.allowed }
+        })
+    }
+
+    /// Where both say something, `self` wins. A budget is one thing: who sets the time or the number of executions sets
+    /// both, so that `RADDLE_TIME=1h` is not cut short by a number in the code.
+    pub(crate) fn over(self, code: Settings) -> Settings {
+        let own_budget = self.executions.is_some() || self.time.is_some();
+        let budget = if own_budget { (self.executions, self.time) } else { (code.executions, code.time) };
+        Settings {
+            strategy: self.strategy.or(code.strategy),
+            executions: budget.0,
+            time: budget.1,
+            seed: self.seed.or(code.seed),
+            workers: self.workers.or(code.workers),
+            steps: self.steps.or(code.steps),
+            replay: self.replay.or(code.replay),
+            out: self.out.or(code.out),
+            stack_size: self.stack_size.or(code.stack_size),
+            spurious_wakeups: self.spurious_wakeups.or(code.spurious_wakeups),
+            isolate_panics: self.isolate_panics.or(code.isolate_panics),
+            keep_going: self.keep_going.or(code.keep_going),
+            regressions: self.regressions.or(code.regressions),
+        }
+    }
+}
+
+/// What is to be done, settled in every point.
+pub(crate) struct Plan {
+    pub(crate) strategy: Box<dyn Strategy>,
+    /// The strategy as a report calls it: "random, seed 0".
+    pub(crate) label: String,
+    pub(crate) limits: Limits,
+    pub(crate) program: threads::Settings,
+    /// Run this and nothing else.
+    pub(crate) replay: Option<Schedule>,
+    /// Where files go, if the user says so; empty for nowhere.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) regressions: bool,
+}
+
+/// Executions of a strategy that has no end of its own, if nothing is said.
+const DEFAULT_EXECUTIONS: u64 = 10_000;
+
+/// Time for a strategy that ends by itself, if nothing is said.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+impl Plan {
+    pub(crate) fn new(code: Settings, environment: &Environment) -> Result<Self, SettingError> {
+        let settings = environment.settings()?.over(code);
+        let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
+        let seed = settings.seed.unwrap_or(0);
+        let (strategy, label) = match settings.strategy.unwrap_or_else(|| Wanted::Name("portfolio".to_owned())) {
+            Wanted::Value(strategy) => {
+                let label = strategy.name().to_owned();
+                (strategy, label)
+            }
+            Wanted::Name(name) => {
+                let label = if strategy_name::seeded(&name) { format!("{name}, seed {seed}") } else { name.clone() };
+                (named(&name, seed, replay.is_some())?, label)
+            }
+        };
+        let systematic = strategy.name() == "exhaustive";
+        let (executions, time) = match (settings.executions, settings.time) {
+            (None, None) if systematic => (None, Some(DEFAULT_TIME)),
+            (None, None) => (Some(DEFAULT_EXECUTIONS), None),
+            said => said,
+        };
+        let limits = Limits {
+            executions,
+            time,
+            steps: settings.steps.unwrap_or(Limits::default().steps),
+            keep_going: settings.keep_going.unwrap_or(false),
+        };
+        let usual = threads::Settings::default();
+        let program = threads::Settings {
+            stack_bytes: settings.stack_size.unwrap_or(usual.stack_bytes),
+            spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
+            isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
+        };
+        let out = settings.out.map(PathBuf::from);
+        let regressions = settings.regressions.unwrap_or(true);
+        Ok(Self { strategy, label, limits, program, replay, out, regressions })
+    }
+}
+
+fn named(name: &str, seed: u64, replays: bool) -> Result<Box<dyn Strategy>, SettingError> {
+    match strategy_name::make(name, seed) {
+        Some(Named::Search(strategy)) => Ok(strategy),
+        // The schedule is followed without asking any strategy; this one is never asked.
+        Some(Named::Replay) if replays => Ok(Box::new(crate::strategy::RoundRobin::new())),
+        Some(Named::Replay) => Err(SettingError::NothingToReplay),
+        None => unreachable!("raddle bug: strategy `{name}` was accepted and is not known"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let read = |text| read_duration(text).map(|time| time.as_millis());
+        assert_eq!(read("30s"), Some(30_000));
+        assert_eq!(read("500ms"), Some(500));
+        assert_eq!(read("1.5 m"), Some(90_000));
+        assert_eq!(read("1h"), Some(3_600_000));
+        for wrong in ["", "30", "s", "-1s", "0s", "1e999s", "3 weeks", "NaNs", "1s2"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_setting_the_value_and_what_is_allowed() {
+        let wrong = |name, value| Settings::default().set(name, value).unwrap_err().to_string();
+        assert_eq!(wrong("workers", "0"), "workers is `0`, which is not a number of workers, 1 or more");
+        assert_eq!(
+            wrong("strategy", "rnadom"),
+            "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
+             pct:DEPTH, round-robin, exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
+        );
+        assert!(
+            wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")
+        );
+        for (name, value) in [("steps", "4294967296"), ("seed", "-1"), ("keep_going", "yes"), ("stack_size", "1000")] {
+            assert!(wrong(name, value).contains(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_budget_replaces_the_whole_budget() {
+        let mut code = Settings::default();
+        code.set("executions", "1_000").unwrap();
+        code.set("seed", "3").unwrap();
+        let mut environment = Settings::default();
+        environment.set("time", "2s").unwrap();
+        let both = environment.over(code);
+        assert_eq!((both.executions, both.time, both.seed), (None, Some(Duration::from_secs(2)), Some(3)));
+    }
+}

@@ -1,0 +1,10 @@
+//! Who decides what happens next: the strategies, and the trait to write one's own.
+//!
+//! Where a name will do, [`Explorer::strategy`](crate::Explorer::strategy) takes that too: `"pct"`, `"exhaustive"`.
+
+pub use raddle_engine::strategy::exhaustive::Exhaustive;
+pub use raddle_engine::strategy::pct::Pct;
+pub use raddle_engine::strategy::portfolio::Portfolio;
+pub use raddle_engine::strategy::random::Random;
+pub use raddle_engine::strategy::round_robin::RoundRobin;
+pub use raddle_engine::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};

@@ -1,0 +1,51 @@
+//! The OS threads on which executions run.
+//!
+//! All tasks of an execution run on one OS thread, never on the caller's: a worker may become unusable (a task that had to be
+//! left in the middle of a panic hook), and then a fresh one carries on. What the program prints is still captured
+//! by the test harness, since threads inherit that from whoever starts them.
+
+use std::panic;
+use std::sync::Arc;
+use std::thread;
+
+use raddle_engine::search::{self, Limits, Record, Script, Search, Status};
+use raddle_engine::strategy::Strategy;
+use raddle_runtime::threads::{Settings, Threads};
+
+/// The program under test.
+pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
+
+/// Starts workers for one program.
+pub(crate) struct Workers {
+    /// What their OS threads are called.
+    pub(crate) name: String,
+    pub(crate) body: Body,
+    pub(crate) settings: Settings,
+}
+
+/// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
+const WORKER_STACK_BYTES: usize = 4 << 20;
+
+impl Workers {
+    /// Searches until the strategy or the budget says that it is over.
+    pub(crate) fn search(&self, strategy: &mut dyn Strategy, limits: &Limits) -> search::Report {
+        let mut search = Search::new(strategy, limits);
+        while self.on_fresh_worker(|program| search.run(program)) == Status::NeedsFreshWorker {}
+        search.report()
+    }
+
+    /// Runs one execution.
+    pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
+        self.on_fresh_worker(|program| search::replay(program, script, limits))
+    }
+
+    fn on_fresh_worker<R: Send>(&self, work: impl FnOnce(&mut Threads) -> R + Send) -> R {
+        thread::scope(|scope| {
+            let builder = thread::Builder::new().name(self.name.clone()).stack_size(WORKER_STACK_BYTES);
+            let worker = builder
+                .spawn_scoped(scope, || work(&mut Threads::new(self.body.clone(), &self.settings)))
+                .unwrap_or_else(|error| panic!("raddle: the system cannot start a thread to run the test on: {error}"));
+            worker.join().unwrap_or_else(|bug| panic::resume_unwind(bug))
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! What users meet, tried as users would.
+
+mod attribute;
+mod compile;
+mod failures;
+mod kept;
+mod programs;
+mod replay;
+mod reports;
+mod settings;

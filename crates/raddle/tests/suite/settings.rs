@@ -1,0 +1,143 @@
+//! Settings by builder and by environment. Children of this process get the environment, and one test each to run.
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use raddle::strategy::{Exhaustive, Pct, Random};
+use raddle::{Explorer, thread};
+
+use crate::programs;
+
+/// Runs one of the ignored tests below with some variables set.
+fn child(test: &str, variables: &[(&str, &str)]) -> (bool, String) {
+    let exe = std::env::current_exe().unwrap();
+    let mut command = Command::new(exe);
+    command.args(["--exact", "--ignored", "--nocapture", test]);
+    for name in ["STRATEGY", "EXECUTIONS", "TIME", "SEED", "WORKERS", "STEPS", "REPLAY", "OUT"] {
+        command.env_remove(format!("RADDLE_{name}"));
+    }
+    command.env("RADDLE_OUT", "").env("NO_COLOR", "1").envs(variables.iter().copied());
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(text.contains("running 1 test"), "{text}");
+    (status.success(), text)
+}
+
+#[raddle::test(strategy = "random", executions = 30, seed = 1)]
+#[ignore = "run as a child of other tests"]
+fn passes() {
+    programs::counts_under_a_lock();
+}
+
+#[raddle::test(strategy = "random", executions = 300, regressions = false)]
+#[ignore = "run as a child of other tests"]
+fn fails() {
+    programs::lost_update();
+}
+
+#[test]
+#[ignore = "run as a child of other tests"]
+#[expect(clippy::print_stdout, reason = "to see where it goes")]
+fn says_something() {
+    let report = Explorer::new().run(|| println!("the program speaks"));
+    assert!(!report.failed());
+}
+
+#[test]
+fn the_environment_wins() {
+    let passes = |variables: &[(&str, &str)]| {
+        let (success, text) = child("settings::passes", variables);
+        assert!(success, "{text}");
+        text
+    };
+    assert!(passes(&[]).contains("raddle: no failure in 30 orders (random, seed 1)"));
+    assert!(passes(&[("RADDLE_SEED", "9")]).contains("no failure in 30 orders (random, seed 9)"));
+    assert!(passes(&[("RADDLE_EXECUTIONS", "12")]).contains("no failure in 12 orders (random, seed 1)"));
+    assert!(passes(&[("RADDLE_STRATEGY", "pct:2")]).contains("no failure in 30 orders (pct:2, seed 1)"));
+    assert!(passes(&[("RADDLE_STRATEGY", "exhaustive"), ("RADDLE_TIME", "1m")]).contains("verified: all "));
+    assert!(passes(&[("RADDLE_WORKERS", "3")]).contains("no failure in 30 orders"));
+}
+
+#[test]
+fn a_wrong_variable_is_named_with_what_is_allowed() {
+    let says = |variable: (&str, &str), expected: &str| {
+        let (success, text) = child("settings::passes", &[variable]);
+        assert!(!success && text.contains(expected), "{text}");
+    };
+    says(("RADDLE_STRATEGY", "pctt"), "RADDLE_STRATEGY is `pctt`, which is not a strategy (did you mean `pct`?)");
+    says(("RADDLE_TIME", "30"), "RADDLE_TIME is `30`, which is not a duration such as `500ms`");
+    says(("RADDLE_WORKERS", "0"), "RADDLE_WORKERS is `0`, which is not a number of workers, 1 or more");
+    says(("RADDLE_EXECUTIONS", "many"), "RADDLE_EXECUTIONS is `many`, which is not a number of executions");
+    says(("RADDLE_STEPS", "-3"), "RADDLE_STEPS is `-3`, which is not a number of steps");
+    says(("RADDLE_REPLAY", "v9:1"), "this schedule has version 9");
+}
+
+#[test]
+fn a_replay_by_environment_is_one_execution() {
+    let (success, text) = child("settings::fails", &[("RADDLE_REPLAY", "v1:1,2,1")]);
+    assert!(!success && text.contains("FAILED in 1 order (replay): panic in main"), "{text}");
+    let (success, text) = child("settings::fails", &[("RADDLE_REPLAY", "v1:1x2,2x2")]);
+    assert!(success && text.contains("no failure in 1 order (replay)"), "{text}");
+}
+
+#[test]
+fn a_step_bound_by_environment() {
+    let (success, text) = child("settings::passes", &[("RADDLE_STEPS", "3")]);
+    assert!(!success && text.contains("too many steps"), "{text}");
+}
+
+#[test]
+fn colours_when_asked_for() {
+    let (_, plain) = child("settings::fails", &[("CLICOLOR_FORCE", "1")]);
+    assert!(!plain.contains('\u{1b}'), "NO_COLOR wins: {plain}");
+    let (_, coloured) = child("settings::fails", &[("NO_COLOR", ""), ("CLICOLOR_FORCE", "1")]);
+    assert!(coloured.contains("\u{1b}["), "{coloured}");
+}
+
+#[test]
+fn what_programs_print_is_captured_with_the_test() {
+    let exe = std::env::current_exe().unwrap();
+    let run = |arguments: &[&str]| {
+        let output =
+            Command::new(&exe).args(["--exact", "--ignored", "settings::says_something"]).args(arguments).output();
+        let Output { stdout, stderr, .. } = output.unwrap();
+        format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))
+    };
+    assert!(!run(&[]).contains("the program speaks"));
+    assert!(run(&["--nocapture"]).contains("the program speaks"));
+}
+
+#[test]
+fn strategies_are_names_or_values() {
+    let run = |explorer: Explorer| explorer.executions(500).run(programs::lost_update);
+    assert!(run(Explorer::new().strategy("random")).failed());
+    assert!(run(Explorer::new().strategy(String::from("pct"))).failed());
+    assert!(run(Explorer::new().strategy(Random::new(1))).failed());
+    assert!(run(Explorer::new().strategy(Pct::new(1, 2))).failed());
+    assert!(run(Explorer::new().strategy(Exhaustive::breadth_first())).failed());
+    let sampled = Explorer::new().strategy(Random::new(3)).executions(20).run(programs::counts_under_a_lock);
+    assert_eq!(sampled.verdict_line(), "no failure in 20 orders (random)");
+}
+
+#[test]
+fn the_time_ends_a_search() {
+    let forever = || {
+        let threads: Vec<_> = (0..4).map(|_| thread::spawn(|| (0..10).for_each(|_| thread::yield_now()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    let report = Explorer::new().strategy("exhaustive").time(Duration::from_millis(50)).run(forever);
+    assert!(!report.failed() && !report.verified(), "{report}");
+    assert!(report.verdict_line().ends_with("orders (exhaustive)"), "{report}");
+}
+
+#[test]
+#[should_panic(expected = "raddle: strategy is `nope`, which is not a strategy; there are: portfolio, random, pct")]
+fn a_wrong_name_is_an_error_when_it_is_run() {
+    Explorer::new().strategy("nope").run(|| ());
+}
+
+#[test]
+#[should_panic(expected = "raddle: executions is `0`, which is not a number of executions, 1 or more")]
+fn a_wrong_number_is_an_error_when_it_is_run() {
+    Explorer::new().executions(0).run(|| ());
+}

@@ -1,0 +1,4 @@
+#[raddle::test(strategies = "pct")]
+fn wrong() {}
+
+fn main() {}
