@@ -27,10 +27,12 @@ impl Default for Size {
 pub fn generate(seed: u64, size: Size) -> Litmus {
     let mut rng = Rng::new(seed);
     // A program in which everything is shared by everyone says little about reduction: each has a few of the features.
+    let focus = [Focus::None, Focus::None, Focus::Locks, Focus::Messages][rng.below(4) as usize];
     let features = Features {
+        focus,
         array: rng.below(3) == 0,
-        mutexes: [0, 0, 1, 2][rng.below(4) as usize],
-        channels: [0, 0, 1, 1, 2][rng.below(5) as usize],
+        mutexes: [0, 0, 1, 2][rng.below(4) as usize].max(u32::from(focus == Focus::Locks)),
+        channels: [0, 0, 1, 1, 2][rng.below(5) as usize].max(u32::from(focus == Focus::Messages)),
         variables: 1 + rng.below(3),
         choices: rng.below(3) == 0,
         asserts: rng.below(2) == 0,
@@ -59,8 +61,17 @@ pub fn generate(seed: u64, size: Size) -> Litmus {
     litmus
 }
 
+/// What a program has most of. Where everything is rare, two of a kind seldom meet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Focus {
+    None,
+    Locks,
+    Messages,
+}
+
 #[derive(Clone, Copy)]
 struct Features {
+    focus: Focus,
     array: bool,
     mutexes: u32,
     channels: u32,
@@ -135,7 +146,12 @@ impl Author<'_> {
     }
 
     fn statements(&mut self, depth: u32, body: &mut Vec<Statement>) {
-        match self.rng.below(16) {
+        let kind = match (self.features.focus, self.rng.below(16)) {
+            (Focus::Locks, 8..) => 4,
+            (Focus::Messages, 8..) => 7,
+            (_, drawn) => drawn,
+        };
+        match kind {
             0..3 if depth < 2 => {
                 self.spend(1);
                 let condition = self.condition();
