@@ -80,7 +80,7 @@ where
         .strategy(RADDLE_STRATEGY)
         .executions(executions)
         .seed(SEED)
-        .steps(STEPS_AT_MOST as u64)
+        .steps(STEPS_AT_MOST as u32)
         .run(body);
     assert!(report.failure().is_none(), "raddle reports a failure of `{program}`, which has none");
     report.executions()
