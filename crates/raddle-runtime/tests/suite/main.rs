@@ -1,5 +1,6 @@
 //! The mirrored primitives against what std documents of its own.
 
+mod choice;
 mod explore;
 mod mpsc;
 mod scope;
