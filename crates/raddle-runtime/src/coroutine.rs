@@ -10,6 +10,7 @@
 //! Miri has no model of switching stacks, so these files are argued for instead of run under it; the tests run them in
 //! debug builds, where corosensei checks stack alignment and state.
 
+pub(crate) mod abort;
 pub(crate) mod current;
 mod overflow;
 pub(crate) mod scoped;
@@ -57,6 +58,7 @@ impl Fiber {
     /// A fiber on a fresh stack of at least `stack_bytes`, with a guard page below it.
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
         overflow::install();
+        abort::install();
         let stack = DefaultStack::new(stack_bytes)?;
         let base = stack.base().get();
         let switch = Box::new(Cell::new(ptr::null()));
@@ -122,6 +124,8 @@ pub(crate) struct Lane {
     switch: Cell<*const Cell<*const Switch>>,
     trap: Cell<Option<Trap>>,
     base: Cell<usize>,
+    /// The running fiber is about to abort the process.
+    pub(crate) aborting: Cell<bool>,
 }
 
 #[derive(Clone, Copy)]

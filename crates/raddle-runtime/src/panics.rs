@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use raddle_engine::outcome::{Failure, Place};
 
-use crate::coroutine::current;
+use crate::coroutine::{abort, current};
 use crate::execution::Execution;
 
 /// Puts a hook before the one that is there; once per process.
@@ -46,14 +46,18 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
         task.panic = Some((message, place));
         return;
     }
-    // When this hook returns, the process aborts. So it does not: the fiber stays here for ever, and so does this OS
-    // thread's mark of being inside a hook, which is why the worker is not used any more.
+    // When this hook returns, the process aborts, or would: the fiber is left where it does so. This OS thread's count of
+    // panics stays what it is, which is why the worker is not used any more.
     let task = state.current;
     let Some((second, place)) = state.task().panic.take() else { return };
     let first = state.task().earlier_panic.take().unwrap_or_else(|| message.clone());
     state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
     state.spoiled = true;
     drop(state);
+    if abort::IN_HANDLER {
+        execution.lane.aborting.set(true);
+        return;
+    }
     execution.lane.suspend();
     unreachable!("raddle bug: a task that aborted was resumed");
 }
