@@ -15,6 +15,7 @@ pub mod choice;
 mod coroutine;
 mod execution;
 pub mod hint;
+mod integer;
 mod panics;
 pub mod rand;
 pub mod sync;

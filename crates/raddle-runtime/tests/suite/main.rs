@@ -3,6 +3,7 @@
 mod atomic;
 mod barrier;
 mod cell;
+mod choice;
 mod condvar;
 mod explore;
 mod lazy_lock;

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::Strategy;
 use raddle_runtime::threads::{Settings, Threads};
 
 /// Every order, up to the first failure.
