@@ -7,7 +7,7 @@ use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, ObjectCard, Outcome, TaskCard, Waiting};
 use crate::schedule::TaskName;
 use crate::system::{Action, Choice, Point, Program, System, Variant};
-use crate::trace::{Access, Class, Effect, Operation, Ordered, Role, Step, Trace};
+use crate::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace};
 
 /// Tasks that count, all on one shared counter.
 #[derive(Clone, Debug)]
@@ -70,7 +70,18 @@ impl System for Counting {
         self.left[task.index()] -= 1;
         let access = Access { object, effect, role, ordered: Ordered::RELAXED };
         let alternatives = self.point().alternatives();
-        trace.push(Step { task, variant, op, access, found: None, left: None, site, alternatives, more: 0 });
+        trace.push(Step {
+            task,
+            variant,
+            op,
+            access,
+            found: None,
+            left: None,
+            hold: Hold::Unchanged,
+            site,
+            alternatives,
+            more: 0,
+        });
         self.refresh();
     }
 
@@ -84,7 +95,7 @@ impl System for Counting {
         Cast { tasks: (0..self.left.len() as u32).map(card).collect(), objects: vec![counter] }
     }
 
-    fn unfinished(&self) -> Vec<Waiting> {
+    fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
         let waits =
             |a: &Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
         self.actions.iter().map(waits).collect()

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::ids::ObjectId;
     use crate::system::Variant;
-    use crate::trace::{Operation, Ordered, Role};
+    use crate::trace::{Hold, Operation, Ordered, Role};
 
     static CELL: Operation = Operation { verb: "cell", class: Class::Cell };
     static LOAD: Operation = Operation { verb: "load", class: Class::Read };
@@ -202,6 +202,7 @@ mod tests {
             access: Access { object, effect, role: Role::Plain, ordered },
             found: None,
             left: None,
+            hold: Hold::Unchanged,
             site: Location::caller(),
             alternatives: 1,
             more: 0,

@@ -242,7 +242,7 @@ impl<'s> Search<'s> {
                 }
                 _ if self.trace.len() >= self.limits.steps as usize => {
                     self.path.truncate(depth);
-                    return Walked::To(too_many_steps(&system.unfinished(), self.limits.steps));
+                    return Walked::To(too_many_steps(&system.unfinished(&self.trace), self.limits.steps));
                 }
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
@@ -413,7 +413,7 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
             break outcome.clone();
         }
         if trace.len() >= limits.steps as usize {
-            break too_many_steps(&system.unfinished(), limits.steps);
+            break too_many_steps(&system.unfinished(&trace), limits.steps);
         }
         let mut choice = Choice(0);
         if point.alternatives() > 1 {

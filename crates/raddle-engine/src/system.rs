@@ -40,7 +40,7 @@ pub trait System {
     fn cast(&self) -> Cast;
 
     /// What every task that has not ended is about to do. Called when an execution is cut short.
-    fn unfinished(&self) -> Vec<Waiting>;
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting>;
 
     /// Whether the program has drawn random numbers of its own, so that its seed belongs to the schedule.
     fn drew_random(&self) -> bool {

@@ -130,6 +130,8 @@ pub struct Step {
     pub found: Option<Word>,
     /// What was left there, if that is worth telling.
     pub left: Option<Word>,
+    /// Whether the task holds the object from here on.
+    pub hold: Hold,
     /// Where in the source.
     pub site: Site,
     /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without
@@ -137,6 +139,18 @@ pub struct Step {
     pub alternatives: u32,
     /// Where this step's further accesses begin in [`Trace::more`].
     pub more: u32,
+}
+
+/// Whether a step makes its task a holder of what it touches; for telling who waits for whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// As it was.
+    #[default]
+    Unchanged,
+    /// The task holds the object from here on.
+    Taken,
+    /// The task does not hold it any more.
+    Given,
 }
 
 /// A value small enough to be shown.

@@ -9,7 +9,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, Place, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{self, Action, Choice, Point, System, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::compile::{Code, compile};
 use crate::error::LitmusError;
@@ -185,6 +185,7 @@ impl Execution {
             access: taken.access,
             found: taken.found.map(word),
             left: taken.left.map(word),
+            hold: Hold::Unchanged,
             site: action.site,
             alternatives,
             more: 0,
@@ -192,6 +193,23 @@ impl Execution {
         if let Some(more) = taken.more {
             trace.touch(more);
         }
+    }
+
+    /// What every thread that has not ended is about to do.
+    fn waiting(&self) -> Vec<Waiting> {
+        let waits = |thread: usize| {
+            let verb = self.state.pending(&self.code, thread).verb;
+            let holder = if verb == Verb::Lock { self.state.holder(&self.code, thread) } else { None };
+            Waiting {
+                task: task(thread),
+                op: operation(verb),
+                object: self.state.announced(&self.code, thread).object,
+                site: site(),
+                held_by: holder.map(|holder| (TaskId::new(holder), site())).into_iter().collect(),
+            }
+        };
+        let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
+        (0..self.state.threads.len()).filter(at_step).map(waits).collect()
     }
 
     fn choose(&mut self, thread: usize, choices: u32, value: u32, trace: &mut Trace) {
@@ -208,6 +226,7 @@ impl Execution {
             },
             found: Some(Word(u64::from(value))),
             left: None,
+            hold: Hold::Unchanged,
             site: site(),
             alternatives: choices,
             more: 0,
@@ -221,7 +240,7 @@ impl Execution {
             return self.panic(thread, message, &fault);
         }
         if threads().any(|(_, state)| state.status != Status::Ended) {
-            return Failure::Deadlock { waiting: self.unfinished() }.into();
+            return Failure::Deadlock { waiting: self.waiting() }.into();
         }
         match self.state.check_finale(&self.code) {
             None => Outcome::Completed,
@@ -279,20 +298,8 @@ impl System for Execution {
         Cast { tasks: tasks.collect(), objects: objects.collect() }
     }
 
-    fn unfinished(&self) -> Vec<Waiting> {
-        let waits = |thread: usize| {
-            let verb = self.state.pending(&self.code, thread).verb;
-            let holder = if verb == Verb::Lock { self.state.holder(&self.code, thread) } else { None };
-            Waiting {
-                task: task(thread),
-                op: operation(verb),
-                object: self.state.announced(&self.code, thread).object,
-                site: site(),
-                held_by: holder.map(|holder| (TaskId::new(holder), site())).into_iter().collect(),
-            }
-        };
-        let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
-        (0..self.state.threads.len()).filter(at_step).map(waits).collect()
+    fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
+        self.waiting()
     }
 
     fn fork(&self) -> Option<Self> {

@@ -4,6 +4,8 @@
 //! chooses it, and only then does the operation take effect. In between, the engine sees what the task
 //! [asks for](Ask), so what a task will do next is known before it is done.
 
+mod enabled;
+mod ending;
 mod object;
 mod spin;
 mod state;
@@ -12,10 +14,10 @@ mod task;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
-use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::ids::ObjectId;
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Step, Word};
+use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
 pub use self::state::Settings;
@@ -81,7 +83,6 @@ impl Ask {
 pub(crate) struct Moment<'a> {
     pub(crate) state: &'a mut State,
     object: ObjectId,
-    task: TaskId,
     variant: Variant,
     /// Whether others can find the object different from before; decides what a spinning task waits for.
     progress: Progress,
@@ -174,14 +175,15 @@ impl Moment<'_> {
     }
 
     /// The task now holds the object.
+    #[inline]
     pub(crate) fn hold(&mut self) {
-        let site = self.step().site;
-        self.state.holds.push((self.object, self.task, site));
+        self.step().hold = Hold::Taken;
     }
 
     /// The task no longer holds the object.
+    #[inline]
     pub(crate) fn release(&mut self) {
-        self.state.release(self.object, self.task);
+        self.step().hold = Hold::Given;
     }
 }
 

@@ -282,7 +282,7 @@ impl Running {
         self.at = At::Action;
         state.list_actions(&mut self.actions);
         if self.actions.is_empty() {
-            let outcome = state.outcome.take().unwrap_or_else(|| state.conclude());
+            let outcome = state.outcome.take().unwrap_or_else(|| state.conclude(trace));
             self.end(outcome);
         }
     }
@@ -400,8 +400,8 @@ impl System for Running {
         }
     }
 
-    fn unfinished(&self) -> Vec<Waiting> {
-        self.worker.execution.state.borrow().unfinished()
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
+        self.worker.execution.state.borrow().unfinished(so_far)
     }
 
     fn left_out(&self) -> bool {

@@ -113,8 +113,8 @@ impl System for Watching {
         self.execution.cast()
     }
 
-    fn unfinished(&self) -> Vec<Waiting> {
-        self.execution.unfinished()
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
+        self.execution.unfinished(so_far)
     }
 
     fn fork(&self) -> Option<Self> {

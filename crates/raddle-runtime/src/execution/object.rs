@@ -35,8 +35,10 @@ pub(crate) struct Object {
     pub(crate) word: u64,
     /// Counts the changes, so that one who spins knows whether to look again.
     pub(crate) version: u32,
-    /// Whether somebody waits for it, or has in this execution.
-    pub(crate) awaited: bool,
+    /// How many tasks ask for something that depends on its word.
+    pub(crate) waiting: u32,
+    /// Whether somebody who spins has watched it in this execution.
+    pub(crate) watched: bool,
     /// Where the value lies, for values whose tag another execution has overwritten.
     address: usize,
 }
@@ -44,7 +46,7 @@ pub(crate) struct Object {
 impl Object {
     /// One that belongs to no value of the user's.
     pub(crate) fn of_the_runtime(kind: &'static Kind, word: u64) -> Self {
-        Self { kind, made: None, word, version: 0, awaited: false, address: 0 }
+        Self { kind, made: None, word, version: 0, waiting: 0, watched: false, address: 0 }
     }
 }
 
@@ -97,7 +99,15 @@ impl Tag {
         let index = known.unwrap_or_else(|| {
             let met = if place == 0 { Met::Never } else { Met::InEarlierExecution };
             let word = first(met);
-            state.objects.push(Object { kind, made: Some(self.made), word, version: 0, awaited: false, address });
+            state.objects.push(Object {
+                kind,
+                made: Some(self.made),
+                word,
+                version: 0,
+                waiting: 0,
+                watched: false,
+                address,
+            });
             state.objects.len() - 1
         });
         assert!(index < 1 << INDEX_BITS, "raddle: more than {} objects in one execution", 1 << INDEX_BITS);

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Failure, Outcome, Waiting};
+use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
-use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::coroutine::Job;
 use crate::coroutine::act::Act;
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::{Spin, Verdict};
-use crate::execution::task::{Status, Task};
+use crate::execution::task::Task;
 use crate::execution::{Ask, Moment, Progress};
 use crate::sync::statics::Kept;
 use crate::time::CLOCK;
@@ -41,9 +41,6 @@ pub(crate) struct Newborn {
     pub(crate) stack_bytes: usize,
 }
 
-/// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.
-const MOST_FRUITLESS: u32 = 200;
-
 /// Everything an execution is, but for its stacks.
 pub(crate) struct State {
     /// No two executions of a process have the same.
@@ -51,7 +48,7 @@ pub(crate) struct State {
     pub(crate) settings: Settings,
     pub(crate) tasks: Vec<Task>,
     /// By task; kept from one execution to the next, so there may be more of them than tasks.
-    spins: Vec<Spin>,
+    pub(super) spins: Vec<Spin>,
     /// Those that have not ended, in order of creation.
     pub(crate) alive: Vec<TaskId>,
     pub(crate) objects: Vec<Object>,
@@ -67,8 +64,6 @@ pub(crate) struct State {
     pub(crate) unsettled: bool,
     /// Plain memory was touched, so that races are to be looked for.
     pub(crate) cells_touched: bool,
-    /// Which object is held by whom, taken where.
-    pub(crate) holds: Vec<(ObjectId, TaskId, Site)>,
     /// The current task has asked for one of so many values.
     pub(crate) data: Option<(u32, Site, &'static Operation)>,
     pub(crate) drawn: u32,
@@ -76,15 +71,19 @@ pub(crate) struct State {
     pub(crate) tearing_down: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
     pub(crate) spoiled: bool,
+    /// Tasks spin and nothing else can happen.
+    pub(crate) livelock: bool,
+    /// How many tasks are stalled.
+    pub(super) stalled: u32,
     /// Tasks about to look again at something unchanged, to be [judged](Self::judge_spinning) once they are paused.
     pub(crate) looking_again: Vec<TaskId>,
     /// A task was taken to spin without proof, so orders may have been left out.
     pub(crate) left_out: bool,
     /// Changes made by anyone to anything.
-    changes: u64,
+    pub(super) changes: u64,
     pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
-    clock_leap: u64,
+    pub(super) clock_leap: u64,
     pub(crate) rng: Rng,
     pub(crate) drew_random: bool,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -110,12 +109,13 @@ impl Default for State {
             stale: true,
             unsettled: false,
             cells_touched: false,
-            holds: Vec::new(),
             data: None,
             drawn: 0,
             outcome: None,
             tearing_down: false,
             spoiled: false,
+            livelock: false,
+            stalled: 0,
             looking_again: Vec::new(),
             left_out: false,
             changes: 0,
@@ -140,10 +140,11 @@ impl State {
         self.alternatives = 0;
         self.stale = true;
         self.cells_touched = false;
-        self.holds.clear();
         self.data = None;
         self.outcome = None;
         self.tearing_down = false;
+        self.livelock = false;
+        self.stalled = 0;
         self.looking_again.clear();
         self.left_out = false;
         self.changes = 0;
@@ -197,15 +198,15 @@ impl State {
         self.objects[CLOCK.index()].word
     }
 
-    pub(crate) fn release(&mut self, object: ObjectId, task: TaskId) {
-        if let Some(at) = self.holds.iter().rposition(|&(o, t, _)| o == object && t == task) {
-            self.holds.swap_remove(at);
-        }
-    }
-
     #[inline]
     pub(crate) fn is_ready(&self, ask: &Ask) -> bool {
         ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key))
+    }
+
+    /// The task is not stalled any more, if it was.
+    fn go_on(&mut self, task: TaskId) {
+        let spin = &mut self.spins[task.index()];
+        self.stalled -= u32::from(std::mem::take(&mut spin.stalled));
     }
 
     /// The current task wants to do something and is about to hand control back.
@@ -218,7 +219,7 @@ impl State {
             return;
         }
         let object = &mut self.objects[ask.object.index()];
-        object.awaited |= ask.ready.is_some();
+        object.waiting += u32::from(ask.ready.is_some());
         let looks = matches!(
             ask.op.class,
             Class::Read | Class::Update | Class::Acquire | Class::Send | Class::Receive | Class::Wait | Class::Time
@@ -240,8 +241,9 @@ impl State {
             Verdict::ComesRound => {}
             Verdict::Guessed => self.left_out = true,
         }
+        self.stalled += 1;
         for watched in spin.watched() {
-            self.objects[watched.index()].awaited = true;
+            self.objects[watched.index()].watched = true;
         }
     }
 
@@ -256,6 +258,7 @@ impl State {
             access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
+            hold: Hold::Unchanged,
             site: ask.site,
             alternatives: std::mem::take(&mut self.alternatives),
             more: 0,
@@ -264,7 +267,7 @@ impl State {
             Effect::Change if variant == Variant::Ready => Progress::Changed,
             _ => Progress::Looked,
         };
-        let mut moment = Moment { state: self, object: ask.object, task, variant, progress };
+        let mut moment = Moment { state: self, object: ask.object, variant, progress };
         let result = act(&mut moment);
         let progress = moment.progress;
         if variant == Variant::TimedOut {
@@ -295,8 +298,11 @@ impl State {
             }
             // Operations of these kinds touch their object only; others may move whom they like.
             self.cells_touched |= ask.op.class == Class::Cell;
-            let alone = matches!(ask.op.class, Class::Read | Class::Write | Class::Update | Class::Cell);
-            self.stale |= object.awaited || !alone;
+            let alone = matches!(
+                ask.op.class,
+                Class::Read | Class::Write | Class::Update | Class::Cell | Class::Acquire | Class::Release
+            );
+            self.stale |= !alone || object.waiting > 0 || object.watched;
         }
         if variant != Variant::Ready || ask.op.class == Class::Yield {
             spin.hint();
@@ -310,142 +316,6 @@ impl State {
         self.alive.iter().find(can).copied()
     }
 
-    /// What `task` does next, if that is all that can have changed since the actions were last listed.
-    #[inline(always)]
-    pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
-        let ask = self.tasks[task.index()].asks.as_ref()?;
-        let simple = !self.stale && ask.ready.is_none() && !self.spins[task.index()].stalled;
-        simple.then(|| action(task, Variant::Ready, ask))
-    }
-
-    /// Lists what can happen next, and says what it means if nothing can.
-    pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
-        self.stale = false;
-        actions.clear();
-        let mut stalled = false;
-        let mut timed = false;
-        for at in 0..self.alive.len() {
-            let task = self.alive[at];
-            let Self { tasks, spins, objects, .. } = self;
-            let Some(ask) = &tasks[task.index()].asks else { continue };
-            let spin = &mut spins[task.index()];
-            if spin.stalled {
-                if spin.sees_change(|object| objects[object.index()].version) {
-                    spin.stalled = false;
-                } else {
-                    stalled = true;
-                    continue;
-                }
-            }
-            let ready = ask.ready.is_none_or(|ready| ready(objects[ask.object.index()].word, ask.key));
-            if ready {
-                actions.push(action(task, Variant::Ready, ask));
-            } else if ask.deadline.is_some() || ask.spurious {
-                timed = true;
-            }
-        }
-        if timed {
-            if stalled && actions.is_empty() && self.creep() {
-                return self.list_actions(actions);
-            }
-            self.list_other_ways_out(actions);
-        }
-        if stalled && actions.iter().all(|a| a.variant == Variant::Spurious) {
-            self.let_stalled_go(actions);
-        }
-        if actions.iter().all(|a| a.variant == Variant::Spurious) {
-            actions.clear();
-        }
-    }
-
-    /// The earliest time that anybody waits for who is not stalled.
-    fn earliest_deadline(&self) -> Option<u64> {
-        let deadline = |task: &TaskId| {
-            let ask = self.tasks[task.index()].asks.as_ref()?;
-            if self.spins[task.index()].stalled || self.is_ready(ask) { None } else { ask.deadline }
-        };
-        self.alive.iter().filter_map(deadline).min()
-    }
-
-    /// Time passes for those who do nothing but watch the clock, but not beyond what others wait for. Says whether it did.
-    fn creep(&mut self) -> bool {
-        let now = self.now();
-        match self.earliest_deadline() {
-            Some(earliest) if earliest > now && self.somebody_watches_the_clock() => {
-                self.leap(earliest);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn somebody_watches_the_clock(&self) -> bool {
-        let watches = |task: &TaskId| {
-            let spin = &self.spins[task.index()];
-            spin.stalled && spin.watched().any(|object| object == CLOCK)
-        };
-        self.alive.iter().any(watches)
-    }
-
-    /// Moves the clock by itself, further each time, but not beyond `limit`.
-    fn leap(&mut self, limit: u64) {
-        self.move_clock(self.now().saturating_add(self.clock_leap).min(limit));
-        self.clock_leap = self.clock_leap.saturating_mul(2);
-    }
-
-    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for. One who
-    /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
-    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
-        let awake = self.earliest_deadline();
-        let lull = actions.is_empty();
-        let waits = |task: &TaskId| {
-            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask))?;
-            let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
-            (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
-        };
-        let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
-        let horizon = earliest.unwrap_or(0).max(self.now());
-        for (task, ask) in self.alive.iter().filter_map(waits) {
-            if ask.deadline.is_some_and(|deadline| deadline <= horizon) {
-                actions.push(action(task, Variant::TimedOut, ask));
-            }
-            if ask.spurious && self.spurious_left > 0 {
-                actions.push(action(task, Variant::Spurious, ask));
-            }
-        }
-        actions.sort_by_key(|a| (a.task, a.variant));
-    }
-
-    /// Nobody but stalled tasks can go on, so they may. Those who watch the clock see it move.
-    fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
-        if self.somebody_watches_the_clock() {
-            self.leap(u64::MAX);
-        }
-        let changes = self.changes;
-        let mut all_fruitless = true;
-        for &task in &self.alive {
-            let spin = &mut self.spins[task.index()];
-            if spin.stalled {
-                spin.fruitless = if spin.changes_seen == changes { spin.fruitless + 1 } else { 0 };
-                spin.changes_seen = changes;
-                spin.stalled = false;
-                all_fruitless &= spin.fruitless > MOST_FRUITLESS;
-            }
-        }
-        if all_fruitless {
-            let spinning = self.unfinished();
-            self.outcome = Some(Failure::Livelock { spinning }.into());
-            return;
-        }
-        actions.clear();
-        for &task in &self.alive {
-            if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
-                actions.push(action(task, Variant::Ready, ask));
-            }
-        }
-        self.list_other_ways_out(actions);
-    }
-
     /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
     #[inline(always)]
     pub(crate) fn take_effect(&mut self, task: TaskId, variant: Variant) {
@@ -454,9 +324,12 @@ impl State {
         let (Some(ask), Some(act)) = (chosen.asks.take(), chosen.act.take()) else {
             unreachable!("raddle bug: a task that asks for nothing was chosen");
         };
+        if ask.ready.is_some() {
+            self.objects[ask.object.index()].waiting -= 1;
+        }
         if variant != Variant::Ready {
             self.stale = true;
-            self.spins[task.index()].stalled = false;
+            self.go_on(task);
             match variant {
                 Variant::TimedOut => {
                     self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out"))
@@ -467,52 +340,11 @@ impl State {
         }
         self.record(&ask, variant, |moment| act.call(moment));
     }
-
-    fn move_clock(&mut self, to: u64) {
-        let clock = &mut self.objects[CLOCK.index()];
-        if to > clock.word {
-            clock.word = to;
-            clock.version += 1;
-        }
-    }
-
-    /// How the execution ended, given that nothing can happen any more. After `main` has ended, tasks that wait to be given
-    /// something are left behind as they are when a process ends; tasks that wait for one another are not.
-    pub(crate) fn conclude(&self) -> Outcome {
-        let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
-        let stuck = |task: &TaskId| {
-            let asks = self.tasks[task.index()].asks.as_ref();
-            asks.is_none_or(|ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send))
-        };
-        if self.alive.is_empty() || main_ended && !self.alive.iter().any(stuck) {
-            return Outcome::Completed;
-        }
-        Failure::Deadlock { waiting: self.unfinished() }.into()
-    }
-
-    /// What every task that has not ended is about to do.
-    pub(crate) fn unfinished(&self) -> Vec<Waiting> {
-        let waiting = |&task: &TaskId| {
-            let ask = self.tasks[task.index()].asks?;
-            let mut held_by: Vec<_> = self.holds.iter().filter(|h| h.0 == ask.object).map(|h| (h.1, h.2)).collect();
-            if ask.op.class == Class::Join {
-                let ends = |t: &&TaskId| self.tasks[t.index()].end == ask.object;
-                held_by.extend(self.alive.iter().find(ends).map(|&t| (t, ask.site)));
-            }
-            Some(Waiting { task, op: ask.op, object: ask.object, site: ask.site, held_by })
-        };
-        self.alive.iter().filter_map(waiting).collect()
-    }
-}
-
-fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    let Ask { op, object, effect, site, .. } = *ask;
-    Action { task, variant, op, object, effect, role: role(ask, variant), site }
 }
 
 /// A wait that ends by time or for no reason takes nothing that was given.
 #[inline]
-fn role(ask: &Ask, variant: Variant) -> Role {
+pub(super) fn role(ask: &Ask, variant: Variant) -> Role {
     match variant {
         Variant::TimedOut | Variant::Spurious => Role::Plain,
         Variant::Ready | Variant::Message(_) => ask.role,

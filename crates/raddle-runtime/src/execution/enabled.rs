@@ -1,0 +1,185 @@
+//! Who can go on: what the engine is offered at each point, and how time passes.
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::system::{Action, Variant};
+
+use crate::execution::Ask;
+use crate::execution::state::{State, role};
+use crate::time::CLOCK;
+
+/// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.
+const MOST_FRUITLESS: u32 = 200;
+
+impl State {
+    /// What `task` does next, if that is all that can have changed since the actions were last listed.
+    #[inline(always)]
+    pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
+        let ask = self.tasks[task.index()].asks.as_ref()?;
+        (!self.stale && self.stalled == 0 && !ask.unseen && self.is_ready(ask))
+            .then(|| action(task, Variant::Ready, ask))
+    }
+
+    /// Lists what can happen next; nothing if nobody can go on.
+    pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
+        self.stale = false;
+        actions.clear();
+        let mut timed = false;
+        for &task in &self.alive {
+            let Some(ask) = &self.tasks[task.index()].asks else { continue };
+            if self.stalled > 0 && self.spins[task.index()].stalled {
+                return self.list_actions_slowly(actions);
+            }
+            if self.is_ready(ask) {
+                actions.push(action(task, Variant::Ready, ask));
+            } else {
+                timed |= ask.deadline.is_some() || ask.spurious;
+            }
+        }
+        if timed {
+            self.list_other_ways_out(actions);
+            drop_if_only_spurious(actions);
+        }
+    }
+
+    /// The same where tasks are stalled.
+    #[cold]
+    fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
+        actions.clear();
+        let mut timed = false;
+        for &task in &self.alive {
+            let Some(ask) = &self.tasks[task.index()].asks else { continue };
+            let spin = &mut self.spins[task.index()];
+            if spin.stalled && spin.sees_change(|object| self.objects[object.index()].version) {
+                spin.stalled = false;
+                self.stalled -= 1;
+            }
+            if spin.stalled {
+                continue;
+            }
+            if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
+                actions.push(action(task, Variant::Ready, ask));
+            } else {
+                timed |= ask.deadline.is_some() || ask.spurious;
+            }
+        }
+        if timed {
+            if self.stalled > 0 && actions.is_empty() && self.creep() {
+                return self.list_actions_slowly(actions);
+            }
+            self.list_other_ways_out(actions);
+        }
+        if self.stalled > 0 && actions.iter().all(|a| a.variant == Variant::Spurious) {
+            self.let_stalled_go(actions);
+        }
+        drop_if_only_spurious(actions);
+    }
+
+    /// The earliest time that anybody waits for who is not stalled.
+    fn earliest_deadline(&self) -> Option<u64> {
+        let deadline = |task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref()?;
+            if self.spins[task.index()].stalled || self.is_ready(ask) { None } else { ask.deadline }
+        };
+        self.alive.iter().filter_map(deadline).min()
+    }
+
+    /// Time passes for those who do nothing but watch the clock, but not beyond what others wait for. Says whether it did.
+    fn creep(&mut self) -> bool {
+        let now = self.now();
+        match self.earliest_deadline() {
+            Some(earliest) if earliest > now && self.somebody_watches_the_clock() => {
+                self.leap(earliest);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn somebody_watches_the_clock(&self) -> bool {
+        let watches = |task: &TaskId| {
+            let spin = &self.spins[task.index()];
+            spin.stalled && spin.watched().any(|object| object == CLOCK)
+        };
+        self.alive.iter().any(watches)
+    }
+
+    /// Moves the clock by itself, further each time, but not beyond `limit`.
+    fn leap(&mut self, limit: u64) {
+        self.move_clock(self.now().saturating_add(self.clock_leap).min(limit));
+        self.clock_leap = self.clock_leap.saturating_mul(2);
+    }
+
+    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for. One who
+    /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
+    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
+        let awake = self.earliest_deadline();
+        let lull = actions.is_empty();
+        let waits = |task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask))?;
+            let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
+            (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
+        };
+        let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
+        let horizon = earliest.unwrap_or(0).max(self.now());
+        for (task, ask) in self.alive.iter().filter_map(waits) {
+            if ask.deadline.is_some_and(|deadline| deadline <= horizon) {
+                actions.push(action(task, Variant::TimedOut, ask));
+            }
+            if ask.spurious && self.spurious_left > 0 {
+                actions.push(action(task, Variant::Spurious, ask));
+            }
+        }
+        actions.sort_by_key(|a| (a.task, a.variant));
+    }
+
+    /// Nobody but stalled tasks can go on, so they may. Those who watch the clock see it move.
+    fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
+        if self.somebody_watches_the_clock() {
+            self.leap(u64::MAX);
+        }
+        let changes = self.changes;
+        let mut all_fruitless = true;
+        for &task in &self.alive {
+            let spin = &mut self.spins[task.index()];
+            if spin.stalled {
+                spin.fruitless = if spin.changes_seen == changes { spin.fruitless + 1 } else { 0 };
+                spin.changes_seen = changes;
+                spin.stalled = false;
+                self.stalled -= 1;
+                all_fruitless &= spin.fruitless > MOST_FRUITLESS;
+            }
+        }
+        if all_fruitless {
+            self.livelock = true;
+            return;
+        }
+        actions.clear();
+        for &task in &self.alive {
+            if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
+                actions.push(action(task, Variant::Ready, ask));
+            }
+        }
+        self.list_other_ways_out(actions);
+    }
+
+    pub(super) fn move_clock(&mut self, to: u64) {
+        let clock = &mut self.objects[CLOCK.index()];
+        if to > clock.word {
+            clock.word = to;
+            clock.version += 1;
+        }
+    }
+}
+
+/// Nobody can count on being woken for no reason: if nothing else can happen, nothing can.
+fn drop_if_only_spurious(actions: &mut Vec<Action>) {
+    if actions.iter().all(|a| a.variant == Variant::Spurious) {
+        actions.clear();
+    }
+}
+
+#[inline]
+fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
+    let Ask { op, object, effect, site, .. } = *ask;
+    Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
