@@ -34,9 +34,16 @@ struct Worker {
     /// Fibers that wait for a job.
     idle: RefCell<Vec<Fiber>>,
     /// Memory of earlier executions, for the next.
-    spare: RefCell<Option<(Vec<Option<Fiber>>, Vec<Action>)>>,
+    spare: RefCell<Spare>,
     sound: Cell<bool>,
     numbers: Cell<(u64, u64)>,
+}
+
+/// Tables that are empty but have their memory.
+#[derive(Default)]
+struct Spare {
+    fibers: Vec<Option<Fiber>>,
+    actions: Vec<Action>,
 }
 
 /// Numbers of executions are drawn from the process-wide counter in lots of this size.
@@ -96,7 +103,7 @@ impl Program for Threads {
 
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let worker = self.worker.clone();
-        let (fibers, actions) = worker.spare.take().unwrap_or_default();
+        let Spare { fibers, actions } = worker.spare.take();
         let mut running = Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None };
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
@@ -423,6 +430,6 @@ impl Drop for Running {
         }
         let mut fibers = std::mem::take(&mut self.fibers);
         fibers.clear();
-        worker.spare.replace(Some((fibers, std::mem::take(&mut self.actions))));
+        worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });
     }
 }
