@@ -137,7 +137,7 @@ pub struct Step {
     /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without
     /// any decision.
     pub alternatives: u32,
-    /// Where this step's further accesses begin in [`Trace::more`].
+    /// Where its further accesses begin among those of the whole trace.
     pub more: u32,
 }
 

@@ -10,7 +10,7 @@ use proc_macro::TokenStream;
 /// The result is an ordinary `#[test]`: other attributes (`#[ignore]`, `#[should_panic]`, `#[cfg(…)]`) keep their meaning, and
 /// a function that returns a `Result` fails with its error. The test panics with the report of what went wrong.
 ///
-/// ```ignore
+/// ```text
 /// #[raddle::test]
 /// fn transfer_is_atomic() { … }
 ///
