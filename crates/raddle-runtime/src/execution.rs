@@ -25,6 +25,7 @@ pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
 use crate::coroutine::Lane;
 use crate::coroutine::act::Act;
+use crate::coroutine::current;
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
@@ -214,7 +215,7 @@ impl Execution {
     fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
         // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
-        if state.tearing_down || std::thread::panicking() {
+        if state.tearing_down || state.unwinds() {
             drop(state);
             return self.take_turn_at_the_end(ask, act);
         }
@@ -259,7 +260,8 @@ impl Execution {
     fn take_turn_at_the_end(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         loop {
             let mut state = self.state.borrow_mut();
-            if state.tearing_down && !std::thread::panicking() {
+            if state.tearing_down && !state.unwinds() {
+                state.note_unwinding();
                 drop(state);
                 panic::resume_unwind(Box::new(Teardown));
             }
@@ -268,6 +270,11 @@ impl Execution {
             }
             if ask.deadline.is_some() {
                 return state.record(ask, Variant::TimedOut, act);
+            }
+            // Whoever runs meanwhile is not the one that unwinds, though the OS thread counts as panicking.
+            let task = state.current;
+            if !state.unwinding.contains(&task) {
+                state.unwinding.push(task);
             }
             state.ask(ask, Act::lend(act));
             drop(state);
@@ -280,12 +287,16 @@ impl Execution {
 
     /// Draws one of `choices` values, as the strategy decides.
     pub(crate) fn choose(&self, choices: u32, site: Site, op: &'static Operation) -> u32 {
-        if choices <= 1 || std::thread::panicking() || self.state.borrow().tearing_down {
-            return 0;
+        {
+            let mut state = self.state.borrow_mut();
+            if choices <= 1 || state.tearing_down || state.unwinds() {
+                return 0;
+            }
+            state.data = Some((choices, site, op));
         }
-        self.state.borrow_mut().data = Some((choices, site, op));
         self.lane.suspend();
-        if self.over.get() && !std::thread::panicking() {
+        if self.over.get() {
+            self.state.borrow_mut().note_unwinding();
             panic::resume_unwind(Box::new(Teardown));
         }
         self.state.borrow().drawn
@@ -299,11 +310,18 @@ impl Execution {
                 state.outcome = Some(failure.into());
             }
         }
-        if !std::thread::panicking() {
+        if !self.state.borrow().unwinds() {
             self.lane.suspend();
+            self.state.borrow_mut().note_unwinding();
             panic::resume_unwind(Box::new(Teardown));
         }
     }
+}
+
+/// Whether the calling thread unwinds because of a panic, as [`std::thread::panicking`].
+#[must_use]
+pub fn panicking() -> bool {
+    std::thread::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
 }
 
 /// The caller's place in the source.

@@ -40,6 +40,7 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
     let message = message(info.payload());
     let place = info.location().map(Place::from);
     if !LAST_WORDS.contains(&message.as_str()) {
+        state.note_unwinding();
         state.task().panics.push((message, place));
         return;
     }

@@ -6,7 +6,9 @@ mod park;
 mod scope;
 mod spawn;
 
-pub use std::thread::{Result, panicking};
+pub use std::thread::Result;
+
+pub use crate::execution::panicking;
 
 pub use self::handle::{Thread, ThreadId, current};
 pub use self::local::{AccessError, LocalKey};

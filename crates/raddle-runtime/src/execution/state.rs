@@ -71,6 +71,8 @@ pub(crate) struct State {
     pub(crate) tearing_down: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
     pub(crate) spoiled: bool,
+    /// Tasks that unwind, as far as that has to be known: as soon as one of them is paused in the middle of it.
+    pub(crate) unwinding: Vec<TaskId>,
     /// Tasks spin and nothing else can happen.
     pub(crate) livelock: bool,
     /// How many tasks are stalled.
@@ -114,6 +116,7 @@ impl Default for State {
             outcome: None,
             tearing_down: false,
             spoiled: false,
+            unwinding: Vec::new(),
             livelock: false,
             stalled: 0,
             looking_again: Vec::new(),
@@ -143,6 +146,7 @@ impl State {
         self.data = None;
         self.outcome = None;
         self.tearing_down = false;
+        self.unwinding.clear();
         self.livelock = false;
         self.stalled = 0;
         self.looking_again.clear();
@@ -187,6 +191,21 @@ impl State {
 
     pub(crate) fn task(&mut self) -> &mut Task {
         &mut self.tasks[self.current.index()]
+    }
+
+    /// Whether the current task unwinds because of a panic. The standard library knows that of the OS thread only, which is
+    /// the same but for tasks that run while another is paused in the middle of unwinding.
+    #[inline]
+    pub(crate) fn unwinds(&self) -> bool {
+        std::thread::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
+    }
+
+    /// The current task begins to unwind.
+    #[cold]
+    pub(crate) fn note_unwinding(&mut self) {
+        if !self.unwinding.is_empty() {
+            self.unwinding.push(self.current);
+        }
     }
 
     /// What the current task has looked at.

@@ -11,7 +11,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
-use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, here, word_as_number};
+use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, here, panicking, word_as_number};
 
 static LOCK: Operation = Operation { verb: "lock", class: Class::Acquire };
 static TRY_LOCK: Operation = Operation { verb: "try_lock", class: Class::Update };
@@ -141,7 +141,7 @@ impl<T: ?Sized> Mutex<T> {
                  make it inside the test"
             ),
         };
-        let panicking = std::thread::panicking();
+        let panicking = panicking();
         let guard = MutexGuard { lock: self, data: Some(data), site, inside: true, changed: false, panicking };
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
@@ -291,7 +291,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
             return;
         }
         let (lock, changed) = (self.lock, self.changed);
-        let poisons = std::thread::panicking() && !self.panicking;
+        let poisons = panicking() && !self.panicking;
         if poisons {
             // What poisons the lock for this execution must not poison the value for the next.
             lock.inner.clear_poison();

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 use crate::coroutine::current;
 pub use crate::coroutine::scoped::Scope;
 use crate::coroutine::scoped::Started;
-use crate::execution::{Teardown, here};
+use crate::execution::{Teardown, here, panicking};
 use crate::thread::handle::Thread;
 use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
 
@@ -28,7 +28,7 @@ where
     let over = current::with(|execution| execution.state.borrow().tearing_down).unwrap_or(false);
     match result {
         Err(payload) => panic::resume_unwind(payload),
-        Ok(_) if over && !std::thread::panicking() => panic::resume_unwind(Box::new(Teardown)),
+        Ok(_) if over && !panicking() => panic::resume_unwind(Box::new(Teardown)),
         Ok(_) if panics > 0 && !over => panic!("a scoped thread panicked"),
         Ok(value) => value,
     }

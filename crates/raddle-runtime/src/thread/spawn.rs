@@ -158,6 +158,7 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.alive.retain(|&t| t != task);
+        state.unwinding.retain(|&t| t != task);
         state.stale = true;
         state.unsettled = true;
         state.task().status = Status::Finished;

@@ -17,3 +17,4 @@ mod scope;
 mod thread;
 mod thread_local;
 mod time;
+mod unwinding;

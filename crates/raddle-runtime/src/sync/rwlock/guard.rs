@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use raddle_engine::trace::{Effect, Ordered, Site};
 
 use super::{POISONED, READER, RwLock, UNLOCK_READ, UNLOCK_WRITE, WRITER};
-use crate::execution::{Ask, Progress};
+use crate::execution::{Ask, Progress, panicking};
 
 /// Holds an [`RwLock`] together with other readers until it is dropped, as [`std::sync::RwLockReadGuard`].
 #[must_use = "if unused the RwLock will immediately unlock"]
@@ -72,7 +72,7 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     pub(super) fn new(lock: &'a RwLock<T>, data: sync::RwLockWriteGuard<'a, T>, site: Site, inside: bool) -> Self {
-        Self { lock, data: Some(data), site, inside, changed: false, panicking: std::thread::panicking() }
+        Self { lock, data: Some(data), site, inside, changed: false, panicking: panicking() }
     }
 }
 
@@ -83,7 +83,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
             return;
         }
         let (lock, changed) = (self.lock, self.changed);
-        let poisons = std::thread::panicking() && !self.panicking;
+        let poisons = panicking() && !self.panicking;
         if poisons {
             // What poisons the lock for this execution must not poison the value for the next.
             lock.inner.clear_poison();
