@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{self, Record};
+use raddle_engine::search::{self, Ended, Record};
+use raddle_engine::strategy::Claim;
 
 use self::names::Names;
 use self::paint::Paint;
@@ -107,8 +108,16 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, steps, .. } = *searched;
-        Self { executions, failing, steps, ..Self::new(test, verdict, label) }
+        let search::Report { executions, failing, guessed, steps, .. } = *searched;
+        let mut report = Self { executions, failing, steps, ..Self::new(test, verdict, label) };
+        if verdict == Verdict::NoFailure && searched.ended == Ended::Done(Claim::Selective) && guessed > 0 {
+            report.notes.push(format!(
+                "every order that was offered was seen, but in {} of them a loop that counts its rounds was taken to spin \
+                 for ever: this is not a proof",
+                verdict::number(guessed)
+            ));
+        }
+        report
     }
 
     /// Of an execution by a given schedule, the last of `executions`.

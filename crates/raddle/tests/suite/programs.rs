@@ -175,3 +175,17 @@ pub fn races() {
     }
     thread.join().unwrap();
 }
+
+/// A loop that waits for a flag and counts its rounds on the way.
+pub fn counts_its_rounds() {
+    let flag = Arc::new(AtomicUsize::new(0));
+    let setter = flag.clone();
+    let thread = thread::spawn(move || setter.store(1, Ordering::SeqCst));
+    let mut rounds = 0;
+    while flag.load(Ordering::SeqCst) == 0 {
+        rounds += 1;
+        thread::yield_now();
+    }
+    std::hint::black_box(rounds);
+    thread.join().unwrap();
+}
