@@ -7,7 +7,7 @@ use crate::outcome::{Cast, Failure, Outcome, Waiting};
 use crate::schedule::{Decided, Divergence, Schedule};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};
 use crate::system::{Choice, Point, Program, System, Variant};
-use crate::trace::{Step, Trace};
+use crate::trace::{Effect, Step, Trace};
 
 /// How far a search may go.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { executions: None, time: None, steps: 1_000_000, keep_going: false }
+        Self { executions: None, time: None, steps: 100_000, keep_going: false }
     }
 }
 
@@ -323,7 +323,8 @@ fn appearance(point: &Point<'_>) -> u64 {
         Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
             let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
             let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
-            fold(fold(hash, who), site ^ std::ptr::from_ref(action.op).addr() as u64)
+            let what = u64::from(action.object.number()) << 1 | u64::from(action.effect == Effect::Change);
+            fold(fold(fold(hash, who), what), site ^ std::ptr::from_ref(action.op).addr() as u64)
         }),
         Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
         Point::End(_) => 0,

@@ -65,6 +65,9 @@ struct Berth {
     stack_bytes: usize,
 }
 
+/// More than any machine has.
+const MOST_STACK_BYTES: usize = 1 << 44;
+
 /// What a switch saves below where the stack ended: three words on x86-64, at most this much elsewhere.
 const SAVED_BELOW_BYTES: usize = if cfg!(target_arch = "x86_64") { 24 } else { 64 };
 
@@ -82,6 +85,9 @@ impl Fiber {
     /// A fiber on a fresh stack of at least `stack_bytes`, with a guard page below it.
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
         cut_off::install();
+        if stack_bytes > MOST_STACK_BYTES {
+            return Err(std::io::Error::other(format!("a stack has at most {MOST_STACK_BYTES} bytes")));
+        }
         let stack = DefaultStack::new(stack_bytes)?;
         let berth = Box::new(Berth {
             switch: Cell::new(ptr::null()),

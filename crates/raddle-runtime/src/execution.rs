@@ -188,6 +188,12 @@ impl Moment<'_> {
     }
 }
 
+/// How often a task is unwound, when its execution is over, that catches what unwinds it.
+const MOST_TEARDOWNS: u32 = 3;
+
+/// Steps of destructors that a task takes while it unwinds without others having a turn.
+const MOST_LAST_STEPS: u32 = 1_000;
+
 /// What unwinds the tasks of an execution that is over.
 pub(crate) struct Teardown;
 
@@ -255,20 +261,31 @@ impl Execution {
         }
     }
 
-    /// The same while the task unwinds or the execution is torn down: waits only for what really blocks it.
+    /// The same while the task unwinds or the execution is torn down: waits only for what really blocks it, and for others if it
+    /// goes on for too long.
     #[cold]
     fn take_turn_at_the_end(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         loop {
             let mut state = self.state.borrow_mut();
             if state.tearing_down && !state.unwinds() {
                 state.note_unwinding();
+                let task = state.task();
+                task.teardowns += 1;
+                let swallowed = task.teardowns > MOST_TEARDOWNS;
                 drop(state);
+                // A program that catches what unwinds it, again and again, is not asked any more.
+                while swallowed {
+                    self.lane.suspend();
+                }
                 panic::resume_unwind(Box::new(Teardown));
             }
-            if state.is_ready(ask) {
+            let task = state.task();
+            task.last_steps += 1;
+            let patient = task.last_steps <= MOST_LAST_STEPS;
+            if patient && state.is_ready(ask) {
                 return state.record(ask, Variant::Ready, act);
             }
-            if ask.deadline.is_some() {
+            if patient && ask.deadline.is_some() {
                 return state.record(ask, Variant::TimedOut, act);
             }
             // Whoever runs meanwhile is not the one that unwinds, though the OS thread counts as panicking.

@@ -6,7 +6,7 @@ mod park;
 mod scope;
 mod spawn;
 
-pub use std::thread::Result;
+pub use std::thread::{Result, available_parallelism};
 
 pub use crate::execution::panicking;
 

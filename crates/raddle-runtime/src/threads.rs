@@ -6,6 +6,7 @@
 //! first decision.
 
 use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -330,22 +331,41 @@ impl Running {
         self.drop_statics();
     }
 
-    /// Values of `static`s belong to the execution; their destructors may take operations, so they run on a fiber.
+    /// Values of `static`s belong to the execution; their destructors may take operations, so they run on a fiber. The latest
+    /// goes first, since it may refer to earlier ones.
     fn drop_statics(&mut self) {
-        let statics = match self.worker.execution.state.try_borrow_mut() {
-            Ok(mut state) if !state.statics.is_empty() => std::mem::take(&mut state.statics),
-            _ => return,
+        let Ok(state) = self.worker.execution.state.try_borrow() else {
+            return;
         };
-        let stack_bytes = self.worker.execution.state.borrow().settings.stack_bytes;
-        let job: Job = Box::new(move || thread::run_task(move || drop(statics)));
+        if state.statics.is_empty() {
+            return;
+        }
+        let stack_bytes = state.settings.stack_bytes;
+        drop(state);
+        let job: Job = Box::new(|| thread::run_task(drop_kept_values));
         self.begin_task(Newborn { task: TaskId::MAIN, job, stack_bytes });
         self.leave_behind();
+        if let Ok(mut state) = self.worker.execution.state.try_borrow_mut() {
+            state.statics.clear();
+        }
     }
 
     fn leave_behind(&mut self) {
         for fiber in self.fibers.iter_mut().filter_map(Option::take) {
             fiber.abandon();
         }
+    }
+}
+
+/// Drops what the `static`s of the running execution hold; memory is freed only when all of it is dropped.
+fn drop_kept_values() {
+    let mut dropped = Vec::new();
+    while let Some(mut kept) = current::with(|execution| execution.state.borrow_mut().last_kept()).flatten() {
+        // In a process of its own nobody would ever drop a `static`: what its destructor panics about is no failure.
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| kept.drop_value())) {
+            std::mem::forget(payload);
+        }
+        dropped.push(kept);
     }
 }
 
@@ -427,6 +447,10 @@ impl Drop for Running {
             current::enter(&worker.execution, || self.tear_down());
         } else {
             self.leave_behind();
+        }
+        if std::thread::panicking() {
+            // A task was left behind in the middle of unwinding, and the OS thread counts as panicking from now on.
+            worker.sound.set(false);
         }
         let mut fibers = std::mem::take(&mut self.fibers);
         fibers.clear();

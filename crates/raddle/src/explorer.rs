@@ -72,7 +72,7 @@ impl Explorer {
         self
     }
 
-    /// At most this many steps in one execution, 1,000,000 if not set; an execution that goes on is a failure.
+    /// At most this many steps in one execution, 100,000 if not set; an execution that goes on is a failure.
     pub fn steps(self, steps: u32) -> Self {
         self.set("steps", &steps.to_string())
     }

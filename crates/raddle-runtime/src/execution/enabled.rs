@@ -8,7 +8,7 @@ use crate::execution::state::{State, role};
 use crate::time::CLOCK;
 
 /// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.
-const MOST_FRUITLESS: u32 = 200;
+const MOST_FRUITLESS: u32 = 2_000;
 
 impl State {
     /// What `task` does next, if that is all that can have changed since the actions were last listed.
@@ -38,6 +38,16 @@ impl State {
         if timed {
             self.list_other_ways_out(actions);
             drop_if_only_spurious(actions);
+        }
+        self.let_others_go_first(actions);
+    }
+
+    /// Takes a task that rests off the list, if anybody else is on it.
+    fn let_others_go_first(&self, actions: &mut Vec<Action>) {
+        if let Some(task) = self.resting
+            && actions.iter().any(|a| a.task != task && a.variant == Variant::Ready)
+        {
+            actions.retain(|a| a.task != task);
         }
     }
 
@@ -72,6 +82,7 @@ impl State {
             self.let_stalled_go(actions);
         }
         drop_if_only_spurious(actions);
+        self.let_others_go_first(actions);
     }
 
     /// The earliest time that anybody waits for who is not stalled.
@@ -132,32 +143,41 @@ impl State {
         actions.sort_by_key(|a| (a.task, a.variant));
     }
 
-    /// Nobody but stalled tasks can go on, so they may. Those who watch the clock see it move.
+    /// Nobody but stalled tasks can go on, so one of them may: the one that has had the fewest goes, since in which order tasks
+    /// look at what does not change makes no difference. Those who watch the clock see it move.
     fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
         if self.somebody_watches_the_clock() {
             self.leap(u64::MAX);
         }
         let changes = self.changes;
-        let mut all_fruitless = true;
+        let mut hopeless = true;
+        let mut next: Option<TaskId> = None;
         for &task in &self.alive {
             let spin = &mut self.spins[task.index()];
-            if spin.stalled {
-                spin.fruitless = if spin.changes_seen == changes { spin.fruitless + 1 } else { 0 };
+            if !spin.stalled {
+                continue;
+            }
+            if spin.changes_seen != changes {
+                spin.fruitless = 0;
                 spin.changes_seen = changes;
-                spin.stalled = false;
-                self.stalled -= 1;
-                all_fruitless &= spin.fruitless > MOST_FRUITLESS;
+            }
+            // One that is only taken to spin may well have an end, which the bound on steps waits for.
+            hopeless &= spin.proven && spin.fruitless > MOST_FRUITLESS;
+            let goes = self.spins[task.index()].fruitless;
+            if next.is_none_or(|next| goes < self.spins[next.index()].fruitless) {
+                next = Some(task);
             }
         }
-        if all_fruitless {
-            self.livelock = true;
+        let Some(task) = next.filter(|_| !hopeless) else {
+            self.livelock = hopeless;
             return;
-        }
+        };
+        self.spins[task.index()].fruitless += 1;
+        self.spins[task.index()].look_anew();
+        self.go_on(task);
         actions.clear();
-        for &task in &self.alive {
-            if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
-                actions.push(action(task, Variant::Ready, ask));
-            }
+        if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
+            actions.push(action(task, Variant::Ready, ask));
         }
         self.list_other_ways_out(actions);
     }

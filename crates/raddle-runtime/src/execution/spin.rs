@@ -20,8 +20,8 @@ const OFTEN: u32 = 64;
 /// The same for a task that says it waits for others.
 const OFTEN_IF_WAITING: u32 = 4;
 
-/// More different looks than this between two changes are taken for work, not for spinning.
-const MOST_SEEN: usize = 8;
+/// More different looks than this between two changes are only counted.
+const MOST_SEEN: usize = 64;
 
 /// Stack digests kept for comparison.
 const MOST_DIGESTS: usize = 4;
@@ -29,8 +29,7 @@ const MOST_DIGESTS: usize = 4;
 /// What a task has looked at since its latest own change.
 #[derive(Debug, Default)]
 pub(crate) struct Spin {
-    seen: [Option<Look>; MOST_SEEN],
-    seen_len: usize,
+    seen: Vec<Look>,
     /// Counts the looks.
     latest: u32,
     /// The look with which the round began that the task stalls after; earlier ones lie before the loop.
@@ -41,6 +40,8 @@ pub(crate) struct Spin {
     hinted: bool,
     /// It waits for what it saw to change.
     pub(crate) stalled: bool,
+    /// It has come round; nothing had to be guessed.
+    pub(crate) proven: bool,
     /// How often it was let go on because nobody else could, with nothing changing anywhere.
     pub(crate) fruitless: u32,
     /// The changes in the whole execution when it was last let go on.
@@ -75,14 +76,15 @@ impl Look {
 
 impl Spin {
     fn seen(&self) -> impl Iterator<Item = &Look> {
-        self.seen[..self.seen_len].iter().flatten()
+        self.seen.iter()
     }
 
     /// The task has looked at `object`, now at `version`, from `site`.
     pub(crate) fn looked(&mut self, object: ObjectId, version: u32, site: Site) {
         self.latest += 1;
         let look = Look { object, version, site, at: self.latest };
-        match self.seen[..self.seen_len].iter_mut().flatten().find(|look| look.is_at(object, site)) {
+        let room = self.seen.len() < MOST_SEEN;
+        match self.seen.iter_mut().find(|look| look.is_at(object, site)) {
             Some(before) if before.version == version => {
                 before.at = look.at;
                 self.looks += 1;
@@ -91,25 +93,22 @@ impl Spin {
                 *before = look;
                 self.forget_rounds();
             }
-            None if self.seen_len < MOST_SEEN => {
-                self.seen[self.seen_len] = Some(look);
-                self.seen_len += 1;
-            }
-            None => self.changed(),
+            None if room => self.seen.push(look),
+            None => self.looks += 1,
         }
     }
 
     /// The task has changed something.
     pub(crate) fn changed(&mut self) {
-        if self.seen_len > 0 {
-            self.seen_len = 0;
+        if !self.seen.is_empty() {
+            self.seen.clear();
             self.forget_rounds();
         }
     }
 
     /// The task lets others go first.
     pub(crate) fn hint(&mut self) {
-        self.hinted = self.seen_len > 0;
+        self.hinted = !self.seen.is_empty();
     }
 
     fn forget_rounds(&mut self) {
@@ -146,7 +145,15 @@ impl Spin {
             Verdict::GoesOn
         };
         self.stalled = verdict != Verdict::GoesOn;
+        self.proven = verdict == Verdict::ComesRound;
         verdict
+    }
+
+    /// The task was let go on although nothing has changed: one that was only taken to spin gets as many looks again.
+    pub(crate) fn look_anew(&mut self) {
+        if !self.proven {
+            self.looks = 0;
+        }
     }
 
     /// What the task has looked at in its latest round.
@@ -156,7 +163,7 @@ impl Spin {
 
     /// As for a task that has just begun.
     pub(crate) fn begin(&mut self) {
-        self.seen_len = 0;
+        self.seen.clear();
         self.latest = 0;
         self.round = 0;
         self.forget_rounds();

@@ -34,6 +34,13 @@ impl Default for Settings {
     }
 }
 
+/// Steps that a task may take in a row while others could go on. A scheduler that lets one go on for longer is not one that
+/// exists, and loops that wait for others would never end under it.
+const PATIENCE: u32 = 5_000;
+
+/// As many of those steps as a yield counts for: it asks that others go first.
+const YIELD_WEIGHT: u32 = 100;
+
 /// A task that has been created and not yet begun.
 pub(crate) struct Newborn {
     pub(crate) task: TaskId,
@@ -73,6 +80,10 @@ pub(crate) struct State {
     pub(crate) spoiled: bool,
     /// Tasks that unwind, as far as that has to be known: as soon as one of them is paused in the middle of it.
     pub(crate) unwinding: Vec<TaskId>,
+    /// The task that stepped last and how long it has been going on while others could have.
+    streak: (TaskId, u32),
+    /// A task that has gone on for so long that it is somebody else's turn.
+    pub(super) resting: Option<TaskId>,
     /// Tasks spin and nothing else can happen.
     pub(crate) livelock: bool,
     /// How many tasks are stalled.
@@ -117,6 +128,8 @@ impl Default for State {
             tearing_down: false,
             spoiled: false,
             unwinding: Vec::new(),
+            streak: (TaskId::MAIN, 0),
+            resting: None,
             livelock: false,
             stalled: 0,
             looking_again: Vec::new(),
@@ -147,6 +160,8 @@ impl State {
         self.outcome = None;
         self.tearing_down = false;
         self.unwinding.clear();
+        self.streak = (TaskId::MAIN, 0);
+        self.resting = None;
         self.livelock = false;
         self.stalled = 0;
         self.looking_again.clear();
@@ -223,7 +238,7 @@ impl State {
     }
 
     /// The task is not stalled any more, if it was.
-    fn go_on(&mut self, task: TaskId) {
+    pub(super) fn go_on(&mut self, task: TaskId) {
         let spin = &mut self.spins[task.index()];
         self.stalled -= u32::from(std::mem::take(&mut spin.stalled));
     }
@@ -328,11 +343,31 @@ impl State {
         }
     }
 
+    /// Takes away the latest value of a `static` that is still there.
+    pub(crate) fn last_kept(&mut self) -> Option<Kept> {
+        self.statics.iter_mut().rev().find_map(Option::take)
+    }
+
     /// A task that needs no decision to go on.
     pub(crate) fn unseen_and_ready(&self) -> Option<TaskId> {
         let can =
             |task: &&TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.unseen && self.is_ready(ask));
         self.alive.iter().find(can).copied()
+    }
+
+    /// A task that goes on and on while others could rests until one of them has stepped.
+    #[inline]
+    fn note_turn(&mut self, task: TaskId, class: Class) {
+        if self.streak.0 != task || self.resting.is_some() {
+            self.streak = (task, 0);
+            self.stale |= self.resting.take().is_some();
+        }
+        self.streak.1 += if class == Class::Yield { YIELD_WEIGHT } else { 1 };
+        if self.streak.1 > PATIENCE {
+            self.resting = Some(task);
+            self.stale = true;
+            self.left_out = true;
+        }
     }
 
     /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
@@ -345,6 +380,9 @@ impl State {
         };
         if ask.ready.is_some() {
             self.objects[ask.object.index()].waiting -= 1;
+        }
+        if self.alternatives > 1 || self.resting.is_some() {
+            self.note_turn(task, ask.op.class);
         }
         if variant != Variant::Ready {
             self.stale = true;

@@ -38,6 +38,10 @@ pub(crate) struct Task {
     pub(crate) signal: ObjectId,
     /// The panics that unwound it, the latest last.
     pub(crate) panics: Vec<(String, Option<Place>)>,
+    /// How often it was unwound because the execution is over.
+    pub(crate) teardowns: u32,
+    /// Steps it has taken while unwinding.
+    pub(crate) last_steps: u32,
     pub(crate) locals: Locals,
 }
 
@@ -54,6 +58,8 @@ impl Task {
             end,
             signal,
             panics: Vec::new(),
+            teardowns: 0,
+            last_steps: 0,
             locals: Locals::default(),
         }
     }

@@ -137,8 +137,8 @@ impl<T: ?Sized> Mutex<T> {
             Ok(data) => data,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => panic!(
-                "raddle: this Mutex is held outside this execution, by another test or another thread of the system's; \
-                 make it inside the test"
+                "raddle: this Mutex is held outside this execution: by another test or a thread of the system's, or by a \
+                 guard that an earlier execution never dropped; make it inside the test"
             ),
         };
         let panicking = panicking();

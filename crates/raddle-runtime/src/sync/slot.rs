@@ -70,7 +70,10 @@ impl<T> Slot<T> {
         match word >> HOME_SHIFT {
             OUTSIDE => self.outside.get().expect("raddle bug: a value made outside is gone"),
             INSIDE => self.inside.get().expect("raddle bug: a value made inside is gone"),
-            kept => state.statics[(kept - KEPT) as usize].as_ref().expect("raddle bug: a kept value is gone").get(),
+            kept => match &state.statics[(kept - KEPT) as usize] {
+                Some(kept) => kept.get(),
+                None => panic!("raddle: the value of a static was used after the execution had ended, by a destructor"),
+            },
         }
     }
 

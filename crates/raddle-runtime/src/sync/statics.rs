@@ -6,14 +6,17 @@
 //! promises to be callable once.
 
 use std::any::type_name;
-use std::mem::{needs_drop, size_of};
+use std::mem::{ManuallyDrop, needs_drop, size_of};
 use std::ptr::{self, NonNull};
 
 /// A value that is dropped with the execution.
 pub(crate) struct Kept {
     value: NonNull<()>,
-    /// How to drop a value of its type and free its memory.
+    /// How to drop a value of its type, leaving its memory.
     drop: unsafe fn(NonNull<()>),
+    /// How to free that memory.
+    free: unsafe fn(NonNull<()>),
+    dropped: bool,
     /// The name of its type, to find our own mistakes before they do harm.
     type_name: &'static str,
 }
@@ -25,13 +28,26 @@ impl Kept {
     /// reached from outside of them, through a `static` or what the test's function has captured, and all such types
     /// outlive them.
     pub(super) fn new<T>(value: T) -> Self {
-        /// SAFETY: to be called once, with what `Box::into_raw` gave for a `T`.
-        unsafe fn drop_box<T>(value: NonNull<()>) {
+        /// SAFETY: to be called once, with a pointer to a live `T`.
+        unsafe fn drop_value<T>(value: NonNull<()>) {
             // SAFETY: the caller's promise.
-            drop(unsafe { Box::from_raw(value.cast::<T>().as_ptr()) });
+            unsafe { value.cast::<T>().drop_in_place() };
+        }
+        /// SAFETY: to be called once, with what `Box::leak` gave for a `T` that was dropped in its place.
+        unsafe fn free<T>(value: NonNull<()>) {
+            // SAFETY: the caller's promise; `ManuallyDrop` has the same layout and drops nothing.
+            drop(unsafe { Box::from_raw(value.cast::<ManuallyDrop<T>>().as_ptr()) });
         }
         let value = NonNull::from(Box::leak(Box::new(value))).cast();
-        Self { value, drop: drop_box::<T>, type_name: type_name::<T>() }
+        Self { value, drop: drop_value::<T>, free: free::<T>, dropped: false, type_name: type_name::<T>() }
+    }
+
+    /// Drops the value but keeps its memory: the destructors of others may still look at what it was.
+    pub(crate) fn drop_value(&mut self) {
+        if !std::mem::replace(&mut self.dropped, true) {
+            // SAFETY: `drop` was made by `new` together with `value`, and this happens once.
+            unsafe { (self.drop)(self.value) };
+        }
     }
 
     /// The value. `'a` is the lifetime of the `OnceLock` whose value this is.
@@ -69,8 +85,9 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // SAFETY: `drop` was made by `new` together with `value`, and this happens once.
-        unsafe { (self.drop)(self.value) };
+        self.drop_value();
+        // SAFETY: `free` was made by `new` together with `value`, the value is gone, and this happens once.
+        unsafe { (self.free)(self.value) };
     }
 }
 

@@ -62,9 +62,10 @@ impl Thread {
     /// If it belongs to another execution.
     #[track_caller]
     pub fn unpark(&self) {
+        let site = here();
         match &self.std {
             Some(thread) => thread.unpark(),
-            None => self.in_its_execution(|execution, task| park::unpark(execution, task, here())),
+            None => self.in_its_execution(|execution, task| park::unpark(execution, task, site)),
         }
     }
 

@@ -15,7 +15,7 @@ const MOST_EXECUTIONS: u64 = 200_000;
 
 /// All orders of `body`, with a step bound that none of these programs comes near.
 pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) -> Report {
-    let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 2_000, ..Limits::default() };
+    let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, ..Limits::default() };
     search(&mut Threads::new(Arc::new(body), settings), &mut Exhaustive::depth_first(), &limits)
 }
 
@@ -24,7 +24,7 @@ pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) 
 pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     let body = Arc::new(body);
     let again = body.clone();
-    let limits = Limits { executions: Some(300), steps: 2_000, ..Limits::default() };
+    let limits = Limits { executions: Some(300), steps: 20_000, ..Limits::default() };
     let random = search(&mut Threads::new(again, &Settings::default()), &mut Random::new(7), &limits);
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());

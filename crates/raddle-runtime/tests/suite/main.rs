@@ -6,6 +6,7 @@ mod cell;
 mod choice;
 mod condvar;
 mod explore;
+mod hard_cases;
 mod lazy_lock;
 mod mpsc;
 mod once;

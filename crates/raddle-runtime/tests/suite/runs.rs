@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::search::{Ended, Limits, Report, Search, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::random::Random;
@@ -62,7 +62,16 @@ pub fn run_with(
     limits: Limits,
     body: impl Fn() + Send + Sync + 'static,
 ) -> Report {
-    search(&mut Threads::new(Arc::new(body), settings), strategy, &limits)
+    let body = Arc::new(body);
+    let mut search = Search::new(strategy, &limits);
+    loop {
+        // A worker that had to leave a task behind is replaced, as the explorer does.
+        let run = || search.run(&mut Threads::new(body.clone(), settings));
+        let status = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
+        if status == Status::Over {
+            return search.report();
+        }
+    }
 }
 
 /// For bodies that leave an OS thread unable to go on.
