@@ -26,6 +26,7 @@ pub mod outcome;
 pub mod rng;
 pub mod schedule;
 pub mod search;
+pub mod shrink;
 pub mod strategy;
 pub mod system;
 pub mod trace;

@@ -162,11 +162,11 @@ impl Explorer {
     ///
     /// # Panics
     ///
-    /// If the program fails, or a setting is wrong.
+    /// If the program fails, a schedule that is to be replayed does not fit, or a setting is wrong.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(self, program: F) {
         let report = self.run(program);
-        if report.failed() {
+        if report.failed() || report.misfit {
             panic!("{}", report.for_terminal(&std::io::stderr()));
         }
         report.tell();

@@ -37,6 +37,8 @@ pub struct Report {
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
+    /// A schedule that was asked for by hand does not fit.
+    pub(crate) misfit: bool,
     /// The file that the failing schedule was written to.
     pub(crate) saved: Option<PathBuf>,
     /// The file that the failing schedule came from.
@@ -96,6 +98,7 @@ impl Report {
             failed: None,
             passed: None,
             notes: Vec::new(),
+            misfit: false,
             saved: None,
             kept_in: None,
             whole: None,

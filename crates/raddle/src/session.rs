@@ -3,6 +3,7 @@
 use raddle_engine::outcome::Failure;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{Found, Script};
+use raddle_engine::shrink::{Effort, alike, shrink};
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
@@ -49,10 +50,12 @@ impl Session {
     /// Exactly one execution.
     fn replay(&mut self, schedule: Schedule) -> Report {
         let record = self.workers.replay(&Script::Names(schedule), &self.plan.limits);
-        if let Some(divergence) = &record.divergence {
-            self.notes.push(format!("the schedule does not fit {divergence}; from there on it went freely"));
-        }
-        Report::of_record(self.test.clone(), record, Origin::Replay, 1)
+        let misfit =
+            record.divergence.as_ref().map(|d| format!("the schedule does not fit {d}; from there on it went freely"));
+        let mut report = Report::of_record(self.test.clone(), record, Origin::Replay, 1);
+        report.misfit = misfit.is_some();
+        self.notes.extend(misfit);
+        report
     }
 
     fn read_regressions(&mut self) -> Option<Regressions> {
@@ -104,12 +107,22 @@ impl Session {
         report
     }
 
-    /// Runs the failing order again, so that what the program prints in it comes last and its steps can be shown.
+    /// Makes the failing order small and runs it again, so that what the program prints in it comes last and its steps can be
+    /// shown.
     fn run_once_more(&mut self, found: Found) -> Failed {
         let Found { failure, script, after } = found;
-        let record = self.workers.replay(&script, &self.plan.limits);
+        let limits = &self.plan.limits;
+        let first = self.workers.replay(&script, limits);
+        let shows = first.outcome.failure().is_some_and(|again| alike(again, &failure)) && first.divergence.is_none();
+        // With the fewest switches, every execution that is too long is one in which nobody else has a turn.
+        let record = if shows && !matches!(failure, Failure::TooManySteps { .. }) {
+            let small = shrink(first, Effort::default(), &mut |script| self.workers.replay(script, limits));
+            self.workers.replay(&Script::Names(small), limits)
+        } else {
+            first
+        };
         let again = record.outcome.failure();
-        let same = again.is_some_and(|again| again.kind() == failure.kind());
+        let same = again.is_some_and(|again| alike(again, &failure));
         if !same && !matches!(failure, Failure::Nondeterminism(_)) {
             let other = again.map_or("no failure".to_owned(), |again| format!("{} instead", again.kind()));
             let diverged = record.divergence.as_ref().map(|d| format!("; it went another way {d}")).unwrap_or_default();
@@ -125,7 +138,9 @@ impl Session {
     /// Keeps the failing schedule for the next time.
     fn keep(&mut self, report: &mut Report, regressions: &mut Regressions) {
         let (Some(failed), Some(file)) = (&report.failed, &self.files.regressions) else { return };
-        let Some(failure) = report.failure_line().filter(|_| failed.replays()) else { return };
+        // One that takes too many steps is long to write and long to run, and what it shows depends on the bound.
+        let lasting = failed.replays() && !matches!(failed.failure, Failure::TooManySteps { .. });
+        let Some(failure) = report.failure_line().filter(|_| lasting) else { return };
         let file = files::shown(file, &self.test);
         match regressions.keep(&self.test.path, &failed.record.schedule, &failure) {
             Ok(()) => report.saved = Some(file),

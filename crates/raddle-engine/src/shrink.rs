@@ -1,0 +1,133 @@
+//! Making a failing schedule small: as few switches between tasks as it takes, and no decision that makes no difference.
+//!
+//! Decisions are left out, first the latest, then piece by piece (delta debugging, Zeller and Hildebrandt 2002), and what is
+//! left is taken as [hints](Script::Hints): one that does not fit is passed over. A candidate counts only if it was run and
+//! failed in the same way at a lower cost; its own decisions, as they were taken, are the next to be made smaller.
+
+use crate::outcome::{Failure, Outcome};
+use crate::schedule::Schedule;
+use crate::search::{Record, Script};
+
+/// How much may be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// At most this many executions.
+    pub executions: u32,
+    /// At most about this many steps in all of them.
+    pub steps: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { executions: 400, steps: 2_000_000 }
+    }
+}
+
+/// Looks for a schedule that fails as `record` does with fewer switches; `run` executes a script. The same record and the same
+/// program give the same answer.
+pub fn shrink(record: Record, effort: Effort, run: &mut dyn FnMut(&Script) -> Record) -> Schedule {
+    let Outcome::Failed(failure) = record.outcome.clone() else {
+        return record.schedule;
+    };
+    let mut search = Shrinking { failure: *failure, best: record, left: effort, run };
+    search.cut_the_end();
+    search.cut_pieces();
+    search.best.schedule
+}
+
+struct Shrinking<'r> {
+    failure: Failure,
+    best: Record,
+    left: Effort,
+    run: &'r mut dyn FnMut(&Script) -> Record,
+}
+
+impl Shrinking<'_> {
+    /// Runs what is left of the decisions if those from `from` to `to` are left out; keeps it if that is better.
+    fn try_without(&mut self, from: usize, to: usize) -> bool {
+        if self.left.executions == 0 || self.left.steps == 0 {
+            return false;
+        }
+        let Schedule { seed, decisions } = &self.best.schedule;
+        let decisions = decisions[..from].iter().chain(&decisions[to..]).cloned().collect();
+        let record = (self.run)(&Script::Hints(Schedule { seed: *seed, decisions }));
+        self.left.executions -= 1;
+        self.left.steps = self.left.steps.saturating_sub(record.steps.len() as u64 + 1);
+        let better = cost(&record) < cost(&self.best)
+            && record.outcome.failure().is_some_and(|failure| alike(failure, &self.failure));
+        if better {
+            self.best = record;
+        }
+        better
+    }
+
+    /// Leaves out the latest decisions: as many as will go, by halves.
+    fn cut_the_end(&mut self) {
+        let mut piece = self.best.schedule.decisions.len();
+        while piece > 0 {
+            let end = self.best.schedule.decisions.len();
+            if !self.try_without(end.saturating_sub(piece), end) {
+                piece /= 2;
+            }
+            piece = piece.min(self.best.schedule.decisions.len());
+        }
+    }
+
+    /// Leaves out pieces anywhere, large ones first.
+    fn cut_pieces(&mut self) {
+        let mut piece = self.best.schedule.decisions.len() / 2;
+        while piece > 0 {
+            let mut at = 0;
+            while at < self.best.schedule.decisions.len() && self.left.executions > 0 {
+                let to = (at + piece).min(self.best.schedule.decisions.len());
+                if !self.try_without(at, to) {
+                    at += piece;
+                }
+            }
+            piece /= 2;
+        }
+    }
+}
+
+/// What is to be small: first the switches, then what has to be written down, then the steps to be read.
+fn cost(record: &Record) -> (u32, usize, usize) {
+    (record.switches, record.schedule.decisions.len(), record.steps.len())
+}
+
+/// Whether both tell of the same mistake: of the same kind and, for a panic, from the same place.
+#[must_use]
+pub fn alike(one: &Failure, other: &Failure) -> bool {
+    match (one, other) {
+        (Failure::Panic { place: a, .. }, Failure::Panic { place: b, .. }) => a == b,
+        _ => one.kind() == other.kind(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+    use crate::search::{Limits, replay};
+
+    /// The example program does not fail by itself; here it does wherever task 1 steps before task 0 has ended.
+    #[test]
+    fn what_makes_no_difference_is_left_out() {
+        let mut runs = 0;
+        let mut run = |script: &Script| {
+            runs += 1;
+            let mut record = replay(&mut Counters::new(&[30, 30, 30]), script, &Limits::default());
+            let tasks: Vec<_> = record.steps.iter().map(|step| step.task.number()).collect();
+            let last_of_0 = tasks.iter().rposition(|&t| t == 0).unwrap();
+            if tasks[..last_of_0].contains(&1) {
+                record.outcome = Failure::TooManySteps { bound: 0, unfinished: Vec::new() }.into();
+            }
+            record
+        };
+        let text = "v1:3,2x3,1,2,3x7,1x2,2,3,1,2x2,1x4,3x2,2,1x3,2x9,1,3x4,1x8";
+        let long = run(&Script::Names(text.parse().unwrap()));
+        assert!(long.outcome.failure().is_some() && long.switches > 10);
+        let small = shrink(long, Effort::default(), &mut run);
+        assert_eq!(small.to_string(), "v1:2");
+        assert!(runs < 100, "{runs}");
+    }
+}
