@@ -40,10 +40,15 @@ enum Joins {
     Spawns(Vec<String>),
 }
 
+/// As many rows of steps that no other task can see are told one by one: folding fewer would save nothing.
+const FEW_ROWS: usize = 3;
+
 /// What a task has done since its latest row.
 #[derive(Default)]
 struct Meanwhile {
-    own_steps: usize,
+    /// Steps on what no other task touches, in rows; no more of them than tell that they are many.
+    own: Vec<Draft>,
+    own_steps: u64,
     joined: Vec<String>,
     join_site: String,
 }
@@ -69,6 +74,11 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
             }
             _ if !races && !matters(step, &shared) => {
                 told.own_steps += 1;
+                if told.own.len() <= FEW_ROWS && !told.own.last_mut().is_some_and(|last| join(last, step, names)) {
+                    let (text, site) = (words(step, names), names.site(step.site));
+                    let row = Row { task: step.task, text, site, tone: Tone::Quiet };
+                    told.own.push(Draft { row, joins: joins(step, names) });
+                }
                 continue;
             }
             _ => drafts.extend(std::mem::take(told).rows(step.task)),
@@ -111,13 +121,19 @@ fn fold(rows: impl Iterator<Item = Row>) -> Vec<Row> {
 }
 
 impl Meanwhile {
-    fn rows(self, task: TaskId) -> impl Iterator<Item = Draft> {
-        let plural = if self.own_steps == 1 { "" } else { "s" };
-        let own = format!("… {} step{plural} of its own", self.own_steps);
-        let own = Row { task, text: own, site: String::new(), tone: Tone::Quiet };
-        let join = Row { task, text: format!("join {}", list(&self.joined)), site: self.join_site, tone: Tone::Plain };
-        let told = [(self.own_steps > 0).then_some(own), (!self.joined.is_empty()).then_some(join)];
-        told.into_iter().flatten().map(|row| Draft { row, joins: Joins::No })
+    fn rows(mut self, task: TaskId) -> Vec<Draft> {
+        if self.own.len() > FEW_ROWS {
+            let text = format!("… {} steps that no other thread can see", number(self.own_steps));
+            let row = Row { task, text, site: String::new(), tone: Tone::Quiet };
+            self.own = vec![Draft { row, joins: Joins::No }];
+        }
+        let mut told = self.own;
+        if !self.joined.is_empty() {
+            let text = format!("join {}", list(&self.joined));
+            let row = Row { task, text, site: self.join_site, tone: Tone::Plain };
+            told.push(Draft { row, joins: Joins::No });
+        }
+        told
     }
 }
 
