@@ -75,20 +75,20 @@ const SAVED_BELOW_BYTES: usize = if cfg!(target_arch = "x86_64") { 24 } else { 6
 const LINK_BYTES: usize = 64;
 
 impl Berth {
-    /// The lowest address of the stack that may be used; the guard page lies below.
+    /// The lowest address of the stack that may be used; the reserve and the guard page lie below.
     fn limit(&self) -> usize {
         self.base - self.stack_bytes.next_multiple_of(cut_off::PAGE_BYTES)
     }
 }
 
 impl Fiber {
-    /// A fiber on a fresh stack of at least `stack_bytes`, with a guard page below it.
+    /// A fiber on a fresh stack of at least `stack_bytes`, with guarded pages below it.
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
         cut_off::install();
         if stack_bytes > MOST_STACK_BYTES {
             return Err(std::io::Error::other(format!("a stack has at most {MOST_STACK_BYTES} bytes")));
         }
-        let stack = DefaultStack::new(stack_bytes)?;
+        let stack = DefaultStack::new(stack_bytes.next_multiple_of(cut_off::PAGE_BYTES) + cut_off::RESERVE_BYTES)?;
         let berth = Box::new(Berth {
             switch: Cell::new(ptr::null()),
             job: Cell::default(),
@@ -97,6 +97,7 @@ impl Fiber {
             base: stack.base().get(),
             stack_bytes,
         });
+        cut_off::close_reserve(berth.limit())?;
         let own: *const Berth = &raw const *berth;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Switch, ()| {
             // SAFETY: the box outlives the coroutine: both are fields of one `Fiber`, and the coroutine only runs while the

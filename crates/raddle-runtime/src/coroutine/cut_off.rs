@@ -1,14 +1,28 @@
 //! Cutting a fiber off where the process would end: a stack overflow, caught at the guard page, and an abort because a
 //! destructor panicked while a panic unwound the task. Both become failures of that task.
 //!
-//! The handler of a fault looks whether it lies in the guard page of the fiber that runs on this OS thread, and came from the
-//! program itself and not from inside a shared library (which may hold a lock of the allocator's). The handler of an abort looks
-//! whether the panic hook has announced one. If so, they let the fiber return as if its function had ended; nothing on its
-//! stack is dropped. Any other signal goes to the handler that was there before. Elsewhere than on Linux with x86-64 or
-//! AArch64, the process ends as it would without Raddle.
+//! The handler of a fault looks whether it lies in the guarded pages below the stack of the fiber that runs on this OS thread. If
+//! it came from the program's own code, it lets the fiber return as if its function had ended; nothing on its stack is dropped.
+//! If it came from inside a shared library, which may hold a lock of the allocator's, it opens that one page, so that the library
+//! can go on: sooner or later it is the program itself that needs the next. The handler of an abort looks whether the panic
+//! hook has announced one, and does the same. Any other signal goes to the handler that was there before. Elsewhere than on
+//! Linux with x86-64 or AArch64, the process ends as it would without Raddle.
 
-/// The size of a guard page, and what stack sizes are rounded to.
+use std::io;
+
+/// The size of a page, which stack sizes are rounded to.
 pub(super) const PAGE_BYTES: usize = 4096;
+
+/// What lies below a stack for libraries that are in the middle of something when it ends.
+pub(super) const RESERVE_BYTES: usize = 16 * PAGE_BYTES;
+
+/// Guards the reserve of a stack whose lowest usable address is `limit`.
+pub(super) fn close_reserve(limit: usize) -> io::Result<()> {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    linux::protect(limit - RESERVE_BYTES, RESERVE_BYTES, libc::PROT_NONE)?;
+    let _ = limit;
+    Ok(())
+}
 
 /// Installs the handler, once per process.
 pub(super) fn install() {
@@ -73,8 +87,16 @@ mod linux {
         // read, by plain loads; nothing is allocated or locked.
         unsafe {
             let context = &mut *context.cast::<libc::ucontext_t>();
-            let ours =
-                if signal == libc::SIGABRT { announced() } else { is_overflow((*info).si_addr().addr(), context) };
+            let ours = match signal {
+                libc::SIGABRT => announced(),
+                _ if !in_guard((*info).si_addr().addr()) => false,
+                _ if in_program_text(context) => true,
+                _ if open_page((*info).si_addr().addr()) => return,
+                _ => {
+                    tell_overflow();
+                    false
+                }
+            };
             if !(ours && cut_off(context)) {
                 pass_on(signal, info, ptr::from_mut(context).cast());
             }
@@ -86,16 +108,54 @@ mod linux {
         current::with(|execution| execution.aborting.get()).unwrap_or(false)
     }
 
-    /// Whether the running fiber ran into its guard page at `fault`, in the program's own code.
-    fn is_overflow(fault: usize, context: &libc::ucontext_t) -> bool {
+    /// Whether `fault` lies in the guarded pages of the running fiber. Large frames are probed page by page, so they are never
+    /// stepped over.
+    fn in_guard(fault: usize) -> bool {
         let trap = current::with(|execution| execution.lane.trap()).flatten();
-        let (Some((_, limit)), Some(installed)) = (trap, INSTALLED.get()) else {
-            return false;
-        };
-        // Large frames are probed page by page, so the guard page is never stepped over.
-        let guard = limit - super::PAGE_BYTES..limit;
+        trap.is_some_and(|(_, limit)| (limit - super::RESERVE_BYTES - super::PAGE_BYTES..limit).contains(&fault))
+    }
+
+    /// Opens the page of the reserve that `fault` lies in; says whether that could be done.
+    fn open_page(fault: usize) -> bool {
+        let trap = current::with(|execution| execution.lane.trap()).flatten();
+        let in_reserve = trap.is_some_and(|(_, limit)| fault >= limit - super::RESERVE_BYTES);
+        let page = fault & !(super::PAGE_BYTES - 1);
+        in_reserve && protect(page, super::PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok()
+    }
+
+    pub(super) fn protect(from: usize, bytes: usize, how: c_int) -> std::io::Result<()> {
+        // SAFETY: called with pages of a fiber's own stack only, either when nobody uses them yet, or to open them.
+        match unsafe { libc::mprotect(ptr::with_exposed_provenance_mut(from), bytes, how) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    }
+
+    /// Whether the fault came from the program's own code.
+    fn in_program_text(context: &libc::ucontext_t) -> bool {
         let (pc, _) = counters(context);
-        guard.contains(&fault) && (installed.text.0..installed.text.1).contains(&pc)
+        INSTALLED.get().is_some_and(|installed| (installed.text.0..installed.text.1).contains(&pc))
+    }
+
+    /// Says which task it was before the process ends, where even the reserve was not enough.
+    fn tell_overflow() {
+        let task = current::with(|e| e.state.try_borrow().map_or(0, |state| state.current.number())).unwrap_or(0);
+        let mut digits = [b'0'; 10];
+        let mut rest = task;
+        for digit in digits.iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        let first = digits.iter().position(|digit| *digit != b'0').unwrap_or(digits.len() - 1);
+        let parts: [&[u8]; 3] = [
+            b"raddle: task ",
+            &digits[first..],
+            b" (0 is main) ran out of stack inside a library, where it cannot be cut off; the process ends\n",
+        ];
+        for part in parts {
+            // SAFETY: a plain call into libc with a valid buffer, which signal handlers may make.
+            unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+        }
     }
 
     /// Lets the running fiber return; says whether there is one.
