@@ -273,9 +273,11 @@ impl Execution {
                 task.teardowns += 1;
                 let swallowed = task.teardowns > MOST_TEARDOWNS;
                 drop(state);
-                // A program that catches what unwinds it, again and again, is not asked any more.
-                while swallowed {
-                    self.lane.suspend();
+                if swallowed {
+                    // A program that catches what unwinds it, again and again, is left where it is.
+                    loop {
+                        self.lane.suspend();
+                    }
                 }
                 panic::resume_unwind(Box::new(Teardown));
             }

@@ -162,10 +162,7 @@ impl Running {
             self.fibers.resize_with(task.index() + 1, || None);
         }
         self.fibers[task.index()] = Some(fiber);
-        let mut state = self.worker.execution.state.borrow_mut();
-        state.tasks[task.index()].status = Status::Alive;
-        state.current = task;
-        drop(state);
+        self.worker.execution.state.borrow_mut().begin_task(task);
         self.resume(task);
     }
 

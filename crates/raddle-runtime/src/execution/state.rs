@@ -12,7 +12,7 @@ use crate::coroutine::Job;
 use crate::coroutine::act::Act;
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::{Spin, Verdict};
-use crate::execution::task::Task;
+use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
 use crate::sync::statics::Kept;
 use crate::time::CLOCK;
@@ -200,7 +200,6 @@ impl State {
         self.stale = true;
         self.unsettled = true;
         self.tasks.push(Task::new(self.current, ordinal, label, end, signal));
-        self.alive.push(task);
         task
     }
 
@@ -221,6 +220,24 @@ impl State {
         if !self.unwinding.is_empty() {
             self.unwinding.push(self.current);
         }
+    }
+
+    /// A task that was created is about to run for the first time.
+    pub(crate) fn begin_task(&mut self, task: TaskId) {
+        self.tasks[task.index()].status = Status::Alive;
+        self.alive.push(task);
+        self.current = task;
+    }
+
+    /// The current task has ended, or cannot go on any more.
+    pub(crate) fn end_task(&mut self, task: TaskId) {
+        self.tasks[task.index()].status = Status::Finished;
+        if let Some(at) = self.alive.iter().rposition(|&t| t == task) {
+            self.alive.remove(at);
+        }
+        self.unwinding.retain(|&t| t != task);
+        self.stale = true;
+        self.unsettled = true;
     }
 
     /// What the current task has looked at.

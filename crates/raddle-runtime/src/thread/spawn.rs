@@ -11,7 +11,7 @@ use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, Newborn, Status, Teardown, here};
+use crate::execution::{Ask, Execution, Newborn, Teardown, here};
 use crate::panics;
 use crate::thread::handle::Thread;
 
@@ -157,11 +157,7 @@ pub(crate) fn run_task(body: impl FnOnce()) {
     let finished = current::with(|execution| {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
-        state.alive.retain(|&t| t != task);
-        state.unwinding.retain(|&t| t != task);
-        state.stale = true;
-        state.unsettled = true;
-        state.task().status = Status::Finished;
+        state.end_task(task);
         let end = state.task().end;
         let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&FINISH, end, Effect::Change, here()) };
         state.record(&ask, Variant::Ready, |moment| *moment.word() = 1);
