@@ -26,9 +26,6 @@ impl State {
         let mut timed = false;
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
-            if ask.unseen {
-                continue;
-            }
             if self.stalled > 0 && self.spins[task.index()].stalled {
                 return self.list_actions_slowly(actions);
             }

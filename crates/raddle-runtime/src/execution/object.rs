@@ -37,6 +37,8 @@ pub(crate) struct Object {
     pub(crate) version: u32,
     /// How many tasks ask for something that depends on its word.
     pub(crate) waiting: u32,
+    /// How many of them need no decision.
+    pub(crate) waiting_unseen: u32,
     /// Whether somebody who spins has watched it in this execution.
     pub(crate) watched: bool,
     /// Where the value lies, for values whose tag another execution has overwritten.
@@ -46,7 +48,7 @@ pub(crate) struct Object {
 impl Object {
     /// One that belongs to no value of the user's.
     pub(crate) fn of_the_runtime(kind: &'static Kind, word: u64) -> Self {
-        Self { kind, made: None, word, version: 0, waiting: 0, watched: false, address: 0 }
+        Self { kind, made: None, word, version: 0, waiting: 0, waiting_unseen: 0, watched: false, address: 0 }
     }
 }
 
@@ -105,6 +107,7 @@ impl Tag {
                 word,
                 version: 0,
                 waiting: 0,
+                waiting_unseen: 0,
                 watched: false,
                 address,
             });

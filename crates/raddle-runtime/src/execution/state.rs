@@ -271,6 +271,7 @@ impl State {
         }
         let object = &mut self.objects[ask.object.index()];
         object.waiting += u32::from(ask.ready.is_some());
+        object.waiting_unseen += u32::from(ask.unseen);
         let looks = matches!(
             ask.op.class,
             Class::Read | Class::Update | Class::Acquire | Class::Send | Class::Receive | Class::Wait | Class::Time
@@ -354,6 +355,7 @@ impl State {
                 Class::Read | Class::Write | Class::Update | Class::Cell | Class::Acquire | Class::Release
             );
             self.stale |= !alone || object.waiting > 0 || object.watched;
+            self.unsettled |= object.waiting_unseen > 0;
         }
         if variant != Variant::Ready || ask.op.class == Class::Yield {
             spin.hint();
@@ -396,7 +398,9 @@ impl State {
             unreachable!("raddle bug: a task that asks for nothing was chosen");
         };
         if ask.ready.is_some() {
-            self.objects[ask.object.index()].waiting -= 1;
+            let object = &mut self.objects[ask.object.index()];
+            object.waiting -= 1;
+            object.waiting_unseen -= u32::from(ask.unseen);
         }
         if self.alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, ask.op.class);
