@@ -74,7 +74,7 @@ fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
     // The harness knows a test by its path without the crate.
     Some(match report.test.path.split_once("::") {
         Some((_, path)) => format!("RADDLE_REPLAY={what} cargo test {path}"),
-        None if report.test.path.is_empty() => format!("RADDLE_REPLAY={what}"),
+        None if report.test.path.is_empty() => format!("set RADDLE_REPLAY={what} and run it again"),
         None => format!("RADDLE_REPLAY={what} cargo test {}", report.test.path),
     })
 }

@@ -1,6 +1,6 @@
 //! A small bank with a bug: a transfer looks at an account, lets go of it, and writes back what it saw.
 //!
-//! `cargo run --example bank` searches the orders of two transfers and shows one in which money is lost.
+//! `cargo run -p programs --example bank` searches the orders of two transfers and shows one in which money is lost.
 
 #![expect(clippy::print_stdout, reason = "an example speaks to whoever runs it")]
 
