@@ -71,6 +71,9 @@ const MOST_STACK_BYTES: usize = 1 << 44;
 /// What a switch saves below where the stack ended: three words on x86-64, at most this much elsewhere.
 const SAVED_BELOW_BYTES: usize = if cfg!(target_arch = "x86_64") { 24 } else { 64 };
 
+/// Loops that wait for others are seldom deeper in calls than this.
+const MOST_DIGESTED_BYTES: usize = 64 << 10;
+
 /// What lies at the base of every stack: the link to whoever resumed the fiber, which is no part of the task's state.
 const LINK_BYTES: usize = 64;
 
@@ -132,11 +135,15 @@ impl Fiber {
     }
 
     /// A hash of the stack of a fiber that has handed control back: equal if its task has come round in a loop with nothing
-    /// changed. Registers are part of it, since switching saves them there.
+    /// changed. Registers are part of it, since switching saves them there. `None` if the stack is so deep that it would take
+    /// long.
     #[cold]
-    pub(crate) fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> Option<u64> {
         let mut at = (self.berth.paused_at.get() - SAVED_BELOW_BYTES).max(self.berth.limit()).next_multiple_of(8);
         let end = self.berth.base - LINK_BYTES;
+        if end - at > MOST_DIGESTED_BYTES {
+            return None;
+        }
         let mut hash = at as u64;
         while at < end {
             // SAFETY: the range lies within the fiber's own stack, which is mapped, and nobody writes to it while the fiber is
@@ -146,7 +153,7 @@ impl Fiber {
             hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
             at += 8;
         }
-        hash
+        Some(hash)
     }
 
     /// How much stack it has.

@@ -56,6 +56,7 @@ impl State {
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
         let mut timed = false;
+        let mut guessed = false;
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             let spin = &mut self.spins[task.index()];
@@ -64,6 +65,7 @@ impl State {
                 self.stalled -= 1;
             }
             if spin.stalled {
+                guessed |= !spin.proven;
                 continue;
             }
             if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
@@ -80,6 +82,9 @@ impl State {
         }
         if self.stalled > 0 && actions.iter().all(|a| a.variant == Variant::Spurious) {
             self.let_stalled_go(actions);
+        } else {
+            // Others go on while one waits that might have gone on as well.
+            self.left_out |= guessed;
         }
         drop_if_only_spurious(actions);
         self.let_others_go_first(actions);

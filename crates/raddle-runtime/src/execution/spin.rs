@@ -128,20 +128,20 @@ impl Spin {
         before.is_some()
     }
 
-    /// Decides whether a task that looks again stalls; `digest` is that of its stack.
-    pub(crate) fn judge(&mut self, digest: u64) -> Verdict {
+    /// Decides whether a task that looks again stalls; `digest` is that of its stack, if it could be taken.
+    pub(crate) fn judge(&mut self, digest: Option<u64>) -> Verdict {
         let often = if self.hinted { OFTEN_IF_WAITING } else { OFTEN };
         // In its first round a loop writes over what the stack held from earlier; what it never writes stays as it is. So
         // only from the second round on does the same loop look the same in every execution.
         let verdict = if self.looks == 0 {
             Verdict::GoesOn
-        } else if self.digests.contains(&digest) {
+        } else if digest.is_some_and(|digest| self.digests.contains(&digest)) {
             Verdict::ComesRound
         } else if self.looks >= often {
             Verdict::Guessed
         } else {
             self.digests.rotate_right(1);
-            self.digests[0] = digest;
+            self.digests[0] = digest.unwrap_or(0);
             Verdict::GoesOn
         };
         self.stalled = verdict != Verdict::GoesOn;

@@ -286,12 +286,10 @@ impl State {
 
     /// Decides whether a task that is about to look again at something unchanged spins; `digest` is that of its stack.
     #[cold]
-    pub(crate) fn judge_spinning(&mut self, task: TaskId, digest: u64) {
+    pub(crate) fn judge_spinning(&mut self, task: TaskId, digest: Option<u64>) {
         let spin = &mut self.spins[task.index()];
-        match spin.judge(digest) {
-            Verdict::GoesOn => return,
-            Verdict::ComesRound => {}
-            Verdict::Guessed => self.left_out = true,
+        if spin.judge(digest) == Verdict::GoesOn {
+            return;
         }
         self.stalled += 1;
         for watched in spin.watched() {

@@ -70,10 +70,13 @@ impl<T> Slot<T> {
         match word >> HOME_SHIFT {
             OUTSIDE => self.outside.get().expect("raddle bug: a value made outside is gone"),
             INSIDE => self.inside.get().expect("raddle bug: a value made inside is gone"),
-            kept => match &state.statics[(kept - KEPT) as usize] {
-                Some(kept) => kept.get(),
-                None => panic!("raddle: the value of a static was used after the execution had ended, by a destructor"),
-            },
+            kept => {
+                let value = state.statics[(kept - KEPT) as usize].as_ref().map(Kept::get);
+                drop(state);
+                value.unwrap_or_else(|| {
+                    panic!("raddle: a destructor used the value of a static after the execution had ended")
+                })
+            }
         }
     }
 
