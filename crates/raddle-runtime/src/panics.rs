@@ -15,7 +15,7 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if current::with(|execution| note(execution, info)).is_none() {
+            if current::with(|execution| note(execution, info)).unwrap_or(true) {
                 before(info);
             }
         }));
@@ -31,30 +31,26 @@ pub(crate) fn message(payload: &dyn Any) -> String {
 /// The panics with which the compiler's own code ends the process, instead of unwinding further.
 const LAST_WORDS: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
-fn note(execution: &Execution, info: &PanicHookInfo<'_>) {
+/// Keeps what a task's panic says; returns whether it is to be printed as well.
+fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> bool {
     let Ok(mut state) = execution.state.try_borrow_mut() else {
         // Raddle's own panic, in the middle of an operation: it has to be seen.
-        print_own_bug(info);
-        return;
+        return true;
     };
     let message = message(info.payload());
     let place = info.location().map(Place::from);
     if !LAST_WORDS.contains(&message.as_str()) {
         state.note_unwinding();
         state.task().panics.push((message, place));
-        return;
+        return state.settings.print_panics;
     }
     // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
     // thread then counts as panicking for ever, which is why the worker is not used any more.
     let task = state.current;
-    let Some((second, place)) = state.task().panics.pop() else { return };
+    let Some((second, place)) = state.task().panics.pop() else { return true };
     let first = state.task().panics.pop().map_or(message, |(message, _)| message);
     state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
     state.spoiled = true;
     execution.aborting.set(true);
-}
-
-#[expect(clippy::print_stderr, reason = "a bug of Raddle's own, on the way to ending the process")]
-fn print_own_bug(info: &PanicHookInfo<'_>) {
-    eprintln!("{info}");
+    false
 }

@@ -32,6 +32,11 @@ impl Environment {
         Ok(settings)
     }
 
+    /// Whether panics are to come with backtraces.
+    pub(crate) fn backtraces(&self) -> bool {
+        (self.lookup)("RUST_BACKTRACE").is_some_and(|value| value != "0")
+    }
+
     /// Whether a report may be coloured, on a terminal or elsewhere.
     pub(crate) fn colours(&self, on_terminal: bool) -> bool {
         let says = |name| (self.lookup)(name).is_some_and(|value| !value.is_empty() && value != "0");

@@ -49,7 +49,7 @@ impl Session {
 
     /// Exactly one execution.
     fn replay(&mut self, schedule: Schedule) -> Report {
-        let record = self.workers.replay(&Script::Names(schedule), &self.plan.limits);
+        let record = self.workers.show(&Script::Names(schedule), &self.plan.limits, self.plan.backtraces);
         let misfit =
             record.divergence.as_ref().map(|d| format!("the schedule does not fit {d}; from there on it went freely"));
         let mut report = Report::of_record(self.test.clone(), record, Origin::Replay, 1);
@@ -117,7 +117,7 @@ impl Session {
         // With the fewest switches, every execution that is too long is one in which nobody else has a turn.
         let record = if shows && !matches!(failure, Failure::TooManySteps { .. }) {
             let small = shrink(first, Effort::default(), &mut |script| self.workers.replay(script, limits));
-            self.workers.replay(&Script::Names(small), limits)
+            self.workers.show(&Script::Names(small), limits, self.plan.backtraces)
         } else {
             first
         };

@@ -246,6 +246,8 @@ pub(crate) struct Plan {
     /// Where files go, if the user says so; empty for nowhere.
     pub(crate) out: Option<PathBuf>,
     pub(crate) regressions: bool,
+    /// Print the panics of the execution that is shown, for their backtraces.
+    pub(crate) backtraces: bool,
 }
 
 /// Executions of a strategy that has no end of its own, if nothing is said.
@@ -283,13 +285,15 @@ impl Plan {
         };
         let usual = threads::Settings::default();
         let program = threads::Settings {
+            print_panics: false,
             stack_bytes: settings.stack_size.unwrap_or(usual.stack_bytes),
             spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
         };
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);
-        Ok(Self { strategy, label, limits, program, replay, out, regressions })
+        let backtraces = environment.backtraces();
+        Ok(Self { strategy, label, limits, program, replay, out, regressions, backtraces })
     }
 }
 

@@ -39,6 +39,13 @@ impl Workers {
         self.on_fresh_worker(|program| search::replay(program, script, limits))
     }
 
+    /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.
+    pub(crate) fn show(&self, script: &Script, limits: &Limits, print_panics: bool) -> Record {
+        let settings = Settings { print_panics, ..self.settings.clone() };
+        let loud = Self { name: self.name.clone(), body: self.body.clone(), settings };
+        loud.replay(script, limits)
+    }
+
     fn on_fresh_worker<R: Send>(&self, work: impl FnOnce(&mut Threads) -> R + Send) -> R {
         thread::scope(|scope| {
             let builder = thread::Builder::new().name(self.name.clone()).stack_size(WORKER_STACK_BYTES);

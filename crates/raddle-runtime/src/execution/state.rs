@@ -26,11 +26,13 @@ pub struct Settings {
     pub spurious: u32,
     /// Whether a panic that ends a spawned thread is left to whoever joins it.
     pub isolate_panics: bool,
+    /// Whether panics of tasks are printed where they happen, with a backtrace if the environment asks for one.
+    pub print_panics: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false }
+        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false }
     }
 }
 
