@@ -85,8 +85,7 @@ fn with_rng<R>(draw: impl FnOnce(&mut Rng) -> R) -> R {
     let mut once = |rng: &mut Rng| draw.take().map(|draw| draw(rng));
     let drawn = current::with(|execution| {
         let mut state = execution.state.borrow_mut();
-        state.drew_random = true;
-        once(&mut state.rng)
+        once(state.rng())
     });
     drawn.unwrap_or_else(|| once(&mut Rng::new(RandomState::new().hash_one(0)))).expect("drawn once, here or there")
 }

@@ -25,7 +25,8 @@ use crate::{panics, thread};
 
 /// A function that starts threads, to be executed again and again.
 pub struct Threads {
-    body: Arc<dyn Fn() + Send + Sync>,
+    /// Counted twice, since counting is cheap only within the OS thread.
+    body: Rc<Arc<dyn Fn() + Send + Sync>>,
     worker: Rc<Worker>,
 }
 
@@ -68,7 +69,7 @@ impl Threads {
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
         };
-        Self { body, worker: Rc::new(worker) }
+        Self { body: Rc::new(body), worker: Rc::new(worker) }
     }
 }
 
@@ -433,7 +434,7 @@ impl System for Running {
     }
 
     fn drew_random(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.drew_random)
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.drew_random())
     }
 }
 

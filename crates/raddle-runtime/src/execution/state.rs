@@ -99,8 +99,9 @@ pub(crate) struct State {
     pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
     pub(super) clock_leap: u64,
-    pub(crate) rng: Rng,
-    pub(crate) drew_random: bool,
+    seed: u64,
+    /// The program's own random numbers, from the first that is drawn on.
+    rng: Option<Rng>,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
     pub(crate) statics: Vec<Option<Kept>>,
 }
@@ -139,8 +140,8 @@ impl Default for State {
             changes: 0,
             spurious_left: 0,
             clock_leap: 1,
-            rng: Rng::new(0),
-            drew_random: false,
+            seed: 0,
+            rng: None,
             statics: Vec::new(),
         }
     }
@@ -171,8 +172,8 @@ impl State {
         self.changes = 0;
         self.spurious_left = self.settings.spurious;
         self.clock_leap = 1_000_000;
-        self.rng = Rng::new(seed);
-        self.drew_random = false;
+        self.seed = seed;
+        self.rng = None;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
     }
@@ -240,6 +241,16 @@ impl State {
         self.unwinding.retain(|&t| t != task);
         self.stale = true;
         self.unsettled = true;
+    }
+
+    /// The program's own random numbers.
+    pub(crate) fn rng(&mut self) -> &mut Rng {
+        self.rng.get_or_insert_with(|| Rng::new(self.seed))
+    }
+
+    /// Whether the program has drawn any.
+    pub(crate) fn drew_random(&self) -> bool {
+        self.rng.is_some()
     }
 
     /// What the current task has looked at.
