@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod estimate;
 pub mod example;
 pub mod ids;
 pub mod order;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::estimate::{Estimate, Walks};
 use crate::ids::StepIx;
 use crate::outcome::{Cast, Failure, Outcome, Waiting};
 use crate::schedule::{Decided, Divergence, Schedule};
@@ -56,6 +57,8 @@ pub struct Report {
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
+    /// How many orders there seem to be, if anything is known of that.
+    pub estimate: Option<Estimate>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
@@ -95,6 +98,8 @@ pub struct Search<'s> {
     /// Choices of the latest execution, at the points where the strategy was or could have been asked.
     path: Vec<Chosen>,
     trace: Trace,
+    /// What uniform walks tell of the size of the tree.
+    walks: Walks,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
 }
@@ -136,6 +141,7 @@ impl<'s> Search<'s> {
             guessed: 0,
             steps: 0,
             longest: 0,
+            estimate: None,
             elapsed: Duration::ZERO,
             ended: Ended::BudgetSpent,
             found: None,
@@ -150,6 +156,7 @@ impl<'s> Search<'s> {
             prefix: Vec::new(),
             path: Vec::new(),
             trace: Trace::default(),
+            walks: Walks::default(),
             next_look: (0, 0),
         }
     }
@@ -182,7 +189,8 @@ impl<'s> Search<'s> {
     /// What was found so far.
     #[must_use]
     pub fn report(self) -> Report {
-        Report { elapsed: self.started.elapsed(), ..self.report }
+        let estimate = self.strategy.estimate().or_else(|| self.walks.estimate());
+        Report { elapsed: self.started.elapsed(), estimate, ..self.report }
     }
 
     fn budget_spent(&mut self) -> bool {
@@ -233,11 +241,16 @@ impl<'s> Search<'s> {
         // As long as the choices are those of the latest execution, the points must look as they did there.
         let mut familiar = self.watch;
         let mut depth = 0;
+        let uniform = self.strategy.walks_uniformly();
+        let mut product = 1.0;
         loop {
             let point = system.point();
             let choice = match point {
                 Point::End(outcome) => {
                     self.path.truncate(depth);
+                    if uniform {
+                        self.walks.add(product);
+                    }
                     return Walked::To(outcome.clone());
                 }
                 _ if self.trace.len() >= self.limits.steps as usize => {
@@ -275,6 +288,7 @@ impl<'s> Search<'s> {
                         None => self.path.push(Chosen { choice, alternatives, looks }),
                     }
                     depth += 1;
+                    product *= f64::from(alternatives);
                     choice
                 }
             };

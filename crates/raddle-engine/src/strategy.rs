@@ -10,6 +10,7 @@ pub mod portfolio;
 pub mod random;
 pub mod round_robin;
 
+use crate::estimate::Estimate;
 use crate::outcome::Outcome;
 use crate::system::{Action, Choice, Point, Variant};
 use crate::trace::Trace;
@@ -32,6 +33,17 @@ pub trait Strategy: Send {
     /// Whether the strategy is to be asked at points with a single alternative too. Asked once.
     fn sees_every_point(&self) -> bool {
         false
+    }
+
+    /// Whether the execution that has just begun is a uniform random walk, which tells how many orders there are. Asked once
+    /// for each.
+    fn walks_uniformly(&self) -> bool {
+        false
+    }
+
+    /// How many orders there are, as far as the strategy can tell from its own book-keeping. Asked at the end of a search.
+    fn estimate(&self) -> Option<Estimate> {
+        None
     }
 
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not

@@ -13,6 +13,7 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use raddle_engine::estimate::Estimate;
 use raddle_engine::outcome::Failure;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Record};
@@ -37,6 +38,8 @@ pub struct Report {
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
+    /// How many orders there seem to be.
+    pub(crate) estimate: Option<Estimate>,
     /// A schedule that was asked for by hand does not fit.
     pub(crate) misfit: bool,
     /// The file that the failing schedule was written to.
@@ -98,6 +101,7 @@ impl Report {
             failed: None,
             passed: None,
             notes: Vec::new(),
+            estimate: None,
             misfit: false,
             saved: None,
             kept_in: None,
@@ -111,8 +115,8 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, steps, .. } = *searched;
-        let mut report = Self { executions, failing, steps, ..Self::new(test, verdict, label) };
+        let search::Report { executions, failing, guessed, steps, estimate, .. } = *searched;
+        let mut report = Self { executions, failing, steps, estimate, ..Self::new(test, verdict, label) };
         if verdict == Verdict::NoFailure && searched.ended == Ended::Done(Claim::Selective) && guessed > 0 {
             report.notes.push(format!(
                 "every order that was offered was seen, but in {} of them a loop that counts its rounds was taken to spin \

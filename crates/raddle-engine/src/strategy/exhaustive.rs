@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::estimate::{Estimate, Subtrees};
 use crate::rng::Rng;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
@@ -75,6 +76,13 @@ impl Strategy for Exhaustive {
         }
     }
 
+    fn estimate(&self) -> Option<Estimate> {
+        match &self.order {
+            Order::DepthFirst(path) => Some(Estimate { orders: path.leaves(), error: None }),
+            Order::BreadthFirst(_) | Order::Random(_) => None,
+        }
+    }
+
     fn revisits(&self) -> bool {
         true
     }
@@ -85,21 +93,35 @@ impl Strategy for Exhaustive {
 struct Path {
     started: bool,
     levels: Vec<Level>,
+    /// How many leaves the whole tree has, once that is known.
+    whole: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Level {
     choice: u32,
     alternatives: u32,
+    /// What lies below the choices that are done.
+    done: Subtrees,
 }
 
 impl Path {
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
         if self.started {
-            while self.levels.pop_if(|level| level.choice + 1 == level.alternatives).is_some() {}
-            match self.levels.last_mut() {
-                Some(level) => level.choice += 1,
-                None => return false,
+            // The leaf just reached is one, and what is full goes up as a subtree.
+            let mut leaves = 1.0;
+            loop {
+                let Some(level) = self.levels.last_mut() else {
+                    self.whole.get_or_insert(leaves);
+                    return false;
+                };
+                level.done.add(leaves);
+                if level.choice + 1 < level.alternatives {
+                    level.choice += 1;
+                    break;
+                }
+                leaves = level.done.leaves(level.alternatives, None);
+                self.levels.pop();
             }
         }
         self.started = true;
@@ -108,8 +130,14 @@ impl Path {
     }
 
     fn choose(&mut self, alternatives: u32) -> Choice {
-        self.levels.push(Level { choice: 0, alternatives });
+        self.levels.push(Level { choice: 0, alternatives, done: Subtrees::default() });
         Choice(0)
+    }
+
+    /// How many leaves there seem to be: what is not visited is taken to be like what is.
+    fn leaves(&self) -> f64 {
+        let above = |below: f64, level: &Level| level.done.leaves(level.alternatives, Some(below));
+        self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(1.0, above))
     }
 }
 

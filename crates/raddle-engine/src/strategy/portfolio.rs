@@ -79,6 +79,13 @@ impl Strategy for Portfolio {
         };
     }
 
+    fn walks_uniformly(&self) -> bool {
+        match self.turn {
+            Turn::Systematic => false,
+            Turn::Sampler(which) => self.samplers[which].walks_uniformly(),
+        }
+    }
+
     fn revisits(&self) -> bool {
         true
     }

@@ -41,4 +41,8 @@ impl Strategy for Random {
     }
 
     fn end(&mut self, _: &Run<'_>) {}
+
+    fn walks_uniformly(&self) -> bool {
+        true
+    }
 }

@@ -1,5 +1,7 @@
 //! The verdict in one line, always with a number.
 
+use raddle_engine::estimate::Estimate;
+
 use super::{Origin, Report, Verdict, account};
 
 /// A number with its thousands apart.
@@ -42,13 +44,46 @@ pub(crate) fn line(report: &Report) -> String {
         (Verdict::Failed, None) => format!("FAILED after {}", orders(*executions)),
         (Verdict::Verified, _) if *executions == 1 => "verified: the 1 order there is".to_owned(),
         (Verdict::Verified, _) => format!("verified: all {}", orders(*executions)),
-        (Verdict::NoFailure, _) => format!("no failure in {} ({label})", orders(*executions)),
+        (Verdict::NoFailure, _) => format!("no failure in {} ({label})", share(*executions, report.estimate)),
     }
+}
+
+/// So many of all orders, if it is known about how many those are.
+fn share(executions: u64, estimate: Option<Estimate>) -> String {
+    let Some(Estimate { orders: all, error }) = estimate else {
+        return orders(executions);
+    };
+    let told = error.map(|error| (error * 100.0).round()).filter(|percent| *percent > 0.0);
+    let wrong_by = told.map(|percent| format!(" ± {percent} %")).unwrap_or_default();
+    if all <= executions as f64 && error.is_none() {
+        return orders(executions);
+    }
+    if all <= executions as f64 {
+        // Samplers see the same order more than once.
+        return format!("{} executions of a program with ≈ {}{wrong_by} orders", number(executions), about(all));
+    }
+    let part = 100.0 * executions as f64 / all;
+    let part = if part >= 0.1 { format!("{part:.1}") } else { format!("{part:.0e}") };
+    format!("{} of ≈ {}{wrong_by} orders ({part} %)", number(executions), about(all))
+}
+
+/// A large number, as exactly as it is known.
+fn about(n: f64) -> String {
+    if n < 1e6 { number(n.round() as u64) } else { format!("{n:.1e}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{Estimate, number, share};
+
+    #[test]
+    fn how_much_was_seen_is_told_as_far_as_it_is_known() {
+        let of = |orders, error| Some(Estimate { orders, error });
+        assert_eq!(share(10_000, None), "10,000 orders");
+        assert_eq!(share(10_000, of(2.1e6, Some(0.12))), "10,000 of ≈ 2.1e6 ± 12 % orders (0.5 %)");
+        assert_eq!(share(10_000, of(3e12, None)), "10,000 of ≈ 3.0e12 orders (3e-7 %)");
+        assert_eq!(share(500, of(2.0, Some(0.0))), "500 executions of a program with ≈ 2 orders");
+    }
 
     #[test]
     fn thousands_are_set_apart() {
