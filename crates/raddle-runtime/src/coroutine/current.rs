@@ -23,7 +23,7 @@ pub(crate) fn enter<R>(execution: &Execution, body: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `body` with the execution that the calling code is part of; `None` outside of any.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(body: impl FnOnce(&Execution) -> R) -> Option<R> {
     let current = CURRENT.get();
     if current.is_null() {

@@ -71,7 +71,7 @@ impl Tag {
     /// Calls `body` with the value's place in the running execution; `None` outside of any. A value that the execution
     /// meets for the first time starts with the word that `first` gives, which is told whether the value was used by an
     /// earlier execution.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with<R>(
         &self,
         kind: &'static Kind,
@@ -84,7 +84,7 @@ impl Tag {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn object(&self, state: &mut State, kind: &'static Kind, first: impl FnOnce(Met) -> u64) -> ObjectId {
         let place = self.place.load(Ordering::Relaxed);
         if place >> INDEX_BITS == state.number {
@@ -148,7 +148,7 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     /// A step on this object that can always be taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step<R>(
         &self,
         op: &'static Operation,
@@ -161,7 +161,7 @@ impl Place<'_> {
     }
 
     /// A step on this object that waits until `ready` says so of the object's word and `key`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_when<R>(
         &self,
         (ready, key): (fn(u64, u64) -> bool, u64),

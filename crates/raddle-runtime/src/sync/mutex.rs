@@ -55,6 +55,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Calls `body` with the lock's place in the running execution, having looked whether it brings contents along.
+    #[inline(always)]
     fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         let leaks = Cell::new(false);
         let first = |met| {
@@ -74,11 +75,13 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// If the lock is poisoned: somebody panicked while holding it. The error still has the guard.
+    #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         self.lock_at(here())
     }
 
+    #[inline(always)]
     pub(super) fn lock_at(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         let taken = self.with(site, |place| {
             place.step_when((|word, _| word & HELD == 0, 0), &LOCK, Ordered::ACQUIRE, site, |moment| {
@@ -284,6 +287,7 @@ impl<'a, T: ?Sized> Released<'a, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
         let Some(data) = self.data.take() else { return };
         drop(data);

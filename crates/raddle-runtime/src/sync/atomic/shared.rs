@@ -12,7 +12,7 @@ macro_rules! shared_operations {
             }
 
             /// Calls `body` with the atomic's place in the running execution; `None` outside of any.
-            #[inline]
+            #[inline(always)]
             fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
                 self.tag.with(&$kind, |_| $to(self.inner.load(Ordering::Relaxed)), body)
             }
@@ -49,7 +49,7 @@ macro_rules! shared_operations {
             /// # Panics
             ///
             /// If `order` is `Release` or `AcqRel`.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 let (site, ordered) = (here(), step::load_order(order));
@@ -64,7 +64,7 @@ macro_rules! shared_operations {
             /// # Panics
             ///
             /// If `order` is `Acquire` or `AcqRel`.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
                 let (site, ordered) = (here(), step::store_order(order));
@@ -74,7 +74,7 @@ macro_rules! shared_operations {
             }
 
             /// Replaces the value and returns what it was.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 static SWAP: Operation = Operation { verb: "swap", class: Class::Update };
@@ -84,7 +84,7 @@ macro_rules! shared_operations {
 
             /// Replaces the value, in one step, by what `change` makes of it; returns what it was, or `None` outside of any
             /// execution.
-            #[inline]
+            #[inline(always)]
             fn update_with(
                 &self,
                 op: &'static Operation,
@@ -105,7 +105,7 @@ macro_rules! shared_operations {
             /// # Panics
             ///
             /// If `failure` is `Release` or `AcqRel`.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -131,7 +131,7 @@ macro_rules! shared_operations {
             /// # Panics
             ///
             /// If `failure` is `Release` or `AcqRel`.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
@@ -147,7 +147,7 @@ macro_rules! shared_operations {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             fn exchange(
                 current: $value,
@@ -250,7 +250,7 @@ macro_rules! update_operations {
     ($value:ty; $($(#[$doc:meta])* $name:ident |$before:ident, $argument:ident: $type:ty| $after:expr;)*) => {
         $(
             $(#[$doc])*
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn $name(&self, $argument: $type, order: Ordering) -> $value {
                 static OP: Operation = Operation { verb: stringify!($name), class: Class::Update };

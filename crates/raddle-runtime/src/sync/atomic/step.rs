@@ -56,7 +56,7 @@ pub(super) fn peek(place: Place<'_>) -> u64 {
     place.execution.state.borrow().objects[place.object.index()].word
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn load(place: Place<'_>, ordered: Ordered, site: Site) -> u64 {
     place.step(&LOAD, Effect::Read, ordered, site, |moment| {
         let word = *moment.word();
@@ -65,7 +65,7 @@ pub(super) fn load(place: Place<'_>, ordered: Ordered, site: Site) -> u64 {
     })
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
     place.step(&STORE, Effect::Change, ordered, site, |moment| {
         put(moment, word);
@@ -73,7 +73,7 @@ pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
 }
 
 /// Puts what `change` makes of the value in its place, and returns what was there.
-#[inline]
+#[inline(always)]
 pub(super) fn update(
     place: Place<'_>,
     op: &'static Operation,
@@ -89,6 +89,7 @@ pub(super) fn update(
     })
 }
 
+#[inline(always)]
 fn put(moment: &mut Moment<'_>, word: u64) {
     let before = std::mem::replace(moment.word(), word);
     moment.left(word);
