@@ -4,6 +4,7 @@
 //! [`begin`](Strategy::begin) once, then [`choose`](Strategy::choose) at each point that has more than one alternative
 //! and lies beyond the prefix that `begin` asked for, then [`end`](Strategy::end) once.
 
+pub mod dpor;
 pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
@@ -11,7 +12,7 @@ pub mod random;
 pub mod round_robin;
 
 use crate::outcome::Outcome;
-use crate::system::{Action, Choice, Point, Variant};
+use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
 
 /// Decides what happens next. One file per strategy, under `strategy/`.
@@ -31,6 +32,11 @@ pub trait Strategy: Send {
 
     /// Whether the strategy is to be asked at points with a single alternative too. Asked once.
     fn sees_every_point(&self) -> bool {
+        false
+    }
+
+    /// Whether the strategy wants to know at the end what the tasks that have not ended were about to do. Asked once.
+    fn wants_pending(&self) -> bool {
         false
     }
 
@@ -80,6 +86,8 @@ pub struct Run<'a> {
     pub outcome: Option<&'a Outcome>,
     /// What it did.
     pub trace: &'a Trace,
+    /// What every task that has not ended was about to do, if the strategy [wants](Strategy::wants_pending) to know.
+    pub pending: &'a [Pending],
 }
 
 /// The choice that stays with the task that stepped last if it can go on in the ordinary way, and else takes the first

@@ -130,6 +130,9 @@ pub struct Step {
     pub found: Option<Word>,
     /// What was left there, if that is worth telling.
     pub left: Option<Word>,
+    /// The operation changes the object only if it finds this there (a compare-exchange, a `try_lock`); `None` if it always
+    /// does, never does, or it is not known.
+    pub wants: Option<Word>,
     /// Where in the source.
     pub site: Site,
     /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without

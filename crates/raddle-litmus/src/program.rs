@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, Place, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{self, Action, Choice, Point, System, Variant};
+use raddle_engine::system::{self, Action, Choice, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::compile::{Code, compile};
@@ -185,6 +185,7 @@ impl Execution {
             access: taken.access,
             found: taken.found.map(word),
             left: taken.left.map(word),
+            wants: taken.wants.map(word),
             site: action.site,
             alternatives,
             more: 0,
@@ -208,6 +209,7 @@ impl Execution {
             },
             found: Some(Word(u64::from(value))),
             left: None,
+            wants: None,
             site: site(),
             alternatives: choices,
             more: 0,
@@ -290,6 +292,17 @@ impl System for Execution {
                 site: site(),
                 held_by: holder.map(|holder| (TaskId::new(holder), site())).into_iter().collect(),
             }
+        };
+        let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
+        (0..self.state.threads.len()).filter(at_step).map(waits).collect()
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        let waits = |thread: usize| {
+            let Access { object, effect, role, .. } = self.state.announced(&self.code, thread);
+            let op = operation(self.state.pending(&self.code, thread).verb);
+            let action = Action { task: task(thread), variant: Variant::Ready, op, object, effect, role, site: site() };
+            Pending { action, ready: self.state.enabled(&self.code, thread) }
         };
         let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
         (0..self.state.threads.len()).filter(at_step).map(waits).collect()

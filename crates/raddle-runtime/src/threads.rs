@@ -14,7 +14,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Point, Program, System, Variant};
+use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
 use raddle_engine::trace::{Effect, Site, Trace};
 
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
@@ -402,6 +402,10 @@ impl System for Running {
 
     fn unfinished(&self) -> Vec<Waiting> {
         self.worker.execution.state.borrow().unfinished()
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
     }
 
     fn left_out(&self) -> bool {

@@ -25,11 +25,13 @@ pub(crate) struct Taken {
     pub more: Option<Access>,
     pub found: Option<i64>,
     pub left: Option<i64>,
+    /// It changes something only if it finds this.
+    pub wants: Option<i64>,
 }
 
 impl Taken {
     fn of(access: Access) -> Self {
-        Self { access, more: None, found: None, left: None }
+        Self { access, more: None, found: None, left: None, wants: None }
     }
 }
 
@@ -126,7 +128,8 @@ impl State {
     fn take_cell(&mut self, step: StepCode, target: usize, [first, second]: [i64; 2], taken: &mut Taken) -> i64 {
         let cell = &mut self.cells[target];
         let old = *cell;
-        taken.found = (step.verb != Verb::Store).then_some(old);
+        taken.found = Some(old);
+        taken.wants = (step.verb == Verb::Cas).then_some(first);
         let (new, gives) = match step.verb {
             Verb::Store => (Some(first), 0),
             Verb::Add => (Some(old.wrapping_add(first)), old),
@@ -144,6 +147,8 @@ impl State {
 
     fn take_mutex(&mut self, step: StepCode, target: usize, thread: usize, taken: &mut Taken) -> i64 {
         let holder = &mut self.holders[target];
+        taken.found = Some(i64::from(holder.is_some()));
+        taken.wants = (step.verb == Verb::TryLock).then_some(0);
         match step.verb {
             Verb::Unlock => *holder = None,
             _ if holder.is_none() => *holder = Some(thread as u32),

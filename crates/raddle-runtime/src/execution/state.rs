@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::rng::Rng;
-use raddle_engine::system::{Action, Variant};
+use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::coroutine::Job;
@@ -256,6 +256,7 @@ impl State {
             access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
+            wants: None,
             site: ask.site,
             alternatives: std::mem::take(&mut self.alternatives),
             more: 0,
@@ -488,6 +489,15 @@ impl State {
             return Outcome::Completed;
         }
         Failure::Deadlock { waiting: self.unfinished() }.into()
+    }
+
+    /// What every task that has not ended is about to do, and whether it can.
+    pub(crate) fn pending(&self) -> Vec<Pending> {
+        let asks = |&task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref()?;
+            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask) })
+        };
+        self.alive.iter().filter_map(asks).collect()
     }
 
     /// What every task that has not ended is about to do.
