@@ -32,8 +32,10 @@ struct Touched {
 pub struct Race {
     /// The earlier.
     pub first: usize,
-    /// The role of the earlier, where they meet.
+    /// The earlier gave what the later took, so they are in a race only if the later could do without.
     pub gives: bool,
+    /// As far as can be told from who gave and took before, it could.
+    pub spare: bool,
     /// Whether the earlier changed what they meet at.
     pub changed: bool,
     /// Where they meet, by its place in the table.
@@ -186,6 +188,8 @@ impl Before {
         found.clear();
         let task = events.get(index).task;
         let mut causes = Vec::new();
+        // Who takes whatever comes first would have taken something else in another's place.
+        let takes_any = events.get(index).class == Class::Receive && events.get(index).label == Label::Way(Variant::Ready);
         for touch in events.touches(index) {
             let slot = touch.slot();
             let Some(table) = self.touched.get(slot) else { continue };
@@ -205,21 +209,50 @@ impl Before {
                 let takes = touch.role == Role::Takes;
                 let cause = takes && (earlier.role == Role::Gives || looked_at_held(&table[..at], *earlier));
                 if cause {
+                    if takes_any && events.get(event).class == Class::Send {
+                        break;
+                    }
                     causes.push((slot, event));
-                    if earlier.role == Role::Gives && !given && could_do_without(events, &table[..at], event) {
-                        found.push(Race { first: event, gives: true, changed: true, slot });
+                    if earlier.role == Role::Gives && !given {
+                        let spare = could_do_without(events, &table[..at], event);
+                        found.push(Race { first: event, gives: true, spare, changed: true, slot });
                     }
                     given = true;
                     continue;
                 }
                 let changed = earlier.effect == Effect::Change;
-                found.push(Race { first: event, gives: false, changed, slot });
+                found.push(Race { first: event, gives: false, spare: true, changed, slot });
                 if changed {
                     break;
                 }
             }
         }
         self.keep_immediate(events, found, &causes);
+    }
+
+    /// Finds the events that are dependent with event `index` and did not happen before what its task did before: more than those
+    /// in a race. Latest first on each object.
+    pub fn rivals(&self, events: &Events, index: usize, previous: Option<usize>, found: &mut Vec<Race>) {
+        found.clear();
+        let task = events.get(index).task;
+        for touch in events.touches(index) {
+            let slot = touch.slot();
+            let Some(table) = self.touched.get(slot) else { continue };
+            let upto = table.partition_point(|earlier| (earlier.event as usize) < index);
+            for (at, earlier) in table[..upto].iter().enumerate().rev() {
+                let first = earlier.event as usize;
+                let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change;
+                if !conflict || events.get(first).task == task || self.known_to(events, first, previous) {
+                    continue;
+                }
+                let (gives, takes) = (earlier.role == Role::Gives, touch.role == Role::Takes);
+                if !takes || gives || !looked_at_held(&table[..at], *earlier) {
+                    let (gives, changed) = (gives && takes, earlier.effect == Effect::Change);
+                    let spare = !gives || could_do_without(events, &table[..at], first);
+                    found.push(Race { first, gives, spare, changed, slot });
+                }
+            }
+        }
     }
 
     /// Keeps the races between whose events nothing else lies. What gave is between, but not for the object it gave.
@@ -253,8 +286,8 @@ fn looked_at_held(before: &[Touched], look: Touched) -> bool {
 /// not give back what it had taken itself.
 fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let giver = events.get(gift).task;
-    let held = before.iter().rev().find(|earlier| earlier.role != Role::Gives).map(|earlier| earlier.event as usize);
-    let gives_back = held.is_some_and(|event| events.get(event).task == giver);
+    let own = before.iter().rev().find(|earlier| events.get(earlier.event as usize).task == giver);
+    let gives_back = own.is_some_and(|own| own.role != Role::Gives);
     let is_end = events.get(gift).class == Class::Finish;
     !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
 }

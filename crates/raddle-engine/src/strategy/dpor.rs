@@ -145,7 +145,10 @@ impl Dpor {
     fn reverse_races_with(&mut self, index: usize) {
         let previous = self.before.previous(&self.events, self.events.get(index).task, index);
         let mut races = mem::take(&mut self.races);
-        self.before.races(&self.events, index, previous, &mut races);
+        match self.algorithm {
+            Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
+            _ => self.before.races(&self.events, index, previous, &mut races),
+        }
         for race in &races {
             self.reverse(race, Second { event: index, previous });
         }
@@ -275,7 +278,9 @@ impl Strategy for Dpor {
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;
-            if !pending.ready || (cut_short && !self.refused.contains(&task)) {
+            // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
+            let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
+            if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
                 self.reverse_races_with_pending(&pending.action);
             }
         }

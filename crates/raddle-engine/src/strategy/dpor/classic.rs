@@ -1,6 +1,9 @@
 //! Classic reduction: persistent sets (Flanagan and Godefroid, POPL 2005; ALGORITHMS.md section 4). From the node of a race's
-//! first event, run the second event's task if it can go on there, or one that did something that happens before the second
-//! event; if there is none, run all.
+//! first event, run the second event's task if it can go on there, or one that did something that its task knew of; if there is
+//! none, run all.
+//!
+//! With sleep sets, a task that is asleep there would not be run after all, though what leads to the second event may wake it:
+//! then, too, all are run.
 
 use super::path::Node;
 use crate::ids::TaskId;
@@ -18,13 +21,13 @@ pub(super) fn plan(
     let leads = |task: TaskId| {
         let helps = |at: usize| {
             let known = previous.is_some_and(|previous| before.ordered(events, at, previous));
-            let in_time = events.get(at).task == task && !before.ordered(events, first, at);
-            in_time && (known || (second < before.len() && before.ordered(events, at, second)))
+            known && events.get(at).task == task && !before.ordered(events, first, at)
         };
         task == target || (first + 1..second.min(before.len())).any(helps)
     };
     let good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
-    if good.is_empty() {
+    let asleep = |option: &_| node.sleep[..node.asleep].iter().any(|item| (item.task, item.label) == *option);
+    if good.is_empty() || good.iter().any(asleep) {
         for option in node.options.clone() {
             if option != node.current() {
                 node.add(option);

@@ -30,6 +30,9 @@ pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Ra
     let there = second.previous.is_none_or(|previous| previous < first);
     let Event { task, label, .. } = *events.get(second.event);
     let takes_turns = !race.changed && events.touches(second.event).iter().any(|touch| touch.role == Role::Takes);
+    if race.gives && !(if there { nodes[first].has(task, label) } else { race.spare }) {
+        return None;
+    }
     let possible =
         !there || nodes[first].has(task, label) || takes_turns || let_go_later(events, race, (first, second.event));
     possible.then_some(first)
