@@ -189,7 +189,7 @@ impl Before {
         let task = events.get(index).task;
         let mut causes = Vec::new();
         // Who takes whatever comes first would have taken something else in another's place.
-        let takes_any = events.get(index).class == Class::Receive && events.get(index).label == Label::Way(Variant::Ready);
+        let takes_any = events.get(index).class == Class::Receive;
         for touch in events.touches(index) {
             let slot = touch.slot();
             let Some(table) = self.touched.get(slot) else { continue };

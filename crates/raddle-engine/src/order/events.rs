@@ -9,7 +9,7 @@
 
 use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::system::Variant;
-use crate::trace::{Class, Effect, Role, Step, Trace, Word};
+use crate::trace::{Class, Effect, Offer, Role, Step, Trace, Word};
 
 /// What was decided: together with the task it tells apart everything that can happen at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +75,8 @@ pub struct Event {
     pub found: Option<Word>,
     /// It changes something only if it finds this value.
     pub wants: Option<Word>,
+    /// The message it sends, and where that can be received, if receives choose there.
+    pub offers: Option<(ObjectId, Offer)>,
     begin: u32,
     end: u32,
 }
@@ -83,7 +85,7 @@ impl Event {
     /// One that has not happened.
     #[must_use]
     pub fn pending(task: TaskId, label: Label, class: Class, object: ObjectId) -> Self {
-        Self { task, label, class, object, found: None, wants: None, begin: 0, end: 0 }
+        Self { task, label, class, object, found: None, wants: None, offers: None, begin: 0, end: 0 }
     }
 }
 
@@ -208,6 +210,7 @@ impl Events {
             object: step.access.object,
             found: step.found,
             wants: step.wants,
+            offers: None,
             begin,
             end: self.mark(),
         });
@@ -227,6 +230,10 @@ impl Events {
         // Nobody can tell in which order plain memory was touched, unless it was raced on, which is a failure in any order.
         if step.op.class != Class::Cell {
             for access in trace.accesses(index) {
+                if let Role::Offers(offer) = access.role {
+                    self.events[now - 1].offers = Some((access.object, offer));
+                    continue;
+                }
                 let role = match step.op.class {
                     Class::Join => Role::Takes,
                     Class::Finish => Role::Gives,

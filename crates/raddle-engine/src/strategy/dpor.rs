@@ -19,6 +19,7 @@
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
 mod classic;
+mod messages;
 mod optimal;
 mod path;
 mod reversal;
@@ -36,7 +37,7 @@ use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
-use crate::trace::Trace;
+use crate::trace::{Class, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
@@ -125,13 +126,14 @@ impl Dpor {
     /// Goes back to the deepest node where something is left and takes that.
     fn advance(&mut self) -> bool {
         let exact = self.exact();
+        let widely = self.algorithm != Algorithm::Optimal;
         self.nodes.truncate(self.events.len());
         while let Some(node) = self.nodes.last_mut() {
             if !node.tree.is_empty() {
                 let done = self.nodes.len() - 1;
                 let node = &mut self.nodes[done];
                 node.sleep.push(Item::of(&self.events, done));
-                if let Some(beyond) = node.take_next(exact) {
+                if let Some(beyond) = node.take_next(exact, widely) {
                     self.beyond = beyond;
                     return true;
                 }
@@ -156,13 +158,53 @@ impl Dpor {
     }
 
     fn reverse(&mut self, race: &Race, second: Second) {
-        let Some(first) = reversal::origin(&self.events, &self.before, &self.nodes, race, second) else { return };
+        let (e, later) = (self.events.get(race.first), self.events.get(second.event));
+        let receives = later.class == Class::Receive && later.object == e.object;
+        if receives && messages::chose(&self.events, race.first) {
+            return self.reverse_receives(race.first, second);
+        }
+        if let Some(first) = reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
+            self.plan(first, second, second.event);
+        }
+    }
+
+    /// The second of two receives comes first, with the other's message or, if that is possible, its own.
+    fn reverse_receives(&mut self, first: usize, second: Second) {
+        let own = messages::sender(&self.events, second.event);
+        if self.algorithm == Algorithm::Classic
+            || own.is_some_and(|send| messages::can_take(&self.events, &self.before, first, send))
+        {
+            self.plan(first, second, second.event);
+        }
+        if self.algorithm != Algorithm::Classic
+            && let Some(instead) = messages::suppose_instead(&mut self.events, second.event, first)
+        {
+            self.plan(first, Second { event: instead, ..second }, second.event);
+            self.events.forget();
+        }
+    }
+
+    /// Receives that came before a message was sent could have waited for it.
+    fn reverse_waits_for(&mut self, send: usize) {
+        for receive in messages::could_have_waited(&self.events, &self.before, send) {
+            let previous = self.before.previous(&self.events, self.events.get(send).task, send);
+            if self.algorithm == Algorithm::Classic {
+                self.plan(receive, Second { event: send, previous }, send);
+            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, send) {
+                self.plan(receive, Second { event: instead, previous }, send + 1);
+                self.events.forget();
+            }
+        }
+    }
+
+    /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`.
+    fn plan(&mut self, first: usize, second: Second, upto: usize) {
         if self.algorithm == Algorithm::Classic {
             let pair = (first, second.event);
             return classic::plan(&self.events, &self.before, &mut self.nodes[first], pair, second.previous);
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        let upto = if whole { self.before.len() } else { second.event.min(self.before.len()) };
+        let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
@@ -245,7 +287,10 @@ impl Strategy for Dpor {
             let latest = depth.checked_sub(1).map(|latest| self.events.get(latest).task);
             node.take_any(latest, exact)
         } else {
-            match node.take_next(exact) {
+            // Where a sequence is followed, what else its tasks might have got is planned by races of its own, for as long as
+            // there is somebody asleep whom it would not wake.
+            let widely = self.algorithm != Algorithm::Optimal || node.sleep.is_empty();
+            match node.take_next(exact, widely) {
                 Some(beyond) => {
                     self.beyond = beyond;
                     true
@@ -274,6 +319,9 @@ impl Strategy for Dpor {
         let fresh = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
         for event in fresh..self.events.len() {
             self.reverse_races_with(event);
+            if self.events.get(event).offers.is_some() {
+                self.reverse_waits_for(event);
+            }
         }
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {

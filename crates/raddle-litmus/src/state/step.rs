@@ -6,11 +6,11 @@
 //! | `store`, `add`, `cas` | changes it |
 //! | `lock`, `unlock` | changes the mutex, and takes or gives it |
 //! | `trylock` | changes the mutex; reads it if it fails |
-//! | `send` | changes and gives the message; to a channel in order of arrival, changes the channel's tail first |
+//! | `send` | changes and gives the message, and offers it where receives choose; to a channel in order of arrival, changes the channel's tail first |
 //! | `recv` | changes the channel's head; changes and takes the message |
 
 use raddle_engine::ids::ObjectId;
-use raddle_engine::trace::{Access, Effect, Ordered, Role};
+use raddle_engine::trace::{Access, Delivery, Effect, Offer, Ordered, Role};
 
 use super::{Message, MessageName, State, Status};
 use crate::compile::{Code, StepCode};
@@ -173,6 +173,13 @@ impl State {
             taken.more = Some(access(code.message(name), Effect::Change, Role::Gives));
             queue.push(message);
         } else {
+            let delivery = match code.channels[channel] {
+                Order::Arrival | Order::Unordered => Delivery::Unordered,
+                Order::PerSender => Delivery::PerSender,
+                Order::Causal => Delivery::Causal,
+            };
+            let offer = Offer { message: name.packed(), delivery };
+            taken.more = Some(access(code.head(channel), Effect::Read, Role::Offers(offer)));
             let place = queue.partition_point(|other| other.name < name);
             queue.insert(place, message);
         }

@@ -52,14 +52,15 @@ impl Node {
         self.sleep.iter().filter(|item| item.commutes_with(task, touches)).cloned().collect()
     }
 
-    /// Takes the next of what is to be run; returns what is to be run beyond it.
-    pub fn take_next(&mut self, exact: bool) -> Option<Vec<Branch>> {
+    /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the
+    /// other values, are to be run as well if `widely`.
+    pub fn take_next(&mut self, exact: bool, widely: bool) -> Option<Vec<Branch>> {
         while !self.tree.is_empty() {
             let (item, beyond) = self.tree.remove(0).enter();
             let option = (item.task, item.label);
             let place = self.options.iter().position(|&it| it == option);
             if let (Some(place), false) = (place, self.is_asleep(option, exact)) {
-                self.take(place);
+                self.take(place, widely);
                 return Some(beyond);
             }
         }
@@ -76,14 +77,16 @@ impl Node {
         let all = || (0..self.options.len()).filter(awake);
         let place = all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
         place.is_some_and(|place| {
-            self.take(place);
+            self.take(place, true);
             true
         })
     }
 
-    /// Takes an option. The other ways out of the same wait, and the other values, are to be run as well.
-    fn take(&mut self, place: usize) {
+    fn take(&mut self, place: usize, widely: bool) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
+        if !widely {
+            return;
+        }
         let (task, label) = self.options[place];
         for at in 0..self.options.len() {
             let other = self.options[at];

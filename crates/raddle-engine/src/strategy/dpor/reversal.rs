@@ -101,11 +101,12 @@ fn revise(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
     let mut touches = events.touches(second).to_vec();
     if e.class == Class::Receive && later.class == Class::Receive && e.object == later.object {
-        if later.label == e.label {
-            // It takes the message that the first one took.
-            touches.retain(|touch| touch.role != Role::Takes);
-            touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
+        if later.label != e.label {
+            return second;
         }
+        // It takes the message that the first one took.
+        touches.retain(|touch| touch.role != Role::Takes);
+        touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
     } else if e.object == later.object {
         let main = touches.iter_mut().find(|touch| touch.object == later.object && touch.role == Role::Plain);
         let Some(main) = main else { return second };
