@@ -36,7 +36,7 @@ use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
-use crate::system::{Action, Choice, Pending, Point};
+use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::{Class, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
@@ -235,6 +235,21 @@ impl Dpor {
         self.events.forget();
     }
 
+    /// A wait can end by time or for no reason only until it ends otherwise: where such a way out was lost, it is taken.
+    fn take_lost_ways_out(&mut self) {
+        for at in self.fresh..self.nodes.len() {
+            let (here, beyond) = self.nodes[at..].split_first_mut().expect("raddle bug: a node that is not there");
+            let odd = |label| matches!(label, Label::Way(Variant::TimedOut | Variant::Spurious));
+            for place in 0..here.options.len() {
+                let option = here.options[place];
+                let kept = || beyond.first().is_some_and(|next| next.has(option.0, option.1));
+                if odd(option.1) && option.0 != here.current().0 && !kept() {
+                    here.add(option);
+                }
+            }
+        }
+    }
+
     /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
     fn go_on_without_failing(&mut self, pending: &[Pending]) {
         let exact = self.exact();
@@ -332,6 +347,7 @@ impl Strategy for Dpor {
                 self.reverse_races_with_pending(&pending.action);
             }
         }
+        self.take_lost_ways_out();
         if cut_short {
             self.go_on_without_failing(run.pending);
         }

@@ -62,10 +62,6 @@ fn fuzz(seeds: std::ops::Range<u64>, size: Size) -> (u64, u64) {
     let mut first: Option<String> = None;
     let mut smallest = usize::MAX;
     for (seed, litmus, program, counted) in programs(seeds, size) {
-        let messages = ["per-sender", "causal", "unordered"].iter().any(|word| litmus.to_string().contains(word));
-        if messages && std::env::var("NO_MESSAGES").is_ok() {
-            continue;
-        }
         tried += 1;
         if let Some(fault) = faults(&program, &counted) {
             wrong += 1;
@@ -86,10 +82,37 @@ fn generated_programs() {
     assert!(tried >= 1_000, "only {tried} programs were small enough");
 }
 
+/// A number from the environment, for the run that takes as long as it is let.
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
 #[test]
-#[ignore = "minutes in release"]
+#[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_programs() {
-    let from: u64 = std::env::var("FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(100_000);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(20_000);
-    fuzz(from..from + count, SIZE);
+    let (from, count) = (number("FROM", 100_000), number("COUNT", 20_000));
+    let threads = u32::try_from(number("THREADS", 4)).expect("few");
+    let steps = u32::try_from(number("STEPS", 10)).expect("few");
+    let (tried, _) = fuzz(from..from + count, Size { threads, steps });
+    assert!(tried * 3 > count, "only {tried} of {count} programs were small enough");
+}
+
+/// How many of the programs show that the algorithm has the mistake, as it misses traces, repeats them, or gives up.
+fn caught(make: fn() -> Dpor, mistake: Mistake, may_block: bool) -> u64 {
+    let wrong = |(_, _, program, counted): &(u64, Litmus, Program, Counted)| {
+        let traces = u64::try_from(counted.count.all).expect("there are few");
+        let (report, seen) = run(program, make().with_mistake(mistake), 100 * traces + 1_000);
+        seen.traces() != counted.count.all || report.executions != traces || (!may_block && report.pruned > 0)
+    };
+    programs(10_000..11_200, SIZE).filter(wrong).count() as u64
+}
+
+#[test]
+fn mistakes_are_noticed() {
+    let skips = caught(Dpor::source, Mistake::SkipsBlocked, true);
+    let cuts = caught(Dpor::optimal, Mistake::CutsSequence, false);
+    let task_only = caught(Dpor::optimal, Mistake::KeepsTaskOnly, false);
+    let task_only_source = caught(Dpor::source, Mistake::KeepsTaskOnly, true);
+    let all = (skips, cuts, task_only, task_only_source);
+    assert!(skips > 0 && cuts > 0 && task_only > 0 && task_only_source > 0, "programs that notice: {all:?}");
 }
