@@ -1,6 +1,7 @@
 //! The strategies by name.
 
 use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::portfolio::Portfolio;
@@ -8,7 +9,7 @@ use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::round_robin::RoundRobin;
 
 /// What is used if nobody says otherwise.
-pub const DEFAULT: &str = "exhaustive";
+pub const DEFAULT: &str = "dpor";
 
 /// A strategy that can be had by name.
 pub struct Named {
@@ -31,6 +32,9 @@ pub enum Scope {
 
 /// All of them.
 pub const ALL: &[Named] = &[
+    Named { name: "dpor", make: |_| Box::new(Dpor::optimal()), scope: Scope::Traces },
+    Named { name: "dpor-source", make: |_| Box::new(Dpor::source()), scope: Scope::Traces },
+    Named { name: "dpor-classic", make: |_| Box::new(Dpor::classic()), scope: Scope::Everything },
     Named { name: "exhaustive", make: |_| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
     Named { name: "random", make: |seed| Box::new(Random::new(seed)), scope: Scope::Sample },
     Named { name: "pct", make: |seed| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },

@@ -78,6 +78,7 @@ impl System for Counting {
             found: None,
             left: None,
             hold: Hold::Unchanged,
+            wants: None,
             site,
             alternatives,
             more: 0,

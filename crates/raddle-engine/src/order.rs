@@ -7,6 +7,9 @@
 //! object, a read-modify-write carries on what it finds published, a plain store ends it. A relaxed store after a release
 //! fence publishes what was known at the fence, and an acquire fence learns what relaxed loads before it found.
 
+pub mod before;
+pub mod events;
+
 use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Accessed, Failure};
 use crate::trace::{Access, Class, Effect, Step, Trace};
@@ -205,6 +208,7 @@ mod tests {
             hold: Hold::Unchanged,
             site: Location::caller(),
             alternatives: 1,
+            wants: None,
             more: 0,
         }
     }

@@ -94,6 +94,7 @@ pub struct Search<'s> {
     report: Report,
     watch: bool,
     every_point: bool,
+    wants_pending: bool,
     prefix: Vec<Choice>,
     /// Choices of the latest execution, at the points where the strategy was or could have been asked.
     path: Vec<Chosen>,
@@ -149,6 +150,7 @@ impl<'s> Search<'s> {
         Self {
             watch: strategy.revisits(),
             every_point: strategy.sees_every_point(),
+            wants_pending: strategy.wants_pending(),
             strategy,
             limits: limits.clone(),
             started: Instant::now(),
@@ -215,7 +217,8 @@ impl<'s> Search<'s> {
             Walked::To(outcome) => Some(outcome),
             Walked::Pruned => None,
         };
-        self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace });
+        let pending = if self.wants_pending { system.pending() } else { Vec::new() };
+        self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         self.report.guessed += u64::from(system.left_out());
         self.report.steps += self.trace.len() as u64;
         self.report.longest = self.report.longest.max(self.trace.len() as u64);

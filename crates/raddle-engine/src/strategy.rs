@@ -4,6 +4,7 @@
 //! [`begin`](Strategy::begin) once, then [`choose`](Strategy::choose) at each point that has more than one alternative
 //! and lies beyond the prefix that `begin` asked for, then [`end`](Strategy::end) once.
 
+pub mod dpor;
 pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
@@ -12,7 +13,7 @@ pub mod round_robin;
 
 use crate::estimate::Estimate;
 use crate::outcome::Outcome;
-use crate::system::{Action, Choice, Point, Variant};
+use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
 
 /// Decides what happens next. One file per strategy, under `strategy/`.
@@ -44,6 +45,11 @@ pub trait Strategy: Send {
     /// How many orders there are, as far as the strategy can tell from its own book-keeping. Asked at the end of a search.
     fn estimate(&self) -> Option<Estimate> {
         None
+    }
+
+    /// Whether the strategy wants to know at the end what the tasks that have not ended were about to do. Asked once.
+    fn wants_pending(&self) -> bool {
+        false
     }
 
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
@@ -92,6 +98,8 @@ pub struct Run<'a> {
     pub outcome: Option<&'a Outcome>,
     /// What it did.
     pub trace: &'a Trace,
+    /// What every task that has not ended was about to do, if the strategy [wants](Strategy::wants_pending) to know.
+    pub pending: &'a [Pending],
 }
 
 /// The choice that stays with the task that stepped last if it can go on in the ordinary way, and else takes the first

@@ -42,6 +42,12 @@ pub trait System {
     /// What every task that has not ended is about to do. Called when an execution is cut short.
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting>;
 
+    /// What every task that has not ended is about to do, and whether it can. Called at the end of an execution, for
+    /// strategies that ask for it.
+    fn pending(&self) -> Vec<Pending> {
+        Vec::new()
+    }
+
     /// Whether the program has drawn random numbers of its own, so that its seed belongs to the schedule.
     fn drew_random(&self) -> bool {
         false
@@ -127,6 +133,15 @@ pub struct Action {
     pub role: Role,
     /// Where in the source.
     pub site: Site,
+}
+
+/// What a task is about to do where an execution stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// What.
+    pub action: Action,
+    /// Whether it could be done now.
+    pub ready: bool,
 }
 
 /// Which way out of its wait a task takes. Ordered: the ordinary way first.

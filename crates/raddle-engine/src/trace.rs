@@ -100,6 +100,29 @@ pub enum Role {
     Takes,
     /// Lets those who wait to take the object go on.
     Gives,
+    /// Whoever receives at the object may take the message that this step sends. Orders nothing: such an access is never
+    /// dependent with another, and its effect does not count.
+    Offers(Offer),
+}
+
+/// A message, as those see it who may receive it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Offer {
+    /// Which it is; a receive takes it in the way of [`Variant::Message`] with this number.
+    pub message: u32,
+    /// Which messages come before it.
+    pub delivery: Delivery,
+}
+
+/// Which of the messages that wait in one place can be received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// Any.
+    Unordered,
+    /// Those before which their sender has not sent another.
+    PerSender,
+    /// Those before which, as far as messages tell, nobody has sent another.
+    Causal,
 }
 
 /// One object touched by a step.
@@ -132,6 +155,9 @@ pub struct Step {
     pub left: Option<Word>,
     /// Whether the task holds the object from here on.
     pub hold: Hold,
+    /// The operation changes the object only if it finds this there (a compare-exchange, a `try_lock`); `None` if it always
+    /// does, never does, or it is not known.
+    pub wants: Option<Word>,
     /// Where in the source.
     pub site: Site,
     /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Point, System, Variant};
-use raddle_engine::trace::{Effect, Trace};
+use raddle_engine::trace::{Effect, Role, Trace};
 use thiserror::Error;
 
 use crate::program::{Execution, Program};
@@ -115,7 +115,8 @@ impl Event {
 fn event(trace: &Trace) -> Event {
     let last = trace.len().checked_sub(1).expect("raddle bug: nothing happened");
     let step = &trace.steps()[last];
-    let touched = trace.accesses(StepIx::next_of(last)).map(|a| (a.object.number(), a.effect == Effect::Change));
+    let accesses = trace.accesses(StepIx::next_of(last)).filter(|a| !matches!(a.role, Role::Offers(_)));
+    let touched = accesses.map(|a| (a.object.number(), a.effect == Effect::Change));
     Event { task: step.task.number(), variant: step.variant, touches: touched.collect() }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, Place, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{self, Action, Choice, Point, System, Variant};
+use raddle_engine::system::{self, Action, Choice, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::compile::{Code, compile};
@@ -186,6 +186,7 @@ impl Execution {
             found: taken.found.map(word),
             left: taken.left.map(word),
             hold: Hold::Unchanged,
+            wants: taken.wants.map(word),
             site: action.site,
             alternatives,
             more: 0,
@@ -227,6 +228,7 @@ impl Execution {
             found: Some(Word(u64::from(value))),
             left: None,
             hold: Hold::Unchanged,
+            wants: None,
             site: site(),
             alternatives: choices,
             more: 0,
@@ -300,6 +302,17 @@ impl System for Execution {
 
     fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
         self.waiting()
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        let waits = |thread: usize| {
+            let Access { object, effect, role, .. } = self.state.announced(&self.code, thread);
+            let op = operation(self.state.pending(&self.code, thread).verb);
+            let action = Action { task: task(thread), variant: Variant::Ready, op, object, effect, role, site: site() };
+            Pending { action, ready: self.state.enabled(&self.code, thread) }
+        };
+        let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
+        (0..self.state.threads.len()).filter(at_step).map(waits).collect()
     }
 
     fn fork(&self) -> Option<Self> {

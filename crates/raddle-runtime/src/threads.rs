@@ -15,7 +15,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Point, Program, System, Variant};
+use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
 use raddle_engine::trace::{Effect, Site, Trace};
 
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
@@ -427,6 +427,10 @@ impl System for Running {
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
         self.worker.execution.state.borrow().unfinished(so_far)
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
     }
 
     fn left_out(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{self, Choice, Point, System};
+use raddle_engine::system::{self, Choice, Pending, Point, System};
 use raddle_engine::trace::Trace;
 
 use super::orders::{Relation, relation};
@@ -115,6 +115,10 @@ impl System for Watching {
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
         self.execution.unfinished(so_far)
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        self.execution.pending()
     }
 
     fn fork(&self) -> Option<Self> {

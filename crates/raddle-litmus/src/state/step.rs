@@ -6,11 +6,11 @@
 //! | `store`, `add`, `cas` | changes it |
 //! | `lock`, `unlock` | changes the mutex, and takes or gives it |
 //! | `trylock` | changes the mutex; reads it if it fails |
-//! | `send` | changes and gives the message; to a channel in order of arrival, changes the channel's tail first |
+//! | `send` | changes and gives the message, and offers it where receives choose; to a channel in order of arrival, changes the channel's tail first |
 //! | `recv` | changes the channel's head; changes and takes the message |
 
 use raddle_engine::ids::ObjectId;
-use raddle_engine::trace::{Access, Effect, Ordered, Role};
+use raddle_engine::trace::{Access, Delivery, Effect, Offer, Ordered, Role};
 
 use super::{Message, MessageName, State, Status};
 use crate::compile::{Code, StepCode};
@@ -25,11 +25,13 @@ pub(crate) struct Taken {
     pub more: Option<Access>,
     pub found: Option<i64>,
     pub left: Option<i64>,
+    /// It changes something only if it finds this.
+    pub wants: Option<i64>,
 }
 
 impl Taken {
     fn of(access: Access) -> Self {
-        Self { access, more: None, found: None, left: None }
+        Self { access, more: None, found: None, left: None, wants: None }
     }
 }
 
@@ -126,7 +128,8 @@ impl State {
     fn take_cell(&mut self, step: StepCode, target: usize, [first, second]: [i64; 2], taken: &mut Taken) -> i64 {
         let cell = &mut self.cells[target];
         let old = *cell;
-        taken.found = (step.verb != Verb::Store).then_some(old);
+        taken.found = Some(old);
+        taken.wants = (step.verb == Verb::Cas).then_some(first);
         let (new, gives) = match step.verb {
             Verb::Store => (Some(first), 0),
             Verb::Add => (Some(old.wrapping_add(first)), old),
@@ -144,6 +147,8 @@ impl State {
 
     fn take_mutex(&mut self, step: StepCode, target: usize, thread: usize, taken: &mut Taken) -> i64 {
         let holder = &mut self.holders[target];
+        taken.found = Some(i64::from(holder.is_some()));
+        taken.wants = (step.verb == Verb::TryLock).then_some(0);
         match step.verb {
             Verb::Unlock => *holder = None,
             _ if holder.is_none() => *holder = Some(thread as u32),
@@ -168,6 +173,13 @@ impl State {
             taken.more = Some(access(code.message(name), Effect::Change, Role::Gives));
             queue.push(message);
         } else {
+            let delivery = match code.channels[channel] {
+                Order::Arrival | Order::Unordered => Delivery::Unordered,
+                Order::PerSender => Delivery::PerSender,
+                Order::Causal => Delivery::Causal,
+            };
+            let offer = Offer { message: name.packed(), delivery };
+            taken.more = Some(access(code.head(channel), Effect::Read, Role::Offers(offer)));
             let place = queue.partition_point(|other| other.name < name);
             queue.insert(place, message);
         }

@@ -5,6 +5,7 @@ mod errors;
 mod files;
 mod generated;
 mod meaning;
+mod reduction;
 
 use raddle_litmus::{Litmus, Program};
 

@@ -1,7 +1,7 @@
 //! Who can go on: what the engine is offered at each point, and how time passes.
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::system::{Action, Variant};
+use raddle_engine::system::{Action, Pending, Variant};
 
 use crate::execution::Ask;
 use crate::execution::state::{State, role};
@@ -17,6 +17,15 @@ impl State {
         let ask = self.tasks[task.index()].asks.as_ref()?;
         (!self.stale && self.stalled == 0 && !ask.unseen && self.is_ready(ask))
             .then(|| action(task, Variant::Ready, ask))
+    }
+
+    /// What every task that has not ended is about to do, and whether it can.
+    pub(crate) fn pending(&self) -> Vec<Pending> {
+        let asks = |&task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref()?;
+            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask) })
+        };
+        self.alive.iter().filter_map(asks).collect()
     }
 
     /// Lists what can happen next; nothing if nobody can go on.

@@ -322,6 +322,7 @@ impl State {
             found: None,
             left: None,
             hold: Hold::Unchanged,
+            wants: None,
             site: ask.site,
             alternatives: std::mem::take(&mut self.alternatives),
             more: 0,

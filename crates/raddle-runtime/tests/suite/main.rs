@@ -12,6 +12,7 @@ mod mpsc;
 mod once;
 mod once_lock;
 mod oracle;
+mod reduction;
 mod runs;
 mod rwlock;
 mod scope;

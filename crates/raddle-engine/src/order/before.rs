@@ -1,0 +1,293 @@
+//! Happens-before over the events of an execution: task order and the order of dependent events, which contains causality
+//! (creation, send and receive, unlock and lock). Incremental: an event is taken in once, at a cost in the tasks there are.
+
+use crate::ids::TaskId;
+use crate::order::events::{Events, Label, Touch};
+use crate::system::Variant;
+use crate::trace::{Class, Effect, Role};
+
+/// Clocks of the events taken in so far.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// One row of `width` numbers for each event: how many events of each task happened before it, itself included.
+    clocks: Vec<u32>,
+    width: usize,
+    len: usize,
+    /// By task: its latest event, plus one.
+    latest: Vec<usize>,
+    /// By object: who touched it, oldest first.
+    touched: Vec<Vec<Touched>>,
+    fingerprint: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    event: u32,
+    effect: Effect,
+    role: Role,
+}
+
+/// Two events in a race: dependent, and nothing else orders them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The earlier.
+    pub first: usize,
+    /// The earlier gave what the later took, so they are in a race only if the later could do without.
+    pub gives: bool,
+    /// As far as can be told from who gave and took before, it could.
+    pub spare: bool,
+    /// Whether the earlier changed what they meet at.
+    pub changed: bool,
+    /// Where they meet, by its place in the table.
+    slot: usize,
+}
+
+impl Race {
+    /// Whether the two events meet at what is touched here.
+    #[must_use]
+    pub fn is_about(&self, touch: &Touch) -> bool {
+        self.slot == touch.slot()
+    }
+}
+
+impl Before {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.clocks.clear();
+        self.len = 0;
+        self.latest.fill(0);
+        self.touched.iter_mut().for_each(Vec::clear);
+        self.fingerprint = 0;
+    }
+
+    /// How many events were taken in.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none was.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Equal for prefixes with the same happens-before relation, whatever the order of their events.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Takes in the events that are new.
+    pub fn follow(&mut self, events: &Events) {
+        while self.len < events.len() {
+            self.take(events);
+        }
+    }
+
+    fn row(&self, event: usize) -> &[u32] {
+        &self.clocks[event * self.width..(event + 1) * self.width]
+    }
+
+    /// Whether `earlier` is `later` or happened before it.
+    #[inline]
+    #[must_use]
+    pub fn ordered(&self, events: &Events, earlier: usize, later: usize) -> bool {
+        let task = events.get(earlier).task.index();
+        self.clocks[later * self.width + task] >= self.clocks[earlier * self.width + task]
+    }
+
+    /// Whether `earlier` happened before what `task` does after the events so far.
+    fn known_to(&self, events: &Events, earlier: usize, latest: Option<usize>) -> bool {
+        latest.is_some_and(|latest| self.ordered(events, earlier, latest))
+    }
+
+    fn widen(&mut self, tasks: usize) {
+        if tasks <= self.width {
+            return;
+        }
+        let width = tasks.next_power_of_two().max(4);
+        let mut clocks = vec![0; self.len * width];
+        for event in 0..self.len {
+            clocks[event * width..event * width + self.width].copy_from_slice(self.row(event));
+        }
+        self.clocks = clocks;
+        self.width = width;
+        self.latest.resize(width, 0);
+    }
+
+    fn take(&mut self, events: &Events) {
+        let index = self.len;
+        let task = events.get(index).task.index();
+        self.widen(task + 1);
+        let start = self.clocks.len();
+        match self.latest[task] {
+            0 => self.clocks.resize(start + self.width, 0),
+            latest => self.clocks.extend_from_within((latest - 1) * self.width..latest * self.width),
+        }
+        for touch in events.touches(index) {
+            let slot = touch.slot();
+            if self.touched.len() <= slot {
+                self.touched.resize_with(slot + 1, Vec::new);
+            }
+            for at in (0..self.touched[slot].len()).rev() {
+                let earlier = self.touched[slot][at];
+                if touch.effect == Effect::Change || earlier.effect == Effect::Change {
+                    self.join(start, earlier.event as usize);
+                }
+                if earlier.effect == Effect::Change {
+                    break;
+                }
+            }
+            let event = u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution");
+            self.touched[slot].push(Touched { event, effect: touch.effect, role: touch.role });
+        }
+        self.clocks[start + task] += 1;
+        self.latest[task] = index + 1;
+        self.len += 1;
+        self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
+    }
+
+    fn join(&mut self, start: usize, earlier: usize) {
+        let (before, mine) = self.clocks.split_at_mut(start);
+        let theirs = &before[earlier * self.width..(earlier + 1) * self.width];
+        mine.iter_mut().zip(theirs).for_each(|(mine, &theirs)| *mine = (*mine).max(theirs));
+    }
+
+    fn hash(&self, events: &Events, index: usize) -> u64 {
+        let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let event = events.get(index);
+        let label = match event.label {
+            Label::Way(Variant::Ready) => 0,
+            Label::Way(Variant::TimedOut) => 1,
+            Label::Way(Variant::Spurious) => 2,
+            Label::Way(Variant::Message(message)) => 1 << 32 | u64::from(message),
+            Label::Value(value) => 2 << 32 | u64::from(value),
+        };
+        let seed = fold(u64::from(event.task.number()) + 1, label);
+        // Tasks that are not known yet count for nothing, or the width of the table would show.
+        let known = self.row(index).iter().enumerate().filter(|(_, count)| **count > 0);
+        known.fold(seed, |hash, (task, &count)| fold(hash, (task as u64) << 32 | u64::from(count)))
+    }
+
+    /// The latest event of `task` before event `index`, plus one; 0 if there is none.
+    #[must_use]
+    pub fn previous(&self, events: &Events, task: TaskId, index: usize) -> Option<usize> {
+        if self.latest.get(task.index()).is_none_or(|&latest| latest == 0) {
+            return None;
+        }
+        (0..index).rev().find(|&event| events.get(event).task == task)
+    }
+
+    /// Finds the events that are in a race with event `index`, which may be one that did not happen and was not taken in.
+    /// Latest first on each object.
+    ///
+    /// An event that takes is not in a race with those that gave: it could not have come first. It is in a race with what
+    /// came before them on the same object (lock, unlock, lock: the two locks).
+    pub fn races(&self, events: &Events, index: usize, previous: Option<usize>, found: &mut Vec<Race>) {
+        found.clear();
+        let task = events.get(index).task;
+        let mut causes = Vec::new();
+        // Who takes whatever comes first would have taken something else in another's place.
+        let takes_any = events.get(index).class == Class::Receive;
+        for touch in events.touches(index) {
+            let slot = touch.slot();
+            let Some(table) = self.touched.get(slot) else { continue };
+            let mut given = false;
+            let upto = table.partition_point(|earlier| (earlier.event as usize) < index);
+            for (at, earlier) in table[..upto].iter().enumerate().rev() {
+                let event = earlier.event as usize;
+                if touch.effect == Effect::Read && earlier.effect == Effect::Read {
+                    continue;
+                }
+                if events.get(event).task == task || self.known_to(events, event, previous) {
+                    if earlier.effect == Effect::Change {
+                        break;
+                    }
+                    continue;
+                }
+                let takes = touch.role == Role::Takes;
+                let cause = takes && (earlier.role == Role::Gives || looked_at_held(&table[..at], *earlier));
+                if cause {
+                    if takes_any && events.get(event).class == Class::Send {
+                        break;
+                    }
+                    causes.push((slot, event));
+                    if earlier.role == Role::Gives && !given {
+                        let spare = could_do_without(events, &table[..at], event);
+                        found.push(Race { first: event, gives: true, spare, changed: true, slot });
+                    }
+                    given = true;
+                    continue;
+                }
+                let changed = earlier.effect == Effect::Change;
+                found.push(Race { first: event, gives: false, spare: true, changed, slot });
+                if changed {
+                    break;
+                }
+            }
+        }
+        self.keep_immediate(events, found, &causes);
+    }
+
+    /// Finds the events that are dependent with event `index` and did not happen before what its task did before: more than those
+    /// in a race. Latest first on each object.
+    pub fn rivals(&self, events: &Events, index: usize, previous: Option<usize>, found: &mut Vec<Race>) {
+        found.clear();
+        let task = events.get(index).task;
+        for touch in events.touches(index) {
+            let slot = touch.slot();
+            let Some(table) = self.touched.get(slot) else { continue };
+            let upto = table.partition_point(|earlier| (earlier.event as usize) < index);
+            for (at, earlier) in table[..upto].iter().enumerate().rev() {
+                let first = earlier.event as usize;
+                let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change;
+                if !conflict || events.get(first).task == task || self.known_to(events, first, previous) {
+                    continue;
+                }
+                let (gives, takes) = (earlier.role == Role::Gives, touch.role == Role::Takes);
+                if !takes || gives || !looked_at_held(&table[..at], *earlier) {
+                    let (gives, changed) = (gives && takes, earlier.effect == Effect::Change);
+                    let spare = !gives || could_do_without(events, &table[..at], first);
+                    found.push(Race { first, gives, spare, changed, slot });
+                }
+            }
+        }
+    }
+
+    /// Keeps the races between whose events nothing else lies. What gave is between, but not for the object it gave.
+    fn keep_immediate(&self, events: &Events, found: &mut Vec<Race>, causes: &[(usize, usize)]) {
+        let all = std::mem::take(found);
+        let between = |race: &Race| {
+            let later = |other: &Race| {
+                let own_gift = other.gives && other.slot == race.slot;
+                other.first != race.first && !own_gift && self.ordered(events, race.first, other.first)
+            };
+            let cause = |&(slot, event): &(usize, usize)| {
+                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
+            };
+            all.iter().any(later) || causes.iter().any(cause)
+        };
+        for race in &all {
+            if !between(race) && found.iter().all(|other| other.first != race.first) {
+                found.push(*race);
+            }
+        }
+    }
+}
+
+/// A look at something that was held just then (a `try_lock` that failed): whoever takes it later cannot come before it.
+fn looked_at_held(before: &[Touched], look: Touched) -> bool {
+    let latest = || before.iter().rev().find(|earlier| earlier.effect == Effect::Change);
+    look.effect == Effect::Read && look.role == Role::Plain && latest().is_some_and(|change| change.role != Role::Gives)
+}
+
+/// Whether one who takes what `gift` gave might have found enough without it: somebody else had given before, and the giver did
+/// not give back what it had taken itself.
+fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
+    let giver = events.get(gift).task;
+    let own = before.iter().rev().find(|earlier| events.get(earlier.event as usize).task == giver);
+    let gives_back = own.is_some_and(|own| own.role != Role::Gives);
+    let is_end = events.get(gift).class == Class::Finish;
+    !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
+}

@@ -1,0 +1,40 @@
+//! Classic reduction: persistent sets (Flanagan and Godefroid, POPL 2005; ALGORITHMS.md section 4). From the node of a race's
+//! first event, run the second event's task if it can go on there, or one that did something that its task knew of; if there is
+//! none, run all.
+//!
+//! With sleep sets, a task that is asleep there would not be run after all, though what leads to the second event may wake it:
+//! then, too, all are run.
+
+use super::path::Node;
+use crate::ids::TaskId;
+use crate::order::before::Before;
+use crate::order::events::Events;
+
+pub(super) fn plan(
+    events: &Events,
+    before: &Before,
+    node: &mut Node,
+    (first, second): (usize, usize),
+    previous: Option<usize>,
+) {
+    let target = events.get(second).task;
+    let leads = |task: TaskId| {
+        let helps = |at: usize| {
+            let known = previous.is_some_and(|previous| before.ordered(events, at, previous));
+            known && events.get(at).task == task && !before.ordered(events, first, at)
+        };
+        task == target || (first + 1..second.min(before.len())).any(helps)
+    };
+    let good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
+    let asleep = |option: &_| node.sleep[..node.asleep].iter().any(|item| (item.task, item.label) == *option);
+    if good.is_empty() || good.iter().any(asleep) {
+        for option in node.options.clone() {
+            if option != node.current() {
+                node.add(option);
+            }
+        }
+    } else if !good.iter().any(|option| node.covers(*option)) {
+        let own = good.iter().copied().find(|option| option.0 == target);
+        node.add(own.unwrap_or(good[0]));
+    }
+}

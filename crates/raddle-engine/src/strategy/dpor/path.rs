@@ -1,0 +1,112 @@
+//! The execution being explored, as a path of nodes: what could have been done at each, what was, what is left.
+
+use super::wakeup::{Branch, Item};
+use crate::ids::TaskId;
+use crate::order::events::{Events, Label};
+use crate::system::{Choice, Point, Variant};
+
+/// A point on the path.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// What could happen here, in the order of the point's alternatives.
+    pub options: Vec<(TaskId, Label)>,
+    /// What need not be run from here on: what was asleep at arrival, then what has been run from here.
+    pub sleep: Vec<Item>,
+    /// How many of them were asleep at arrival.
+    pub asleep: usize,
+    /// What is still to be run, in order, but for what is being run now.
+    pub tree: Vec<Branch>,
+    /// What is being run.
+    pub taken: u32,
+}
+
+impl Node {
+    pub fn new(point: &Point<'_>) -> Self {
+        let options = match point {
+            Point::Actions(actions) => actions.iter().map(|a| (a.task, Label::Way(a.variant))).collect(),
+            Point::Data { task, choices, .. } => (0..*choices).map(|value| (*task, Label::Value(value))).collect(),
+            Point::End(_) => Vec::new(),
+        };
+        Self { options, ..Self::default() }
+    }
+
+    pub fn choice(&self) -> Choice {
+        Choice(self.taken)
+    }
+
+    pub fn current(&self) -> (TaskId, Label) {
+        self.options[self.taken as usize]
+    }
+
+    pub fn has(&self, task: TaskId, label: Label) -> bool {
+        self.options.contains(&(task, label))
+    }
+
+    pub fn is_asleep(&self, (task, label): (TaskId, Label), exact: bool) -> bool {
+        self.sleep.iter().any(|item| item.is(task, label, exact))
+    }
+
+    /// What sleeps on after event `index`, which was taken here.
+    pub fn still_asleep(&self, events: &Events, index: usize) -> Vec<Item> {
+        let (task, touches) = (events.get(index).task, events.touches(index));
+        self.sleep.iter().filter(|item| item.commutes_with(task, touches)).cloned().collect()
+    }
+
+    /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the
+    /// other values, are to be run as well if `widely`.
+    pub fn take_next(&mut self, exact: bool, widely: bool) -> Option<Vec<Branch>> {
+        while !self.tree.is_empty() {
+            let (item, beyond) = self.tree.remove(0).enter();
+            let option = (item.task, item.label);
+            let place = self.options.iter().position(|&it| it == option);
+            if let (Some(place), false) = (place, self.is_asleep(option, exact)) {
+                self.take(place, widely);
+                return Some(beyond);
+            }
+        }
+        None
+    }
+
+    /// Takes the option that switches tasks least, of those that are awake.
+    pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
+        let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
+        let ordinary = |&at: &usize| {
+            !matches!(self.options[at].1, Label::Way(Variant::TimedOut | Variant::Spurious))
+        };
+        let stays = |&at: &usize| Some(self.options[at].0) == latest;
+        let all = || (0..self.options.len()).filter(awake);
+        let place = all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
+        place.is_some_and(|place| {
+            self.take(place, true);
+            true
+        })
+    }
+
+    fn take(&mut self, place: usize, widely: bool) {
+        self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
+        if !widely {
+            return;
+        }
+        let (task, label) = self.options[place];
+        for at in 0..self.options.len() {
+            let other = self.options[at];
+            if other.0 == task && other.1 != label {
+                self.add(other);
+            }
+        }
+    }
+
+    /// Adds an option to what is to be run, unless it is there or done.
+    pub fn add(&mut self, (task, label): (TaskId, Label)) {
+        let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
+        if !planned && !self.is_asleep((task, label), true) {
+            self.tree.push(Branch::leaf(Item::unknown(task, label)));
+        }
+    }
+
+    /// Whether an option was run from here, is being run, or is to be.
+    pub fn covers(&self, option: (TaskId, Label)) -> bool {
+        let done = self.sleep[self.asleep..].iter().any(|item| item.is(option.0, option.1, true));
+        done || self.current() == option || self.tree.iter().any(|b| b.path[0].is(option.0, option.1, true))
+    }
+}

@@ -1,0 +1,127 @@
+//! How a race is reversed: the sequence `v` that, run where the race's first event was, lets the second come first.
+//!
+//! `v` is everything after the first event `e` that does not happen after it, over the whole rest of the execution, and then
+//! the second event `e'` (`v = notdep(e, E) · e'` in the papers).
+
+use super::path::Node;
+use crate::order::before::{Before, Race};
+use crate::order::events::{Event, Events, Label, Touch};
+use crate::trace::{Class, Effect, Role};
+
+/// The second event of a race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Second {
+    pub event: usize,
+    /// The latest event of its task before it.
+    pub previous: Option<usize>,
+}
+
+/// The point from which a race can be reversed, if it can: the first event's, or, as a task is given a value at once, that of
+/// the step that asked for it.
+pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Race, second: Second) -> Option<usize> {
+    let mut first = race.first;
+    while matches!(events.get(first).label, Label::Value(_)) {
+        first = first.checked_sub(1).filter(|&at| events.get(at).task == events.get(race.first).task)?;
+    }
+    if first != race.first && second.previous.is_some_and(|previous| before.ordered(events, first, previous)) {
+        return None;
+    }
+    // If the second event's task was there already, it is known whether it could have gone first.
+    let there = second.previous.is_none_or(|previous| previous < first);
+    let Event { task, label, .. } = *events.get(second.event);
+    let takes_turns = !race.changed && events.touches(second.event).iter().any(|touch| touch.role == Role::Takes);
+    if race.gives && !(if there { nodes[first].has(task, label) } else { race.spare }) {
+        return None;
+    }
+    let possible =
+        !there || nodes[first].has(task, label) || takes_turns || let_go_later(events, race, (first, second.event));
+    possible.then_some(first)
+}
+
+/// Whether the second event's task was let go on after the first event by something that the race is not about: it was created,
+/// what it waited to end has ended, or its message was sent.
+fn let_go_later(events: &Events, race: &Race, (first, second): (usize, usize)) -> bool {
+    let gave = |object| {
+        let gives = |touch: &Touch| touch.object == object && touch.role == Role::Gives;
+        (first + 1..second.min(events.len())).any(|at| events.touches(at).iter().any(gives))
+    };
+    let mut taken = events.touches(second).iter().filter(|touch| touch.role == Role::Takes && !race.is_about(touch));
+    taken.any(|touch| gave(touch.object))
+}
+
+/// Leaves in `sequence` the events that reverse the race, which ends with `e'` as it would be then; it may be an event that is
+/// added to `events` for this, and the caller forgets it again if [`Events::len`] has grown.
+pub(super) fn sequence(
+    events: &mut Events,
+    before: &Before,
+    (first, second): (usize, usize),
+    upto: usize,
+    sequence: &mut Vec<u32>,
+) {
+    sequence.clear();
+    let rivals = rivals(events, before, first, second);
+    let index = |at: usize| u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
+    for at in first + 1..upto {
+        let after = before.ordered(events, first, at) || rivals.iter().any(|&rival| before.ordered(events, rival, at));
+        if at != second && !after {
+            sequence.push(index(at));
+        }
+    }
+    let task = events.get(second).task;
+    let is_value = matches!(events.get(second).label, Label::Value(_));
+    let revised = revise(events, first, second);
+    if is_value {
+        // Nothing comes between a task that asks for a value and the value.
+        let asked = sequence.iter().rposition(|&at| events.get(at as usize).task == task).map_or(0, |at| at + 1);
+        sequence.insert(asked, index(revised));
+    } else {
+        sequence.push(index(revised));
+    }
+}
+
+/// Those who take the same thing together with the first event, so that the second would have to wait for them as well
+/// (readers of a lock that somebody wants to write).
+fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<usize> {
+    let shared = |touch: &&Touch| touch.role == Role::Takes && touch.effect == Effect::Read;
+    let wanted = |touch: &&Touch| {
+        let wants = |mine: &Touch| mine.role == Role::Takes && mine.effect == Effect::Change && mine.object == touch.object;
+        events.touches(second).iter().any(wants)
+    };
+    let Some(&met) = events.touches(first).iter().filter(shared).find(wanted) else { return Vec::new() };
+    let end = before.len().min(second);
+    let takes_too = |&at: &usize| {
+        let too = |touch: &Touch| touch.object == met.object && touch.role == Role::Takes;
+        events.touches(at).iter().any(too) && !before.ordered(events, first, at)
+    };
+    (first + 1..end).filter(takes_too).collect()
+}
+
+/// The second event as it would be in the first one's place: what it does may depend on what it finds.
+fn revise(events: &mut Events, first: usize, second: usize) -> usize {
+    let (e, later) = (*events.get(first), *events.get(second));
+    let mut touches = events.touches(second).to_vec();
+    if e.class == Class::Receive && later.class == Class::Receive && e.object == later.object {
+        if later.label != e.label {
+            return second;
+        }
+        // It takes the message that the first one took.
+        touches.retain(|touch| touch.role != Role::Takes);
+        touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
+    } else if e.object == later.object {
+        let main = touches.iter_mut().find(|touch| touch.object == later.object && touch.role == Role::Plain);
+        let Some(main) = main else { return second };
+        let effect = match (later.wants, e.found) {
+            (Some(wanted), Some(found)) if wanted == found => Effect::Change,
+            (Some(_), Some(_)) => Effect::Read,
+            _ if matches!(later.class, Class::Update | Class::Acquire | Class::Send | Class::Receive) => Effect::Change,
+            _ => main.effect,
+        };
+        if effect == main.effect {
+            return second;
+        }
+        main.effect = effect;
+    } else {
+        return second;
+    }
+    events.suppose(later, touches)
+}

@@ -1,0 +1,143 @@
+//! Wakeup trees: what is still to be run beyond a node, as sequences that share their beginnings (JACM 2017, section 6).
+//!
+//! An [`Item`] is an event as a sleep set or a tree keeps it: the task alone would not do, for what it does, in which way and to
+//! what, decides what it commutes with. A [`Branch`] keeps a run of items without a fork in one piece, so the depth of the tree
+//! is the number of its forks.
+
+use std::collections::VecDeque;
+
+use crate::ids::TaskId;
+use crate::order::events::{Events, Label, Touch, dependent};
+
+/// An event that has been or is to be run.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub task: TaskId,
+    pub label: Label,
+    /// What it touches; `None` if that is not known yet, and then it may be anything.
+    pub touches: Option<Box<[Touch]>>,
+}
+
+impl Item {
+    pub fn of(events: &Events, index: usize) -> Self {
+        let event = events.get(index);
+        Self { task: event.task, label: event.label, touches: Some(events.touches(index).into()) }
+    }
+
+    pub fn unknown(task: TaskId, label: Label) -> Self {
+        Self { task, label, touches: None }
+    }
+
+    pub fn is(&self, task: TaskId, label: Label, exact: bool) -> bool {
+        self.task == task && (self.label == label || !exact)
+    }
+
+    pub fn commutes_with(&self, task: TaskId, touches: &[Touch]) -> bool {
+        self.task != task && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
+    }
+}
+
+/// Items to be run one after another, and then one of several ways to go on; none means: as you like.
+#[derive(Debug, Default)]
+pub(super) struct Branch {
+    pub path: VecDeque<Item>,
+    pub beyond: Vec<Branch>,
+}
+
+impl Branch {
+    /// Takes the first item off.
+    pub fn enter(mut self) -> (Item, Vec<Branch>) {
+        let first = self.path.pop_front().expect("raddle bug: a branch without items");
+        if self.path.is_empty() { (first, self.beyond) } else { (first, vec![self]) }
+    }
+
+    pub fn leaf(item: Item) -> Self {
+        Self { path: VecDeque::from([item]), beyond: Vec::new() }
+    }
+
+    fn sequence(events: &Events, sequence: &[u32]) -> Self {
+        Self { path: sequence.iter().map(|&event| Item::of(events, event as usize)).collect(), beyond: Vec::new() }
+    }
+}
+
+/// Whether a sequence, or one that is equivalent once it is continued, can begin with an item.
+pub(super) enum Begins {
+    No,
+    /// With this one of its events.
+    With(usize),
+    /// It does not have the item and commutes with it.
+    Besides,
+}
+
+/// Whether `item` is a weak initial of `sequence`.
+pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool) -> Begins {
+    let own = sequence.iter().position(|&event| events.get(event as usize).task == item.task);
+    match own {
+        Some(at) => {
+            let event = sequence[at] as usize;
+            let touches = events.touches(event);
+            let held_up = || sequence[..at].iter().any(|&earlier| dependent(events.touches(earlier as usize), touches));
+            if item.is(events.get(event).task, events.get(event).label, exact) && !held_up() {
+                Begins::With(at)
+            } else {
+                Begins::No
+            }
+        }
+        None => {
+            let commutes = |&event: &u32| {
+                let index = event as usize;
+                item.commutes_with(events.get(index).task, events.touches(index))
+            };
+            if sequence.iter().all(commutes) { Begins::Besides } else { Begins::No }
+        }
+    }
+}
+
+/// Adds `sequence` to what is to be run, unless something that is there already leads to the same.
+pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut Vec<u32>, exact: bool) {
+    for branch in branches.iter_mut() {
+        let mut at = 0;
+        while at < branch.path.len() {
+            match begins(events, sequence, &branch.path[at], exact) {
+                Begins::No => break,
+                Begins::With(place) => {
+                    sequence.remove(place);
+                }
+                Begins::Besides => {}
+            }
+            at += 1;
+            if sequence.is_empty() {
+                return;
+            }
+        }
+        if at == 0 {
+            continue;
+        }
+        if at == branch.path.len() {
+            if !branch.beyond.is_empty() {
+                insert(events, &mut branch.beyond, sequence, exact);
+            }
+            return;
+        }
+        let rest = branch.path.split_off(at);
+        let beyond = std::mem::take(&mut branch.beyond);
+        lead_with_value(events, sequence);
+        branch.beyond = vec![Branch { path: rest, beyond }, Branch::sequence(events, sequence)];
+        return;
+    }
+    lead_with_value(events, sequence);
+    branches.push(Branch::sequence(events, sequence));
+}
+
+/// A task that has asked for a value gets it before anything else happens, so if it is about to in this sequence, that comes
+/// first.
+fn lead_with_value(events: &Events, sequence: &mut [u32]) {
+    let is_first = |at: usize| {
+        let task = events.get(sequence[at] as usize).task;
+        sequence[..at].iter().all(|&earlier| events.get(earlier as usize).task != task)
+    };
+    let is_value = |at: &usize| matches!(events.get(sequence[*at] as usize).label, Label::Value(_)) && is_first(*at);
+    if let Some(at) = (0..sequence.len()).find(is_value) {
+        sequence[..=at].rotate_right(1);
+    }
+}

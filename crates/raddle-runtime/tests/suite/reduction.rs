@@ -1,0 +1,556 @@
+//! Partial-order reduction of real threads: it reaches what the search of all orders reaches, in fewer executions.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex as StdMutex};
+use std::time::Duration;
+
+use raddle_engine::outcome::Outcome;
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::system::{Choice, Point};
+use raddle_engine::trace::Trace;
+use raddle_runtime::choice::choose;
+use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle_runtime::sync::{Barrier, Condvar, Mutex, RwLock, mpsc};
+use raddle_runtime::thread;
+use raddle_runtime::threads::{Settings, Threads};
+
+/// A strategy that notes every failure.
+struct Noting<S> {
+    strategy: S,
+    failures: BTreeSet<String>,
+}
+
+impl<S: Strategy> Strategy for Noting<S> {
+    fn name(&self) -> &'static str {
+        self.strategy.name()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.strategy.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.strategy.choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        if let Some(Outcome::Failed(failure)) = run.outcome {
+            let who = match &**failure {
+                raddle_engine::outcome::Failure::Panic { task, message, .. } => format!("{task:?} {message}"),
+                raddle_engine::outcome::Failure::Deadlock { waiting } => {
+                    format!("{:?}", waiting.iter().map(|w| (w.task, w.op.verb)).collect::<Vec<_>>())
+                }
+                _ => String::new(),
+            };
+            self.failures.insert(format!("{} {who}", failure.kind()));
+        }
+        self.strategy.end(run);
+    }
+
+    fn sees_every_point(&self) -> bool {
+        self.strategy.sees_every_point()
+    }
+
+    fn wants_pending(&self) -> bool {
+        self.strategy.wants_pending()
+    }
+
+    fn revisits(&self) -> bool {
+        self.strategy.revisits()
+    }
+}
+
+type Results = BTreeSet<Vec<usize>>;
+type Body = Arc<dyn Fn() -> Vec<usize> + Send + Sync>;
+
+/// What a search reached.
+struct Reached {
+    report: Report,
+    results: Results,
+    failures: BTreeSet<String>,
+}
+
+fn reach(strategy: impl Strategy, body: &Body, most: u64) -> Reached {
+    let results = Arc::new(StdMutex::new(Results::new()));
+    let (into, body) = (results.clone(), body.clone());
+    let program = move || {
+        let result = body();
+        into.lock().unwrap().insert(result);
+    };
+    let limits = Limits { executions: Some(most), steps: 2_000, keep_going: true, ..Limits::default() };
+    let mut noting = Noting { strategy, failures: BTreeSet::new() };
+    let report = search(&mut Threads::new(Arc::new(program), &Settings::default()), &mut noting, &limits);
+    let results = results.lock().unwrap().clone();
+    Reached { report, results, failures: noting.failures }
+}
+
+/// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.
+fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
+    let all = reach(Exhaustive::depth_first(), body, most);
+    if all.report.ended == Ended::BudgetSpent {
+        return (false, None);
+    }
+    let algorithms: [fn() -> Dpor; 3] = [Dpor::optimal, Dpor::source, Dpor::classic];
+    for make in algorithms {
+        let reduced = reach(make(), body, 2 * most);
+        let name = reduced.report.strategy;
+        let counts = |report: &Report| (report.executions, report.pruned);
+        let (few, many) = (counts(&reduced.report), counts(&all.report));
+        if reduced.results != all.results || reduced.failures != all.failures {
+            let lost: Vec<_> = all.results.difference(&reduced.results).take(3).collect();
+            let lost_failures: Vec<_> = all.failures.symmetric_difference(&reduced.failures).take(3).collect();
+            return (true, Some(format!("{name}: {few:?} of {many:?}: without {lost:?}, {lost_failures:?}")));
+        }
+        if few.0 > many.0 {
+            return (true, Some(format!("{name}: {few:?} executions where there are {many:?}")));
+        }
+        if reduced.report.verified() != all.report.verified() {
+            return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
+        }
+    }
+    (true, None)
+}
+
+#[track_caller]
+fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
+    let body: Body = Arc::new(body);
+    let (compared, fault) = fault(&body, 200_000);
+    assert!(compared, "too many orders");
+    assert_eq!(fault, None);
+    let counts = |report: Report| report.executions + report.pruned;
+    (counts(reach(Dpor::optimal(), &body, 200_000).report), counts(reach(Exhaustive::depth_first(), &body, 200_000).report))
+}
+
+#[test]
+fn atomics_and_locks() {
+    let (few, many) = same(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let threads: Vec<_> = (0..3)
+            .map(|i| {
+                let (x, log) = (x.clone(), log.clone());
+                thread::spawn(move || {
+                    let seen = x.fetch_add(1, SeqCst);
+                    if seen == i {
+                        log.lock().unwrap().push(i);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        let log = log.lock().unwrap().clone();
+        log
+    });
+    assert!(few < many, "{few} of {many}");
+}
+
+#[test]
+fn independent_threads_have_one_order() {
+    let (few, many) = same(|| {
+        let threads: Vec<_> = (0..3)
+            .map(|i| {
+                thread::spawn(move || {
+                    let own = AtomicUsize::new(i);
+                    own.fetch_add(1, SeqCst);
+                    own.load(SeqCst)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert!(few == 1 && many > 1, "{few} of {many}");
+}
+
+#[test]
+fn deadlocks() {
+    same(|| {
+        let (a, b) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+        let (a2, b2) = (a.clone(), b.clone());
+        let other = thread::spawn(move || {
+            let _b = b2.lock().unwrap();
+            let _a = a2.lock().unwrap();
+        });
+        {
+            let _a = a.lock().unwrap();
+            let _b = b.lock().unwrap();
+        }
+        other.join().unwrap();
+        vec![]
+    });
+}
+
+#[test]
+fn panics_hide_nothing() {
+    same(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..3)
+            .map(|i| {
+                let x = x.clone();
+                thread::spawn(move || {
+                    let seen = x.fetch_add(1, SeqCst);
+                    let _ = x.load(SeqCst);
+                    assert!(seen != i || i == 1, "{i} saw {seen}");
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        vec![x.load(SeqCst)]
+    });
+}
+
+#[test]
+fn readers_and_writers() {
+    same(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let lock = lock.clone();
+                thread::spawn(move || *lock.read().unwrap())
+            })
+            .collect();
+        *lock.write().unwrap() += 1;
+        readers.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+}
+
+#[test]
+fn try_locks() {
+    same(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let mutex = Arc::new(Mutex::new(0));
+        let (lock2, mutex2) = (lock.clone(), mutex.clone());
+        let other = thread::spawn(move || {
+            let read = lock2.read().unwrap();
+            let held = mutex2.try_lock().is_ok();
+            drop(read);
+            usize::from(held)
+        });
+        let guard = mutex.lock().unwrap();
+        let wrote = lock.try_write().is_ok();
+        drop(guard);
+        vec![other.join().unwrap(), usize::from(wrote)]
+    });
+}
+
+#[test]
+fn condition_variables() {
+    same(|| {
+        let pair = Arc::new((Mutex::new(0), Condvar::new()));
+        let waiters: Vec<_> = (0..2)
+            .map(|_| {
+                let pair = pair.clone();
+                thread::spawn(move || {
+                    let mut left = pair.0.lock().unwrap();
+                    if *left == 0 {
+                        left = pair.1.wait(left).unwrap();
+                    }
+                    *left
+                })
+            })
+            .collect();
+        *pair.0.lock().unwrap() = 1;
+        pair.1.notify_one();
+        pair.1.notify_one();
+        waiters.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+}
+
+#[test]
+fn timed_waits() {
+    same(|| {
+        let pair = Arc::new((Mutex::new(0), Condvar::new()));
+        let pair2 = pair.clone();
+        let waiter = thread::spawn(move || {
+            let guard = pair2.0.lock().unwrap();
+            let (guard, timed_out) = pair2.1.wait_timeout(guard, Duration::from_millis(10)).unwrap();
+            *guard * 2 + usize::from(timed_out.timed_out())
+        });
+        let sleeper = thread::spawn(|| thread::sleep(Duration::from_millis(5)));
+        *pair.0.lock().unwrap() = 1;
+        pair.1.notify_one();
+        sleeper.join().unwrap();
+        vec![waiter.join().unwrap()]
+    });
+}
+
+#[test]
+fn parking() {
+    same(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let x2 = x.clone();
+        let parked = thread::spawn(move || {
+            thread::park();
+            let first = x2.load(SeqCst);
+            thread::park_timeout(Duration::from_millis(1));
+            first * 10 + x2.load(SeqCst)
+        });
+        let handle = parked.thread().clone();
+        let other = thread::spawn(move || handle.unpark());
+        x.store(1, SeqCst);
+        parked.thread().unpark();
+        other.join().unwrap();
+        x.store(2, SeqCst);
+        vec![parked.join().unwrap()]
+    });
+}
+
+#[test]
+fn channels() {
+    same(|| {
+        let (sender, receiver) = mpsc::channel();
+        let senders: Vec<_> = (1..=2)
+            .map(|i| {
+                let sender = sender.clone();
+                thread::spawn(move || sender.send(i).unwrap())
+            })
+            .collect();
+        drop(sender);
+        let early = receiver.try_recv().unwrap_or(0);
+        let mut seen: Vec<usize> = receiver.iter().collect();
+        senders.into_iter().for_each(|t| t.join().unwrap());
+        seen.push(early);
+        seen
+    });
+}
+
+#[test]
+fn bounded_channels() {
+    for bound in [0, 1] {
+        same(move || {
+            let (sender, receiver) = mpsc::sync_channel(bound);
+            let other = sender.clone();
+            let first = thread::spawn(move || usize::from(sender.send(1).is_ok()));
+            let second = thread::spawn(move || usize::from(other.try_send(2).is_ok()));
+            let got = receiver.recv().unwrap_or(9);
+            let then = receiver.recv_timeout(Duration::from_millis(1)).unwrap_or(0);
+            drop(receiver);
+            vec![got, then, first.join().unwrap(), second.join().unwrap()]
+        });
+    }
+}
+
+#[test]
+fn barriers_scopes_and_choices() {
+    same(|| {
+        let barrier = Barrier::new(2);
+        let x = AtomicUsize::new(0);
+        let mut seen = Vec::new();
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                x.fetch_add(choose(2), SeqCst);
+                let leads = barrier.wait().is_leader();
+                usize::from(leads) * 10 + x.load(SeqCst)
+            });
+            x.fetch_add(1, SeqCst);
+            barrier.wait();
+            x.fetch_add(choose(2) * 2, SeqCst);
+            seen.push(other.join().unwrap());
+        });
+        seen.push(x.load(SeqCst));
+        seen
+    });
+}
+
+/// One operation of a generated thread.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Load(usize),
+    Store(usize, usize),
+    Cas(usize, usize, usize),
+    Lock(usize),
+    Unlock(usize),
+    TryLock(usize),
+    Read,
+    Write,
+    TryWrite,
+    EndRw,
+    Wait(bool),
+    Notify(bool),
+    Park(bool),
+    Unpark(usize),
+    Send(usize),
+    TryRecv,
+    Recv,
+    Choose,
+    Sleep(u64),
+    Finished(usize),
+    Panic,
+}
+
+struct Shared {
+    variables: [AtomicUsize; 2],
+    locks: [Mutex<usize>; 2],
+    rw: RwLock<usize>,
+    gate: (Mutex<usize>, Condvar),
+    sender: mpsc::Sender<usize>,
+    receiver: Mutex<mpsc::Receiver<usize>>,
+    handles: Mutex<Vec<thread::Thread>>,
+}
+
+fn generate(seed: u64) -> Vec<Vec<Op>> {
+    let mut rng = Rng::new(seed);
+    let threads = 2 + rng.below(2) as usize;
+    // Each program has a few kinds of operations, so that two of a kind meet.
+    let kinds: Vec<u32> = (0..3).map(|_| rng.below(13)).collect();
+    let mut thread = |_| {
+        let mut ops = Vec::new();
+        for _ in 0..2 + rng.below(2) {
+            let (v, k) = (rng.below(2) as usize, 1 + rng.below(2) as usize);
+            match kinds[rng.below(3) as usize] {
+                0 => ops.push(Op::Load(v)),
+                1 => ops.push(Op::Store(v, k)),
+                2 => ops.push(Op::Cas(v, k - 1, k)),
+                3 => ops.extend([Op::Lock(v), Op::Unlock(v)]),
+                4 => ops.extend([Op::TryLock(v), Op::Unlock(v)]),
+                5 => ops.extend([[Op::Read, Op::Write, Op::TryWrite][rng.below(3) as usize], Op::EndRw]),
+                6 => ops.push([Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize]),
+                7 => ops.push([Op::Park(false), Op::Park(true), Op::Unpark(0), Op::Unpark(1)][rng.below(4) as usize]),
+                8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
+                9 => ops.push(Op::Choose),
+                10 => ops.push(Op::Sleep(5 * k as u64)),
+                11 => ops.push(Op::Finished(v)),
+                _ => ops.push(Op::Panic),
+            }
+        }
+        ops
+    };
+    (0..threads).map(&mut thread).collect()
+}
+
+fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
+    let mut seen = 1;
+    let mut note = |value: usize| seen = seen * 4 + value % 4;
+    let mut guards: [Option<_>; 2] = [None, None];
+    let (mut reading, mut writing) = (None, None);
+    for op in ops {
+        match *op {
+            Op::Load(v) => note(shared.variables[v].load(SeqCst)),
+            Op::Store(v, k) => shared.variables[v].store(k, SeqCst),
+            Op::Cas(v, from, to) => {
+                note(usize::from(shared.variables[v].compare_exchange(from, to, SeqCst, SeqCst).is_ok()));
+            }
+            Op::Lock(v) if guards[v].is_none() => {
+                let mut guard = shared.locks[v].lock().unwrap();
+                *guard += 1;
+                note(*guard);
+                guards[v] = Some(guard);
+            }
+            Op::TryLock(v) if guards[v].is_none() => {
+                guards[v] = shared.locks[v].try_lock().ok();
+                note(usize::from(guards[v].is_some()));
+            }
+            Op::Lock(_) | Op::TryLock(_) => {}
+            Op::Unlock(v) => guards[v] = None,
+            Op::Read => {
+                let guard = shared.rw.read().unwrap();
+                note(*guard);
+                reading = Some(guard);
+            }
+            Op::Write => {
+                let mut guard = shared.rw.write().unwrap();
+                *guard = me;
+                writing = Some(guard);
+            }
+            Op::TryWrite => {
+                writing = shared.rw.try_write().ok();
+                note(usize::from(writing.is_some()));
+            }
+            Op::EndRw => (reading, writing) = (None, None),
+            Op::Wait(timed) => {
+                let guard = shared.gate.0.lock().unwrap();
+                if timed {
+                    let (_, timeout) = shared.gate.1.wait_timeout(guard, Duration::from_millis(7)).unwrap();
+                    note(usize::from(timeout.timed_out()));
+                } else {
+                    note(*shared.gate.1.wait(guard).unwrap());
+                }
+            }
+            Op::Notify(all) => {
+                *shared.gate.0.lock().unwrap() += 1;
+                if all { shared.gate.1.notify_all() } else { shared.gate.1.notify_one() }
+            }
+            Op::Park(timed) => if timed { thread::park_timeout(Duration::from_millis(7)) } else { thread::park() },
+            Op::Unpark(v) => {
+                let handle = shared.handles.lock().unwrap().get(v).cloned();
+                if let Some(handle) = handle {
+                    handle.unpark();
+                }
+            }
+            Op::Send(k) => shared.sender.send(k).unwrap(),
+            Op::TryRecv => note(shared.receiver.lock().unwrap().try_recv().unwrap_or(3)),
+            Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
+            Op::Choose => note(choose(2)),
+            Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
+            Op::Finished(_) => {}
+            Op::Panic => {
+                let x = shared.variables[0].load(SeqCst);
+                assert!(x != 1, "{me} found 1");
+            }
+        }
+    }
+    let _ = (reading, writing);
+    seen
+}
+
+fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
+    let (sender, receiver) = mpsc::channel();
+    let shared = Arc::new(Shared {
+        variables: Default::default(),
+        locks: [Mutex::new(0), Mutex::new(0)],
+        rw: RwLock::new(0),
+        gate: (Mutex::new(0), Condvar::new()),
+        sender,
+        receiver: Mutex::new(receiver),
+        handles: Mutex::new(Vec::new()),
+    });
+    let mut threads = Vec::new();
+    for (me, ops) in program.into_iter().enumerate() {
+        let shared = shared.clone();
+        threads.push(thread::spawn(move || run_thread(me, &ops, &shared)));
+    }
+    let unparks = threads.iter().map(|t| t.thread().clone()).collect();
+    *shared.handles.lock().unwrap() = unparks;
+    let mut seen: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    seen.extend(shared.variables.iter().map(|v| v.load(SeqCst)));
+    seen
+}
+
+fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
+    let (mut compared, mut wrong) = (0, 0);
+    let mut first: Option<String> = None;
+    let mut smallest = usize::MAX;
+    for seed in seeds {
+        let program = generate(seed);
+        let text = format!("{program:?}");
+        let body: Body = Arc::new(move || generated(program.clone()));
+        let (done, fault) = fault(&body, most);
+        compared += u64::from(done);
+        if let Some(fault) = fault {
+            wrong += 1;
+            if text.len() < smallest {
+                smallest = text.len();
+                first = Some(format!("{seed}: {fault}\n{text}"));
+            }
+        }
+    }
+    assert!(first.is_none(), "{wrong} of {compared} wrong; the shortest: {}", first.unwrap_or_default());
+    compared
+}
+
+#[test]
+fn generated_programs() {
+    let compared = fuzz(0..300, 2_000);
+    assert!(compared >= 100, "only {compared} were small enough");
+}
+
+#[test]
+#[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
+fn many_generated_programs() {
+    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
+    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
+    fuzz(from..from + count, 20_000);
+}
