@@ -9,22 +9,22 @@ use raddle_runtime::rand::{random, random_range, shuffle};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 
-use crate::runs::{Seen, panic_message, run_with, sample, verify};
+use crate::explore::{Seen, panics_with, passes, run_with, sample};
 
 #[test]
 fn every_value_is_tried() {
     let seen = Seen::default();
     let out = seen.clone();
-    let count = verify(move || out.note((choose(3), flip(), any(-1_i8..=1), any::<u8>(254..))));
+    let count = passes(move || out.note((choose(3), flip(), any(-1_i8..=1), any::<u8>(254..))));
     assert_eq!(count, 3 * 2 * 3 * 2);
     assert_eq!(seen.len(), 36);
     // One value is no choice.
-    assert_eq!(verify(|| assert_eq!((choose(1), any(7..8)), (0, 7))), 1);
+    assert_eq!(passes(|| assert_eq!((choose(1), any(7..8)), (0, 7))), 1);
 }
 
 #[test]
 fn choices_and_orders_multiply() {
-    let count = verify(|| {
+    let count = passes(|| {
         let t = thread::spawn(|| {
             let _ = choose(3);
             thread::yield_now();
@@ -51,19 +51,19 @@ fn choices_are_steps_with_their_values() {
 #[test]
 fn mistakes_are_told() {
     assert!(
-        panic_message(|| {
+        panics_with(|| {
             let _ = choose(0);
         })
         .contains("nothing to choose from")
     );
     assert!(
-        panic_message(|| {
+        panics_with(|| {
             let _ = any(5..5);
         })
         .contains("the range is empty")
     );
     assert!(
-        panic_message(|| {
+        panics_with(|| {
             let _ = any(0_u64..=u64::from(u32::MAX));
         })
         .contains("more values than")

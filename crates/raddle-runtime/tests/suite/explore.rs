@@ -5,18 +5,19 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::search::{Ended, Limits, Report, Search, Status};
+use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::random::Random;
 use raddle_runtime::threads::{Settings, Threads};
 
 /// More executions than any of these programs has.
-const MOST_EXECUTIONS: u64 = 200_000;
+const MOST_EXECUTIONS: u64 = 2_000_000;
 
 /// All orders of `body`, with a step bound that none of these programs comes near.
 pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) -> Report {
     let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, ..Limits::default() };
-    search(&mut Threads::new(Arc::new(body), settings), &mut Exhaustive::depth_first(), &limits)
+    run_with(settings, &mut Exhaustive::depth_first(), limits, body)
 }
 
 /// Demands that no order of `body` fails, and a few hundred random ones either; returns how many orders there are.
@@ -25,7 +26,7 @@ pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     let body = Arc::new(body);
     let again = body.clone();
     let limits = Limits { executions: Some(300), steps: 20_000, ..Limits::default() };
-    let random = search(&mut Threads::new(again, &Settings::default()), &mut Random::new(7), &limits);
+    let random = run_with(&Settings::default(), &mut Random::new(7), limits, move || again());
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());
     assert_eq!(report.found.as_ref().map(|found| &found.failure), None);
@@ -59,5 +60,64 @@ pub fn panic_message(failure: &Failure) -> &str {
     match failure {
         Failure::Panic { message, .. } => message,
         other => panic!("not a panic but {other:?}"),
+    }
+}
+
+/// The message of a panic that some order of `body` must end in.
+#[track_caller]
+pub fn panics_with(body: impl Fn() + Send + Sync + 'static) -> String {
+    panic_message(&fails(body)).to_owned()
+}
+
+/// So many random orders, going on after a failure.
+pub fn sample(executions: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
+    let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
+    run_with(&Settings::default(), &mut Random::new(1), limits, body)
+}
+
+/// Whatever is not said by the other functions.
+pub fn run_with(
+    settings: &Settings,
+    strategy: &mut dyn Strategy,
+    limits: Limits,
+    body: impl Fn() + Send + Sync + 'static,
+) -> Report {
+    let body = Arc::new(body);
+    let mut search = Search::new(strategy, &limits);
+    loop {
+        // A worker that had to leave a task behind is replaced, as the explorer does.
+        let run = || search.run(&mut Threads::new(body.clone(), settings));
+        let status = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
+        if status == Status::Over {
+            return search.report();
+        }
+    }
+}
+
+/// For bodies that leave an OS thread unable to go on.
+pub fn on_its_own_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::spawn(run).join().expect("the test itself does not panic")
+}
+
+/// What executions saw, written with `{:?}`; shared between them and the test.
+#[derive(Clone, Default)]
+pub struct Seen(Arc<Mutex<BTreeSet<String>>>);
+
+impl Seen {
+    /// An execution saw this.
+    pub fn note(&self, what: impl Debug) {
+        self.0.lock().unwrap().insert(format!("{what:?}"));
+    }
+
+    /// Demands that exactly these were seen, by whatever executions.
+    #[track_caller]
+    pub fn are<T: Debug, const N: usize>(&self, expected: [T; N]) {
+        let expected = BTreeSet::from(expected.map(|e| format!("{e:?}")));
+        assert_eq!(*self.0.lock().unwrap(), expected);
+    }
+
+    /// How many different ones.
+    pub fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
     }
 }

@@ -13,7 +13,7 @@ use raddle_runtime::threads::{Settings, Threads};
 use raddle_runtime::{hint, thread};
 
 use crate::explore;
-use crate::runs::{on_its_own_thread, run_with};
+use crate::explore::{on_its_own_thread, run_with};
 
 struct OnDrop<F: FnMut()>(F);
 

@@ -13,7 +13,6 @@ mod once;
 mod once_lock;
 mod oracle;
 mod reduction;
-mod runs;
 mod rwlock;
 mod scope;
 mod thread;

@@ -10,7 +10,7 @@ use raddle_runtime::sync::mpsc::{
 };
 use raddle_runtime::thread;
 
-use crate::runs::{Seen, failure, panic_message, sample, verify};
+use crate::explore::{Seen, fails, panics_with, passes, sample};
 
 /// Orders of `n` sends and `n` receives in which the channel never holds less than nothing or more than `bound`.
 fn orders(n: u32, bound: u32) -> u64 {
@@ -25,7 +25,7 @@ fn orders(n: u32, bound: u32) -> u64 {
 #[test]
 fn unbounded_orders_are_catalan_numbers() {
     for n in 1..=5 {
-        let count = verify(move || {
+        let count = passes(move || {
             let (tx, rx) = channel();
             let keep = tx.clone();
             let sender = thread::spawn(move || (0..n).for_each(|i| tx.send(i).unwrap()));
@@ -43,7 +43,7 @@ fn unbounded_orders_are_catalan_numbers() {
 #[test]
 fn bounded_orders_are_paths_in_a_strip() {
     for (n, bound) in [(3, 1), (4, 2), (5, 3), (4, 4)] {
-        let count = verify(move || {
+        let count = passes(move || {
             let (tx, rx) = sync_channel(bound as usize);
             let keep = tx.clone();
             let sender = thread::spawn(move || (0..n).for_each(|i| tx.send(i).unwrap()));
@@ -61,7 +61,7 @@ fn bounded_orders_are_paths_in_a_strip() {
 fn two_producers_meet_in_every_order() {
     let seen = Seen::default();
     let all_seen = seen.clone();
-    let count = verify(move || {
+    let count = passes(move || {
         let (tx, rx) = channel();
         let producers: Vec<_> = (0..2)
             .map(|p| {
@@ -82,7 +82,7 @@ fn two_producers_meet_in_every_order() {
 
 #[test]
 fn the_end_of_all_senders_ends_the_receiver() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = channel();
         let other = tx.clone();
         let a = thread::spawn(move || tx.send(1).unwrap());
@@ -100,7 +100,7 @@ fn the_end_of_all_senders_ends_the_receiver() {
 
 #[test]
 fn the_end_of_the_receiver_gives_messages_back() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = channel();
         let (sync, sync_rx) = sync_channel(1);
         sync.send(7).unwrap();
@@ -117,7 +117,7 @@ fn the_end_of_the_receiver_gives_messages_back() {
 fn try_send_and_try_recv_see_both_worlds() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = sync_channel(1);
         tx.send(0).unwrap();
         let t = thread::spawn(move || {
@@ -137,7 +137,7 @@ fn try_send_and_try_recv_see_both_worlds() {
 fn recv_timeout_goes_both_ways() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = channel();
         let t = thread::spawn(move || {
             let _ = tx.send(1);
@@ -151,7 +151,7 @@ fn recv_timeout_goes_both_ways() {
 
 #[test]
 fn a_receiver_of_nothing_is_a_deadlock() {
-    let Failure::Deadlock { waiting } = failure(|| {
+    let Failure::Deadlock { waiting } = fails(|| {
         let (tx, rx) = channel::<()>();
         let _ = rx.recv();
         drop(tx);
@@ -159,7 +159,7 @@ fn a_receiver_of_nothing_is_a_deadlock() {
         panic!("not a deadlock");
     };
     assert_eq!(waiting[0].op.verb, "recv");
-    let found = failure(|| {
+    let found = fails(|| {
         let (tx, _rx) = sync_channel(1);
         tx.send(1).unwrap();
         tx.send(2).unwrap();
@@ -169,7 +169,7 @@ fn a_receiver_of_nothing_is_a_deadlock() {
 
 #[test]
 fn a_rendezvous_waits_for_the_receiver() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = sync_channel(0);
         let progress = Arc::new(Mutex::new(0));
         let p = progress.clone();
@@ -193,7 +193,7 @@ fn a_rendezvous_waits_for_the_receiver() {
 fn a_rendezvous_of_several_senders_serves_each() {
     let orders = Seen::default();
     let out = orders.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = sync_channel(0);
         let senders: Vec<_> = (0..3)
             .map(|i| {
@@ -215,7 +215,7 @@ fn a_rendezvous_of_several_senders_serves_each() {
 fn a_rendezvous_refuses_whom_nobody_waits_for() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = sync_channel(0);
         let receiver = thread::spawn(move || rx.recv_timeout(Duration::from_secs(1)));
         let sent = tx.try_send(5);
@@ -234,7 +234,7 @@ fn a_rendezvous_refuses_whom_nobody_waits_for() {
 fn a_rendezvous_gives_messages_back() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = sync_channel(0);
         let senders: Vec<_> = (0..2)
             .map(|i| {
@@ -257,7 +257,7 @@ fn a_rendezvous_gives_messages_back() {
 
 #[test]
 fn a_polling_pair_at_a_rendezvous_ends() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = sync_channel(0);
         let receiver = thread::spawn(move || rx.recv().unwrap());
         while tx.try_send(3).is_err() {
@@ -269,7 +269,7 @@ fn a_polling_pair_at_a_rendezvous_ends() {
 
 #[test]
 fn a_polling_receiver_ends() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = channel();
         let t = thread::spawn(move || tx.send(1).unwrap());
         let got = loop {
@@ -295,7 +295,7 @@ impl Drop for Counts {
 
 #[test]
 fn messages_left_are_dropped_with_the_receiver() {
-    verify(|| {
+    passes(|| {
         let dropped = Arc::new(Mutex::new(0));
         let (tx, rx) = channel();
         for _ in 0..3 {
@@ -365,13 +365,13 @@ fn channels_made_outside_are_those_of_std() {
 fn channels_made_outside_must_not_block_inside() {
     let (tx, rx) = channel::<i32>();
     let rx = StdMutex::new(rx);
-    let said = panic_message(move || {
+    let said = panics_with(move || {
         let _ = rx.lock().unwrap().recv();
     });
     assert!(said.contains("make the channel inside the test"), "{said}");
     drop(tx);
     let (tx, rx) = sync_channel(0);
-    let said = panic_message(move || tx.send(1).unwrap());
+    let said = panics_with(move || tx.send(1).unwrap());
     assert!(said.contains("make the channel inside the test"), "{said}");
     drop(rx);
 }
@@ -380,7 +380,7 @@ fn channels_made_outside_must_not_block_inside() {
 fn a_channel_of_an_earlier_execution_is_a_leak() {
     type Ends = (raddle_runtime::sync::mpsc::Sender<i32>, raddle_runtime::sync::mpsc::Receiver<i32>);
     let kept: StdMutex<Option<Ends>> = StdMutex::new(None);
-    let found = failure(move || {
+    let found = fails(move || {
         let mut kept = kept.lock().unwrap();
         let (tx, rx) = kept.get_or_insert_with(channel);
         tx.send(1).unwrap();

@@ -122,7 +122,10 @@ fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
     assert!(compared, "too many orders");
     assert_eq!(fault, None);
     let counts = |report: Report| report.executions + report.pruned;
-    (counts(reach(Dpor::optimal(), &body, 200_000).report), counts(reach(Exhaustive::depth_first(), &body, 200_000).report))
+    (
+        counts(reach(Dpor::optimal(), &body, 200_000).report),
+        counts(reach(Exhaustive::depth_first(), &body, 200_000).report),
+    )
 }
 
 #[test]
@@ -407,7 +410,9 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
                 3 => ops.extend([Op::Lock(v), Op::Unlock(v)]),
                 4 => ops.extend([Op::TryLock(v), Op::Unlock(v)]),
                 5 => ops.extend([[Op::Read, Op::Write, Op::TryWrite][rng.below(3) as usize], Op::EndRw]),
-                6 => ops.push([Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize]),
+                6 => ops.push(
+                    [Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize],
+                ),
                 7 => ops.push([Op::Park(false), Op::Park(true), Op::Unpark(0), Op::Unpark(1)][rng.below(4) as usize]),
                 8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
                 9 => ops.push(Op::Choose),
@@ -473,7 +478,13 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
                 *shared.gate.0.lock().unwrap() += 1;
                 if all { shared.gate.1.notify_all() } else { shared.gate.1.notify_one() }
             }
-            Op::Park(timed) => if timed { thread::park_timeout(Duration::from_millis(7)) } else { thread::park() },
+            Op::Park(timed) => {
+                if timed {
+                    thread::park_timeout(Duration::from_millis(7))
+                } else {
+                    thread::park()
+                }
+            }
             Op::Unpark(v) => {
                 let handle = shared.handles.lock().unwrap().get(v).cloned();
                 if let Some(handle) = handle {

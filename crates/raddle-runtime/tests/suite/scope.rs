@@ -10,11 +10,11 @@ use raddle_runtime::sync::{Mutex, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
 
-use crate::runs::{failure, run_with, sample, verify};
+use crate::explore::{fails, passes, run_with, sample};
 
 #[test]
 fn scoped_threads_borrow() {
-    let count = verify(|| {
+    let count = passes(|| {
         let mut numbers = vec![1, 2, 3];
         let mut sum = 0;
         let total = AtomicUsize::new(0);
@@ -36,7 +36,7 @@ fn scoped_threads_borrow() {
 
 #[test]
 fn scopes_nest_and_threads_start_threads() {
-    verify(|| {
+    passes(|| {
         let total = AtomicUsize::new(0);
         thread::scope(|outer| {
             outer.spawn(|| {
@@ -53,7 +53,7 @@ fn scopes_nest_and_threads_start_threads() {
 
 #[test]
 fn names_ids_and_ends_of_scoped_threads() {
-    verify(|| {
+    passes(|| {
         thread::scope(|s| {
             let named =
                 thread::Builder::new().name("scoped".into()).spawn_scoped(s, || thread::current().id()).unwrap();
@@ -68,7 +68,7 @@ fn names_ids_and_ends_of_scoped_threads() {
 
 #[test]
 fn a_panicking_scoped_thread_fails_the_test() {
-    let found = failure(|| {
+    let found = fails(|| {
         let value = Mutex::new(1);
         thread::scope(|s| {
             s.spawn(|| {
@@ -158,7 +158,7 @@ fn teardown_unwinds_children_before_the_frames_they_borrow() {
 #[test]
 fn a_deadlock_in_a_scope_is_torn_down() {
     for _ in 0..50 {
-        let found = failure(|| {
+        let found = fails(|| {
             let (a, b) = (Mutex::new(vec![0; 4]), Mutex::new(vec![0; 4]));
             thread::scope(|s| {
                 s.spawn(|| {

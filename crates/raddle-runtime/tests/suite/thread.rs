@@ -7,11 +7,11 @@ use raddle_runtime::sync::atomic::{AtomicUsize, Ordering};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 
-use crate::runs::{Seen, failure, on_its_own_thread, panic_message, sample, verify};
+use crate::explore::{Seen, fails, on_its_own_thread, panics_with, passes, sample};
 
 #[test]
 fn an_unpark_before_the_park_is_kept() {
-    verify(|| {
+    passes(|| {
         thread::current().unpark();
         thread::current().unpark();
         thread::park();
@@ -24,7 +24,7 @@ fn an_unpark_before_the_park_is_kept() {
 
 #[test]
 fn only_one_token_is_kept() {
-    let found = failure(|| {
+    let found = fails(|| {
         thread::current().unpark();
         thread::current().unpark();
         thread::park();
@@ -39,7 +39,7 @@ fn only_one_token_is_kept() {
 fn a_park_may_end_for_no_reason() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let told = Arc::new(AtomicUsize::new(0));
         let (main, t) = (thread::current(), told.clone());
         let waker = thread::spawn(move || {
@@ -55,7 +55,7 @@ fn a_park_may_end_for_no_reason() {
 
 #[test]
 fn names_and_ids() {
-    verify(|| {
+    passes(|| {
         assert_eq!(thread::current().name(), Some("main"));
         let t = thread::Builder::new().name("worker".into()).stack_size(1 << 16).spawn(thread::current).unwrap();
         let (name, id) = (t.thread().name().map(str::to_owned), t.thread().id());
@@ -66,13 +66,13 @@ fn names_and_ids() {
         assert_eq!(nameless.name(), None);
         assert_ne!(nameless.id(), id);
     });
-    let said = panic_message(|| drop(thread::Builder::new().name("a\0b".into()).spawn(|| ())));
+    let said = panics_with(|| drop(thread::Builder::new().name("a\0b".into()).spawn(|| ())));
     assert!(said.contains("null"), "{said}");
 }
 
 #[test]
 fn join_gives_what_the_thread_left() {
-    verify(|| {
+    passes(|| {
         let t = thread::spawn(|| vec![1, 2]);
         assert_eq!(t.join().unwrap(), [1, 2]);
     });
@@ -80,7 +80,7 @@ fn join_gives_what_the_thread_left() {
 
 #[test]
 fn polling_for_the_end_ends() {
-    verify(|| {
+    passes(|| {
         let m = Arc::new(Mutex::new(0));
         let n = m.clone();
         let t = thread::spawn(move || {
@@ -114,10 +114,10 @@ fn a_thousand_threads() {
 
 #[test]
 fn threads_left_behind_are_no_failure_but_stuck_ones_are() {
-    verify(|| {
+    passes(|| {
         thread::spawn(thread::park);
     });
-    let found = failure(|| {
+    let found = fails(|| {
         let m = Arc::new(Mutex::new(()));
         let held = m.clone();
         thread::spawn(move || drop(m.lock()));
@@ -166,7 +166,7 @@ fn a_panic_in_a_destructor_is_reported() {
             panic!("in a destructor");
         }
     }
-    let said = panic_message(|| {
+    let said = panics_with(|| {
         thread::spawn(|| drop(Panics));
     });
     assert_eq!(said, "in a destructor");
@@ -182,7 +182,7 @@ fn a_panic_in_a_destructor_while_unwinding_is_an_abort() {
     }
     for _ in 0..20 {
         let found = on_its_own_thread(|| {
-            failure(|| {
+            fails(|| {
                 let m = Arc::new(Mutex::new(0));
                 let n = m.clone();
                 thread::scope(|s| {
@@ -209,7 +209,7 @@ fn deep_recursion_is_a_stack_overflow() {
     }
     for _ in 0..20 {
         let found = on_its_own_thread(|| {
-            failure(|| {
+            fails(|| {
                 let shared = Mutex::new(0);
                 thread::scope(|s| {
                     s.spawn(|| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::{thread, thread_local};
 
-use crate::runs::{failure, sample, verify};
+use crate::explore::{fails, passes, sample};
 
 thread_local! {
     /// With a doc comment and a visibility.
@@ -21,7 +21,7 @@ thread_local! {}
 
 #[test]
 fn values_are_per_task_and_per_execution() {
-    let count = verify(|| {
+    let count = passes(|| {
         assert_eq!(COUNT.get(), 5);
         COUNT.set(6);
         let t = thread::spawn(|| {
@@ -86,7 +86,7 @@ thread_local! {
 
 #[test]
 fn destructors_run_at_the_end_of_the_task_latest_first() {
-    verify(|| {
+    passes(|| {
         let log = Arc::new(Mutex::new(Vec::new()));
         let theirs = log.clone();
         let t = thread::spawn(move || {
@@ -149,7 +149,7 @@ impl Drop for Tells {
 
 #[test]
 fn destructors_may_make_others() {
-    let runs = verify(|| {
+    let runs = passes(|| {
         thread::spawn(|| REVIVES.with(|_| ())).join().unwrap();
     });
     assert_eq!(TOLD.load(std::sync::atomic::Ordering::Relaxed), runs);
@@ -164,7 +164,7 @@ fn use_after_destruction_is_a_panic() {
         }
     }
     thread_local!(static ITSELF: UsesItself = const { UsesItself });
-    let found = failure(|| {
+    let found = fails(|| {
         thread::spawn(|| ITSELF.with(|_| ())).join().unwrap();
     });
     assert_eq!(found.kind(), "panic", "{found:?}");

@@ -8,7 +8,7 @@ use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 use raddle_runtime::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::runs::{Seen, panic_message, sample, verify};
+use crate::explore::{Seen, panics_with, passes, sample};
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -16,7 +16,7 @@ const fn ms(n: u64) -> Duration {
 
 #[test]
 fn sleeping_moves_the_clock_by_what_was_slept() {
-    let count = verify(|| {
+    let count = passes(|| {
         let start = Instant::now();
         thread::sleep(ms(20));
         assert_eq!(start.elapsed(), ms(20));
@@ -32,7 +32,7 @@ fn sleeping_moves_the_clock_by_what_was_slept() {
 fn sleepers_wake_in_the_order_of_their_times() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let log = Arc::new(Mutex::new(Vec::new()));
         let start = Instant::now();
         let sleepers: Vec<_> = [3, 1, 2]
@@ -61,7 +61,7 @@ fn sleepers_wake_in_the_order_of_their_times() {
 fn a_sleeper_may_wake_before_or_after_others_go_on() {
     let seen = Seen::default();
     let out = seen.clone();
-    let count = verify(move || {
+    let count = passes(move || {
         let x = Arc::new(AtomicUsize::new(0));
         let y = x.clone();
         let t = thread::spawn(move || y.fetch_add(1, Ordering::SeqCst));
@@ -76,7 +76,7 @@ fn a_sleeper_may_wake_before_or_after_others_go_on() {
 
 #[test]
 fn spinning_on_the_clock_ends() {
-    verify(|| {
+    passes(|| {
         let start = Instant::now();
         while start.elapsed() < ms(500) {}
         let x = Arc::new(AtomicUsize::new(0));
@@ -94,7 +94,7 @@ fn spinning_on_the_clock_ends() {
 fn whoever_spins_until_a_time_is_there_before_a_later_one() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let (tx, rx) = channel();
         let sender = thread::spawn(move || {
             let start = Instant::now();
@@ -110,7 +110,7 @@ fn whoever_spins_until_a_time_is_there_before_a_later_one() {
 
 #[test]
 fn whoever_gives_up_after_some_timeouts_does_so_before_a_later_time() {
-    verify(|| {
+    passes(|| {
         let (tx, rx) = channel();
         let sender = thread::spawn(move || {
             thread::sleep(ms(100));
@@ -125,7 +125,7 @@ fn whoever_gives_up_after_some_timeouts_does_so_before_a_later_time() {
 
 #[test]
 fn a_loop_of_timed_waits_ends() {
-    verify(|| {
+    passes(|| {
         let start = Instant::now();
         let (tx, rx) = channel();
         let sender = thread::spawn(move || {
@@ -143,7 +143,7 @@ fn a_loop_of_timed_waits_ends() {
 fn parking_with_a_timeout_ends_by_time_or_by_token() {
     let seen = Seen::default();
     let out = seen.clone();
-    verify(move || {
+    passes(move || {
         let start = Instant::now();
         let main = thread::current();
         let waker = thread::spawn(move || main.unpark());
@@ -174,12 +174,12 @@ fn instants_can_be_reckoned_with() {
         assert_eq!((now - ms(1)).checked_add(ms(1)), Some(now));
     };
     body();
-    verify(body);
+    passes(body);
 }
 
 #[test]
 fn the_time_of_day_starts_the_same_every_time() {
-    verify(|| {
+    passes(|| {
         let start = SystemTime::now();
         assert_eq!(start.duration_since(UNIX_EPOCH).unwrap().as_secs(), 1_577_836_800);
         thread::sleep(ms(3));
@@ -192,7 +192,7 @@ fn the_time_of_day_starts_the_same_every_time() {
 #[test]
 fn instants_of_two_clocks_do_not_mix() {
     let outside = Instant::now();
-    let said = panic_message(move || {
+    let said = panics_with(move || {
         let _ = Instant::now() - outside;
     });
     assert!(said.contains("different clocks"), "{said}");
@@ -206,7 +206,7 @@ fn instants_of_two_clocks_do_not_mix() {
 
 #[test]
 fn the_end_of_time_is_no_overflow() {
-    verify(|| {
+    passes(|| {
         thread::sleep(Duration::MAX);
         thread::sleep(Duration::MAX);
     });

@@ -70,12 +70,11 @@ impl Node {
     /// Takes the option that switches tasks least, of those that are awake.
     pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
         let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
-        let ordinary = |&at: &usize| {
-            !matches!(self.options[at].1, Label::Way(Variant::TimedOut | Variant::Spurious))
-        };
+        let ordinary = |&at: &usize| !matches!(self.options[at].1, Label::Way(Variant::TimedOut | Variant::Spurious));
         let stays = |&at: &usize| Some(self.options[at].0) == latest;
         let all = || (0..self.options.len()).filter(awake);
-        let place = all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
+        let place =
+            all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
         place.is_some_and(|place| {
             self.take(place, true);
             true
