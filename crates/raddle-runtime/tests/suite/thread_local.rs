@@ -6,7 +6,9 @@ use std::sync::Arc;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::{thread, thread_local};
 
-use crate::explore::{fails, passes, sample};
+use raddle_runtime::threads::Settings;
+
+use crate::explore::{exhaustive, fails, passes, sample};
 
 thread_local! {
     /// With a doc comment and a visibility.
@@ -149,10 +151,11 @@ impl Drop for Tells {
 
 #[test]
 fn destructors_may_make_others() {
-    let runs = passes(|| {
+    let report = exhaustive(&Settings::default(), || {
         thread::spawn(|| REVIVES.with(|_| ())).join().unwrap();
     });
-    assert_eq!(TOLD.load(std::sync::atomic::Ordering::Relaxed), runs);
+    assert!(report.verified());
+    assert_eq!(TOLD.load(std::sync::atomic::Ordering::Relaxed), report.executions);
 }
 
 #[test]
