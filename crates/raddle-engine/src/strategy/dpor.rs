@@ -30,13 +30,13 @@ use std::mem;
 
 use self::path::Node;
 use self::reversal::Second;
-use self::wakeup::{Branch, Item};
+use self::wakeup::{Branch, Item, is_odd};
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
-use crate::system::{Action, Choice, Pending, Point, Variant};
+use crate::system::{Action, Choice, Pending, Point};
 use crate::trace::{Class, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
@@ -239,11 +239,10 @@ impl Dpor {
     fn take_lost_ways_out(&mut self) {
         for at in self.fresh..self.nodes.len() {
             let (here, beyond) = self.nodes[at..].split_first_mut().expect("raddle bug: a node that is not there");
-            let odd = |label| matches!(label, Label::Way(Variant::TimedOut | Variant::Spurious));
             for place in 0..here.options.len() {
                 let option = here.options[place];
                 let kept = || beyond.first().is_some_and(|next| next.has(option.0, option.1));
-                if odd(option.1) && option.0 != here.current().0 && !kept() {
+                if is_odd(option.1) && option.0 != here.current().0 && !kept() {
                     here.add(option);
                 }
             }

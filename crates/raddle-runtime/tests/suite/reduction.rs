@@ -48,6 +48,15 @@ impl<S: Strategy> Strategy for Noting<S> {
             };
             self.failures.insert(format!("{} {who}", failure.kind()));
         }
+        if std::env::var("VERBOSE").is_ok() && run.trace.len() < 100 && self.name() == "dpor" {
+            for step in run.trace.steps() {
+                eprintln!(
+                    "{:?} {:?} {} {:?} {:?} {} {:?}",
+                    step.task, step.variant, step.op.verb, step.access.object, step.access.effect, step.alternatives, step.access.role
+                );
+            }
+            eprintln!("{:?} {:?}", run.outcome, run.pending.len());
+        }
         self.strategy.end(run);
     }
 
@@ -377,7 +386,6 @@ enum Op {
     Recv,
     Choose,
     Sleep(u64),
-    Finished(usize),
     Panic,
 }
 
@@ -395,7 +403,7 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed);
     let threads = 2 + rng.below(2) as usize;
     // Each program has a few kinds of operations, so that two of a kind meet.
-    let kinds: Vec<u32> = (0..3).map(|_| rng.below(13)).collect();
+    let kinds: Vec<u32> = (0..3).map(|_| rng.below(12)).collect();
     let mut thread = |_| {
         let mut ops = Vec::new();
         for _ in 0..2 + rng.below(2) {
@@ -412,7 +420,6 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
                 8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
                 9 => ops.push(Op::Choose),
                 10 => ops.push(Op::Sleep(5 * k as u64)),
-                11 => ops.push(Op::Finished(v)),
                 _ => ops.push(Op::Panic),
             }
         }
@@ -485,7 +492,6 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
             Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
             Op::Choose => note(choose(2)),
             Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
-            Op::Finished(_) => {}
             Op::Panic => {
                 let x = shared.variables[0].load(SeqCst);
                 assert!(x != 1, "{me} found 1");
@@ -526,6 +532,9 @@ fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
     for seed in seeds {
         let program = generate(seed);
         let text = format!("{program:?}");
+        if std::env::var("VERBOSE").is_ok() {
+            eprintln!("{seed} {text}");
+        }
         let body: Body = Arc::new(move || generated(program.clone()));
         let (done, fault) = fault(&body, most);
         compared += u64::from(done);
