@@ -249,6 +249,24 @@ impl Dpor {
         }
     }
 
+    /// A wait ends for no reason only while somebody else can go on. At the end nobody can, so it has to while the latest event
+    /// that it did not depend on is still to come.
+    fn wake_while_others_can(&mut self, action: &Action) {
+        let Action { task, object, effect, role, variant, .. } = *action;
+        let last = self.before.len();
+        let Some(previous) = self.before.previous(&self.events, task, last) else { return };
+        let free = |&at: &usize| {
+            let event = self.events.get(at);
+            let is_step = matches!(event.label, Label::Way(_));
+            is_step && event.task != task && !self.before.ordered(&self.events, at, previous)
+        };
+        let Some(first) = (0..previous).rev().find(free) else { return };
+        let event = Event::pending(task, Label::Way(variant), action.op.class, object);
+        let index = self.events.suppose(event, [Touch { object, effect, role }]);
+        self.plan(first, Second { event: index, previous: Some(previous) }, last);
+        self.events.forget();
+    }
+
     /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
     fn go_on_without_failing(&mut self, pending: &[Pending]) {
         let exact = self.exact();
@@ -340,6 +358,10 @@ impl Strategy for Dpor {
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;
+            if is_odd(Label::Way(pending.action.variant)) {
+                self.wake_while_others_can(&pending.action);
+                continue;
+            }
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
             if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
