@@ -70,7 +70,18 @@ impl System for Counting {
         self.left[task.index()] -= 1;
         let access = Access { object, effect, role, ordered: Ordered::RELAXED };
         let alternatives = self.point().alternatives();
-        trace.push(Step { task, variant, op, access, found: None, left: None, wants: None, site, alternatives, more: 0 });
+        trace.push(Step {
+            task,
+            variant,
+            op,
+            access,
+            found: None,
+            left: None,
+            wants: None,
+            site,
+            alternatives,
+            more: 0,
+        });
         self.refresh();
     }
 

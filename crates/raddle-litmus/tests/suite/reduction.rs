@@ -42,7 +42,11 @@ fn faults(program: &Program, counted: &Counted) -> Option<String> {
     }
     let (classic, classic_seen) = run(program, Dpor::classic(), 1_000 * traces + 10_000);
     if !classic_seen.same_traces(&seen) {
-        return Some(format!("classic: {} executions, {} traces of {traces}", classic.executions, classic_seen.traces()));
+        return Some(format!(
+            "classic: {} executions, {} traces of {traces}",
+            classic.executions,
+            classic_seen.traces()
+        ));
     }
     None
 }

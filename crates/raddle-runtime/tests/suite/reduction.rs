@@ -48,15 +48,6 @@ impl<S: Strategy> Strategy for Noting<S> {
             };
             self.failures.insert(format!("{} {who}", failure.kind()));
         }
-        if std::env::var("VERBOSE").is_ok() && run.trace.len() < 100 && self.name() == "dpor" {
-            for step in run.trace.steps() {
-                eprintln!(
-                    "{:?} {:?} {} {:?} {:?} {} {:?}",
-                    step.task, step.variant, step.op.verb, step.access.object, step.access.effect, step.alternatives, step.access.role
-                );
-            }
-            eprintln!("{:?} {:?}", run.outcome, run.pending.len());
-        }
         self.strategy.end(run);
     }
 
@@ -131,7 +122,10 @@ fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
     assert!(compared, "too many orders");
     assert_eq!(fault, None);
     let counts = |report: Report| report.executions + report.pruned;
-    (counts(reach(Dpor::optimal(), &body, 200_000).report), counts(reach(Exhaustive::depth_first(), &body, 200_000).report))
+    (
+        counts(reach(Dpor::optimal(), &body, 200_000).report),
+        counts(reach(Exhaustive::depth_first(), &body, 200_000).report),
+    )
 }
 
 #[test]
@@ -415,7 +409,9 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
                 3 => ops.extend([Op::Lock(v), Op::Unlock(v)]),
                 4 => ops.extend([Op::TryLock(v), Op::Unlock(v)]),
                 5 => ops.extend([[Op::Read, Op::Write, Op::TryWrite][rng.below(3) as usize], Op::EndRw]),
-                6 => ops.push([Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize]),
+                6 => ops.push(
+                    [Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize],
+                ),
                 7 => ops.push([Op::Park(false), Op::Park(true), Op::Unpark(0), Op::Unpark(1)][rng.below(4) as usize]),
                 8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
                 9 => ops.push(Op::Choose),
@@ -480,7 +476,13 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
                 *shared.gate.0.lock().unwrap() += 1;
                 if all { shared.gate.1.notify_all() } else { shared.gate.1.notify_one() }
             }
-            Op::Park(timed) => if timed { thread::park_timeout(Duration::from_millis(7)) } else { thread::park() },
+            Op::Park(timed) => {
+                if timed {
+                    thread::park_timeout(Duration::from_millis(7))
+                } else {
+                    thread::park()
+                }
+            }
             Op::Unpark(v) => {
                 let handle = shared.handles.lock().unwrap().get(v).cloned();
                 if let Some(handle) = handle {
@@ -532,9 +534,6 @@ fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
     for seed in seeds {
         let program = generate(seed);
         let text = format!("{program:?}");
-        if std::env::var("VERBOSE").is_ok() {
-            eprintln!("{seed} {text}");
-        }
         let body: Body = Arc::new(move || generated(program.clone()));
         let (done, fault) = fault(&body, most);
         compared += u64::from(done);

@@ -19,9 +19,7 @@ pub(super) fn chose(events: &Events, event: usize) -> bool {
 /// The receives before `send` that could have taken its message instead.
 pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize) -> Vec<usize> {
     let Some((place, _)) = events.get(send).offers else { return Vec::new() };
-    let waits = |&at: &usize| {
-        chose(events, at) && events.get(at).object == place && can_take(events, before, at, send)
-    };
+    let waits = |&at: &usize| chose(events, at) && events.get(at).object == place && can_take(events, before, at, send);
     (0..send).filter(waits).collect()
 }
 
@@ -50,7 +48,9 @@ pub(super) fn can_take(events: &Events, before: &Before, receive: usize, send: u
 /// Whether a message was received before event `upto`.
 fn was_taken(events: &Events, place: ObjectId, offer: Offer, upto: usize) -> bool {
     let label = Label::Way(Variant::Message(offer.message));
-    (0..upto).any(|at| events.get(at).class == Class::Receive && events.get(at).object == place && events.get(at).label == label)
+    (0..upto).any(|at| {
+        events.get(at).class == Class::Receive && events.get(at).object == place && events.get(at).label == label
+    })
 }
 
 /// Whether the sender of `later` knew, by messages alone, of the message that `earlier` sent.

@@ -72,7 +72,8 @@ impl Node {
         let ordinary = |&at: &usize| !is_odd(self.options[at].1);
         let stays = |&at: &usize| Some(self.options[at].0) == latest;
         let all = || (0..self.options.len()).filter(awake);
-        let place = all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
+        let place =
+            all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
         place.is_some_and(|place| {
             self.take(place, true);
             true

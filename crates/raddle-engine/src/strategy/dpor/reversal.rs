@@ -84,7 +84,8 @@ pub(super) fn sequence(
 fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<usize> {
     let shared = |touch: &&Touch| touch.role == Role::Takes && touch.effect == Effect::Read;
     let wanted = |touch: &&Touch| {
-        let wants = |mine: &Touch| mine.role == Role::Takes && mine.effect == Effect::Change && mine.object == touch.object;
+        let wants =
+            |mine: &Touch| mine.role == Role::Takes && mine.effect == Effect::Change && mine.object == touch.object;
         events.touches(second).iter().any(wants)
     };
     let Some(&met) = events.touches(first).iter().filter(shared).find(wanted) else { return Vec::new() };

@@ -38,7 +38,10 @@ impl Item {
     pub fn commutes_with(&self, events: &Events, index: usize) -> bool {
         let Event { task, label, .. } = *events.get(index);
         let touches = events.touches(index);
-        self.task != task && !is_odd(self.label) && !is_odd(label) && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
+        self.task != task
+            && !is_odd(self.label)
+            && !is_odd(label)
+            && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
     }
 }
 
@@ -94,7 +97,11 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool
             }
         }
         None => {
-            if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) { Begins::Besides } else { Begins::No }
+            if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) {
+                Begins::Besides
+            } else {
+                Begins::No
+            }
         }
     }
 }
