@@ -49,7 +49,7 @@ impl Explorer {
 
     /// Who decides: the name of a strategy, or one of the values in [`strategy`](crate::strategy).
     ///
-    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive` runs for 60 seconds. A name that
+    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive` and `dpor` run for 60 seconds. A name that
     /// there is not makes [`run`](Self::run) panic with a message that lists those there are.
     pub fn strategy<By>(mut self, strategy: impl IntoStrategy<By>) -> Self {
         match strategy.wanted().0 {

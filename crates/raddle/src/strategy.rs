@@ -1,7 +1,8 @@
 //! Who decides what happens next: the strategies, and the trait to write one's own.
 //!
-//! Where a name will do, [`Explorer::strategy`](crate::Explorer::strategy) takes that too: `"pct"`, `"exhaustive"`.
+//! Where a name will do, [`Explorer::strategy`](crate::Explorer::strategy) takes that too: `"pct"`, `"dpor"`.
 
+pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
 pub use raddle_engine::strategy::pct::Pct;
 pub use raddle_engine::strategy::portfolio::Portfolio;

@@ -1,6 +1,6 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
-use crate::strategy::{Exhaustive, Pct, Portfolio, Random, RoundRobin, Strategy};
+use crate::strategy::{Dpor, Exhaustive, Pct, Portfolio, Random, RoundRobin, Strategy};
 
 /// What a name stands for.
 pub(crate) enum Named {
@@ -19,12 +19,15 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 9] = [
+static FORMS: [Form; 12] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
     Form { written: "pct:DEPTH", seeded: true, make: |seed, depth| search(Pct::new(seed, depth)) },
     Form { written: "round-robin", seeded: false, make: |_, _| search(RoundRobin::new()) },
+    Form { written: "dpor", seeded: false, make: |_, _| search(Dpor::optimal()) },
+    Form { written: "dpor-source", seeded: false, make: |_, _| search(Dpor::source()) },
+    Form { written: "dpor-classic", seeded: false, make: |_, _| search(Dpor::classic()) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(Exhaustive::depth_first()) },
     Form { written: "exhaustive:breadth-first", seeded: false, make: |_, _| search(Exhaustive::breadth_first()) },
     Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(Exhaustive::random(seed)) },

@@ -30,13 +30,13 @@ use std::mem;
 
 use self::path::Node;
 use self::reversal::Second;
-use self::wakeup::{Branch, Item};
+use self::wakeup::{Branch, Item, is_odd};
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
-use crate::system::{Action, Choice, Pending, Point, Variant};
+use crate::system::{Action, Choice, Pending, Point};
 use crate::trace::{Class, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
@@ -239,15 +239,32 @@ impl Dpor {
     fn take_lost_ways_out(&mut self) {
         for at in self.fresh..self.nodes.len() {
             let (here, beyond) = self.nodes[at..].split_first_mut().expect("raddle bug: a node that is not there");
-            let odd = |label| matches!(label, Label::Way(Variant::TimedOut | Variant::Spurious));
             for place in 0..here.options.len() {
                 let option = here.options[place];
                 let kept = || beyond.first().is_some_and(|next| next.has(option.0, option.1));
-                if odd(option.1) && option.0 != here.current().0 && !kept() {
+                if is_odd(option.1) && option.0 != here.current().0 && !kept() {
                     here.add(option);
                 }
             }
         }
+    }
+
+    /// A wait ends for no reason only while somebody else can go on. At the end nobody can, so it has to while the latest event
+    /// that it did not depend on is still to come.
+    fn wake_while_others_can(&mut self, action: &Action) {
+        let Action { task, object, effect, role, variant, .. } = *action;
+        let last = self.before.len();
+        let Some(previous) = self.before.previous(&self.events, task, last) else { return };
+        let free = |&at: &usize| {
+            let event = self.events.get(at);
+            let is_step = matches!(event.label, Label::Way(_));
+            is_step && event.task != task && !self.before.ordered(&self.events, at, previous)
+        };
+        let Some(first) = (0..previous).rev().find(free) else { return };
+        let event = Event::pending(task, Label::Way(variant), action.op.class, object);
+        let index = self.events.suppose(event, [Touch { object, effect, role }]);
+        self.plan(first, Second { event: index, previous: Some(previous) }, last);
+        self.events.forget();
     }
 
     /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
@@ -341,6 +358,10 @@ impl Strategy for Dpor {
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;
+            if is_odd(Label::Way(pending.action.variant)) {
+                self.wake_while_others_can(&pending.action);
+                continue;
+            }
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
             if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {

@@ -1,12 +1,24 @@
 //! The oracle against the published counts. Each program is small text made from its parameters.
 
+use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::dpor::{Dpor, Mistake};
 use raddle_litmus::oracle::{self, Count};
 
 use crate::{ROOM, program};
 
+/// The oracle, and the optimal reduction: each trace once and nothing given up.
 fn check(name: &str, text: &str, traces: u128, failing: u128) {
+    let counts = explored(text, Dpor::optimal());
+    assert_eq!(counts, (traces, 0, failing), "{name} with dpor\n{text}");
     let counted = oracle::traces(&program(text), ROOM).unwrap_or_else(|why| panic!("{name}: {why}"));
     assert_eq!(counted.count, Count { all: traces, failing }, "{name}\n{text}");
+}
+
+/// Executions, those given up, and those that failed.
+fn explored(text: &str, mut dpor: Dpor) -> (u128, u64, u128) {
+    let limits = Limits { keep_going: true, ..Limits::default() };
+    let report = search(&mut program(text), &mut dpor, &limits);
+    (report.executions.into(), report.pruned, report.failing.into())
 }
 
 fn readers(n: u32) -> String {
@@ -119,4 +131,38 @@ fn messages() {
     for (n, traces) in [(1, 2), (2, 8), (3, 48)] {
         check("two-phase commit", &two_phase_commit(n), traces, 0);
     }
+}
+
+#[test]
+fn larger_programs_with_reduction_alone() {
+    let dpor = |text: &str| explored(text, Dpor::optimal());
+    assert_eq!(dpor(&readers(10)), (1024, 0, 0));
+    for (n, traces) in [(7, 320), (8, 704), (10, 3328)] {
+        assert_eq!(dpor(&lastzero(n)), (traces, 0, 0), "lastzero({n})");
+    }
+    for (n, traces) in [(12, 8), (13, 64), (14, 512), (15, 4096)] {
+        let threads: Vec<_> = (0..n).collect();
+        assert_eq!(dpor(&indexer(&threads)), (traces, 0, 0), "indexer({n})");
+    }
+}
+
+#[test]
+fn published_counts_of_blocked_executions() {
+    let source = explored(&lastzero(5), Dpor::source());
+    assert_eq!(source, (64, 33, 0), "lastzero(5) with source sets");
+    let example = "shared x = 0, y = 0, z = 0; thread p { store(x, 1); } thread q { store(y, 1); }
+        thread r { if load(y) == 0 { store(z, 1); } }
+        thread s { if load(z) == 1 { if load(y) == 0 { store(x, 2); } } }";
+    assert_eq!(explored(example, Dpor::source()), (5, 5, 0), "the example of POPL 2014 with source sets");
+    assert_eq!(explored(example, Dpor::optimal()), (5, 0, 0));
+}
+
+#[test]
+fn a_sequence_cut_short_misses_a_trace_of_depend_4() {
+    let text =
+        "shared x = 0, y = 0, z = 0; thread a { store(z, 1); } thread b { store(x, 1); } thread c { store(y, 1); }
+        thread d { if load(x) == 1 { if load(y) == 1 { load(z); } } } thread e { if load(y) == 1 { load(z); } }
+        thread f { store(x, 2); }";
+    assert_eq!(explored(text, Dpor::optimal()), (30, 0, 0));
+    assert_eq!(explored(text, Dpor::optimal().with_mistake(Mistake::CutsSequence)).0, 29);
 }

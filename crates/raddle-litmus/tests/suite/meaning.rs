@@ -155,7 +155,7 @@ fn accesses_are_exact() {
             "change 1 gives",
             "change 1",
             "change 3, change 6 gives",
-            "change 8 gives",
+            "change 8 gives, read 4 offers",
             "change 4, change 8 takes",
             "change 2, change 6 takes",
         ]

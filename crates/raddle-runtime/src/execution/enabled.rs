@@ -21,11 +21,15 @@ impl State {
 
     /// What every task that has not ended is about to do, and whether it can.
     pub(crate) fn pending(&self) -> Vec<Pending> {
-        let asks = |&task: &TaskId| {
-            let ask = self.tasks[task.index()].asks.as_ref()?;
-            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask) })
+        let asks = |&task: &TaskId| Some((task, self.tasks[task.index()].asks.as_ref()?));
+        let ways_out = |(task, ask): (TaskId, &Ask)| {
+            let ready = self.is_ready(ask);
+            // While somebody else can go on, it might have woken for no reason.
+            let spurious = (!ready && ask.spurious && self.spurious_left > 0).then_some((Variant::Spurious, false));
+            let ways = std::iter::once((Variant::Ready, ready)).chain(spurious);
+            ways.map(|(variant, ready)| Pending { action: action(task, variant, ask), ready }).collect::<Vec<_>>()
         };
-        self.alive.iter().filter_map(asks).collect()
+        self.alive.iter().filter_map(asks).flat_map(ways_out).collect()
     }
 
     /// Lists what can happen next; nothing if nobody can go on.

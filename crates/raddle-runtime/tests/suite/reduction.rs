@@ -380,7 +380,6 @@ enum Op {
     Recv,
     Choose,
     Sleep(u64),
-    Finished(usize),
     Panic,
 }
 
@@ -398,7 +397,7 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed);
     let threads = 2 + rng.below(2) as usize;
     // Each program has a few kinds of operations, so that two of a kind meet.
-    let kinds: Vec<u32> = (0..3).map(|_| rng.below(13)).collect();
+    let kinds: Vec<u32> = (0..3).map(|_| rng.below(12)).collect();
     let mut thread = |_| {
         let mut ops = Vec::new();
         for _ in 0..2 + rng.below(2) {
@@ -417,7 +416,6 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
                 8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
                 9 => ops.push(Op::Choose),
                 10 => ops.push(Op::Sleep(5 * k as u64)),
-                11 => ops.push(Op::Finished(v)),
                 _ => ops.push(Op::Panic),
             }
         }
@@ -496,7 +494,6 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
             Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
             Op::Choose => note(choose(2)),
             Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
-            Op::Finished(_) => {}
             Op::Panic => {
                 let x = shared.variables[0].load(SeqCst);
                 assert!(x != 1, "{me} found 1");

@@ -1,9 +1,9 @@
 //! The execution being explored, as a path of nodes: what could have been done at each, what was, what is left.
 
-use super::wakeup::{Branch, Item};
+use super::wakeup::{Branch, Item, is_odd};
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label};
-use crate::system::{Choice, Point, Variant};
+use crate::system::{Choice, Point};
 
 /// A point on the path.
 #[derive(Debug, Default)]
@@ -48,8 +48,7 @@ impl Node {
 
     /// What sleeps on after event `index`, which was taken here.
     pub fn still_asleep(&self, events: &Events, index: usize) -> Vec<Item> {
-        let (task, touches) = (events.get(index).task, events.touches(index));
-        self.sleep.iter().filter(|item| item.commutes_with(task, touches)).cloned().collect()
+        self.sleep.iter().filter(|item| item.commutes_with(events, index)).cloned().collect()
     }
 
     /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the
@@ -70,7 +69,7 @@ impl Node {
     /// Takes the option that switches tasks least, of those that are awake.
     pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
         let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
-        let ordinary = |&at: &usize| !matches!(self.options[at].1, Label::Way(Variant::TimedOut | Variant::Spurious));
+        let ordinary = |&at: &usize| !is_odd(self.options[at].1);
         let stays = |&at: &usize| Some(self.options[at].0) == latest;
         let all = || (0..self.options.len()).filter(awake);
         let place =

@@ -90,11 +90,14 @@ fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<
     };
     let Some(&met) = events.touches(first).iter().filter(shared).find(wanted) else { return Vec::new() };
     let end = before.len().min(second);
-    let takes_too = |&at: &usize| {
-        let too = |touch: &Touch| touch.object == met.object && touch.role == Role::Takes;
-        events.touches(at).iter().any(too) && !before.ordered(events, first, at)
+    let does = |at: usize, role: Role| {
+        let does = |touch: &Touch| touch.object == met.object && touch.role == role;
+        events.touches(at).iter().any(does) && !before.ordered(events, first, at)
     };
-    (first + 1..end).filter(takes_too).collect()
+    let gives_back = |at: usize| {
+        (at + 1..before.len()).any(|then| events.get(then).task == events.get(at).task && does(then, Role::Gives))
+    };
+    (first + 1..end).filter(|&at| does(at, Role::Takes) && !gives_back(at)).collect()
 }
 
 /// The second event as it would be in the first one's place: what it does may depend on what it finds.

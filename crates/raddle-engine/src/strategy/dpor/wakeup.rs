@@ -7,7 +7,8 @@
 use std::collections::VecDeque;
 
 use crate::ids::TaskId;
-use crate::order::events::{Events, Label, Touch, dependent};
+use crate::order::events::{Event, Events, Label, Touch, dependent};
+use crate::system::Variant;
 
 /// An event that has been or is to be run.
 #[derive(Clone, Debug)]
@@ -32,9 +33,21 @@ impl Item {
         self.task == task && (self.label == label || !exact)
     }
 
-    pub fn commutes_with(&self, task: TaskId, touches: &[Touch]) -> bool {
-        self.task != task && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
+    /// Whether the order of this and an event makes no difference. Whether a wait can end by time or for no reason may depend
+    /// on anything.
+    pub fn commutes_with(&self, events: &Events, index: usize) -> bool {
+        let Event { task, label, .. } = *events.get(index);
+        let touches = events.touches(index);
+        self.task != task
+            && !is_odd(self.label)
+            && !is_odd(label)
+            && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
     }
+}
+
+/// Whether it is the end of a wait by time or for no reason.
+pub(super) fn is_odd(label: Label) -> bool {
+    matches!(label, Label::Way(Variant::TimedOut | Variant::Spurious))
 }
 
 /// Items to be run one after another, and then one of several ways to go on; none means: as you like.
@@ -84,11 +97,11 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool
             }
         }
         None => {
-            let commutes = |&event: &u32| {
-                let index = event as usize;
-                item.commutes_with(events.get(index).task, events.touches(index))
-            };
-            if sequence.iter().all(commutes) { Begins::Besides } else { Begins::No }
+            if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) {
+                Begins::Besides
+            } else {
+                Begins::No
+            }
         }
     }
 }
