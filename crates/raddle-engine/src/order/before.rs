@@ -296,3 +296,46 @@ fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let is_end = events.get(gift).class == Class::Finish;
     !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::ids::ObjectId;
+    use crate::trace::{Access, Operation, Ordered, Step, Trace};
+
+    static STORE: Operation = Operation { verb: "store", class: Class::Write };
+
+    /// The fingerprint of stores by these tasks to these objects.
+    fn fingerprint(stores: &[(u32, u32)]) -> u64 {
+        let mut trace = Trace::default();
+        for &(task, object) in stores {
+            let object = ObjectId::new(object);
+            trace.push(Step {
+                task: TaskId::new(task),
+                variant: Variant::Ready,
+                op: &STORE,
+                access: Access { object, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED },
+                found: None,
+                left: None,
+                wants: None,
+                site: Location::caller(),
+                alternatives: 1,
+                more: 0,
+            });
+        }
+        let (mut events, mut before) = (Events::default(), Before::default());
+        events.follow(&trace);
+        before.follow(&events);
+        before.fingerprint()
+    }
+
+    #[test]
+    fn equivalent_prefixes_have_equal_fingerprints() {
+        assert_eq!(fingerprint(&[(0, 1), (1, 2), (5, 3)]), fingerprint(&[(5, 3), (1, 2), (0, 1)]));
+        assert_eq!(fingerprint(&[(0, 1), (1, 1), (2, 3)]), fingerprint(&[(2, 3), (0, 1), (1, 1)]));
+        assert_ne!(fingerprint(&[(0, 1), (1, 1)]), fingerprint(&[(1, 1), (0, 1)]));
+        assert_ne!(fingerprint(&[(0, 1), (1, 1)]), fingerprint(&[(0, 1), (1, 2)]));
+    }
+}
