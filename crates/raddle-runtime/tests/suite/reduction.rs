@@ -564,6 +564,7 @@ fn many_generated_programs() {
 
 #[test]
 #[ignore = "a measurement, not a check"]
+#[expect(clippy::print_stderr, reason = "what was measured is for whoever asked for it")]
 fn cost_of_an_execution() {
     let body: Body = Arc::new(|| {
         let x = Arc::new(Mutex::new(0));
