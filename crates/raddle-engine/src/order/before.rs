@@ -15,6 +15,8 @@ pub struct Before {
     len: usize,
     /// By task: its latest event, plus one.
     latest: Vec<usize>,
+    /// By event: the one before it of the same task, plus one.
+    previous: Vec<usize>,
     /// By object: who touched it, oldest first.
     touched: Vec<Vec<Touched>>,
     fingerprint: u64,
@@ -56,6 +58,7 @@ impl Before {
         self.clocks.clear();
         self.len = 0;
         self.latest.fill(0);
+        self.previous.clear();
         self.touched.iter_mut().for_each(Vec::clear);
         self.fingerprint = 0;
     }
@@ -143,6 +146,7 @@ impl Before {
             self.touched[slot].push(Touched { event, effect: touch.effect, role: touch.role });
         }
         self.clocks[start + task] += 1;
+        self.previous.push(self.latest[task]);
         self.latest[task] = index + 1;
         self.len += 1;
         self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
@@ -170,13 +174,11 @@ impl Before {
         known.fold(seed, |hash, (task, &count)| fold(hash, (task as u64) << 32 | u64::from(count)))
     }
 
-    /// The latest event of `task` before event `index`, plus one; 0 if there is none.
+    /// The latest event of `task` before event `index`, which is one of its own or did not happen.
     #[must_use]
-    pub fn previous(&self, events: &Events, task: TaskId, index: usize) -> Option<usize> {
-        if self.latest.get(task.index()).is_none_or(|&latest| latest == 0) {
-            return None;
-        }
-        (0..index).rev().find(|&event| events.get(event).task == task)
+    pub fn previous(&self, task: TaskId, index: usize) -> Option<usize> {
+        let latest = || self.latest.get(task.index()).copied().unwrap_or(0);
+        self.previous.get(index).copied().unwrap_or_else(latest).checked_sub(1)
     }
 
     /// Finds the events that are in a race with event `index`, which may be one that did not happen and was not taken in.
@@ -257,6 +259,9 @@ impl Before {
 
     /// Keeps the races between whose events nothing else lies. What gave is between, but not for the object it gave.
     fn keep_immediate(&self, events: &Events, found: &mut Vec<Race>, causes: &[(usize, usize)]) {
+        if found.is_empty() || (found.len() == 1 && causes.is_empty()) {
+            return;
+        }
         let all = std::mem::take(found);
         let between = |race: &Race| {
             let later = |other: &Race| {
@@ -290,4 +295,47 @@ fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let gives_back = own.is_some_and(|own| own.role != Role::Gives);
     let is_end = events.get(gift).class == Class::Finish;
     !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::ids::ObjectId;
+    use crate::trace::{Access, Operation, Ordered, Step, Trace};
+
+    static STORE: Operation = Operation { verb: "store", class: Class::Write };
+
+    /// The fingerprint of stores by these tasks to these objects.
+    fn fingerprint(stores: &[(u32, u32)]) -> u64 {
+        let mut trace = Trace::default();
+        for &(task, object) in stores {
+            let object = ObjectId::new(object);
+            trace.push(Step {
+                task: TaskId::new(task),
+                variant: Variant::Ready,
+                op: &STORE,
+                access: Access { object, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED },
+                found: None,
+                left: None,
+                wants: None,
+                site: Location::caller(),
+                alternatives: 1,
+                more: 0,
+            });
+        }
+        let (mut events, mut before) = (Events::default(), Before::default());
+        events.follow(&trace);
+        before.follow(&events);
+        before.fingerprint()
+    }
+
+    #[test]
+    fn equivalent_prefixes_have_equal_fingerprints() {
+        assert_eq!(fingerprint(&[(0, 1), (1, 2), (5, 3)]), fingerprint(&[(5, 3), (1, 2), (0, 1)]));
+        assert_eq!(fingerprint(&[(0, 1), (1, 1), (2, 3)]), fingerprint(&[(2, 3), (0, 1), (1, 1)]));
+        assert_ne!(fingerprint(&[(0, 1), (1, 1)]), fingerprint(&[(1, 1), (0, 1)]));
+        assert_ne!(fingerprint(&[(0, 1), (1, 1)]), fingerprint(&[(0, 1), (1, 2)]));
+    }
 }

@@ -145,7 +145,7 @@ impl Dpor {
 
     /// Plans what the event `index`, which may not have happened, makes necessary.
     fn reverse_races_with(&mut self, index: usize) {
-        let previous = self.before.previous(&self.events, self.events.get(index).task, index);
+        let previous = self.before.previous(self.events.get(index).task, index);
         let mut races = mem::take(&mut self.races);
         match self.algorithm {
             Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
@@ -187,7 +187,7 @@ impl Dpor {
     /// Receives that came before a message was sent could have waited for it.
     fn reverse_waits_for(&mut self, send: usize) {
         for receive in messages::could_have_waited(&self.events, &self.before, send) {
-            let previous = self.before.previous(&self.events, self.events.get(send).task, send);
+            let previous = self.before.previous(self.events.get(send).task, send);
             if self.algorithm == Algorithm::Classic {
                 self.plan(receive, Second { event: send, previous }, send);
             } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, send) {
@@ -254,7 +254,7 @@ impl Dpor {
     fn wake_while_others_can(&mut self, action: &Action) {
         let Action { task, object, effect, role, variant, .. } = *action;
         let last = self.before.len();
-        let Some(previous) = self.before.previous(&self.events, task, last) else { return };
+        let Some(previous) = self.before.previous(task, last) else { return };
         let free = |&at: &usize| {
             let event = self.events.get(at);
             let is_step = matches!(event.label, Label::Way(_));

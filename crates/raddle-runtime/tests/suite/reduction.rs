@@ -145,8 +145,7 @@ fn atomics_and_locks() {
             })
             .collect();
         threads.into_iter().for_each(|t| t.join().unwrap());
-        let log = log.lock().unwrap().clone();
-        log
+        Arc::into_inner(log).expect("all threads are gone").into_inner().unwrap()
     });
     assert!(few < many, "{few} of {many}");
 }
@@ -561,4 +560,34 @@ fn many_generated_programs() {
     let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
     let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
     fuzz(from..from + count, 20_000);
+}
+
+#[test]
+#[ignore = "a measurement, not a check"]
+#[expect(clippy::print_stderr, reason = "what was measured is for whoever asked for it")]
+fn cost_of_an_execution() {
+    let body: Body = Arc::new(|| {
+        let x = Arc::new(Mutex::new(0));
+        let work = |x: &Mutex<usize>| (0..3).for_each(|_| *x.lock().unwrap() += 1);
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                let x = x.clone();
+                thread::spawn(move || work(&x))
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        vec![*x.lock().unwrap()]
+    });
+    let per_execution = |report: &Report| report.elapsed / u32::try_from(report.executions.max(1)).expect("few");
+    for _ in 0..3 {
+        let all = reach(Exhaustive::depth_first(), &body, 20_000).report;
+        let reduced = reach(Dpor::optimal(), &body, 20_000).report;
+        eprintln!(
+            "exhaustive {} × {:?}, dpor {} × {:?}",
+            all.executions,
+            per_execution(&all),
+            reduced.executions,
+            per_execution(&reduced)
+        );
+    }
 }

@@ -103,15 +103,18 @@ fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<
 /// The second event as it would be in the first one's place: what it does may depend on what it finds.
 fn revise(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
+    if e.object != later.object {
+        return second;
+    }
     let mut touches = events.touches(second).to_vec();
-    if e.class == Class::Receive && later.class == Class::Receive && e.object == later.object {
+    if e.class == Class::Receive && later.class == Class::Receive {
         if later.label != e.label {
             return second;
         }
         // It takes the message that the first one took.
         touches.retain(|touch| touch.role != Role::Takes);
         touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
-    } else if e.object == later.object {
+    } else {
         let main = touches.iter_mut().find(|touch| touch.object == later.object && touch.role == Role::Plain);
         let Some(main) = main else { return second };
         let effect = match (later.wants, e.found) {
@@ -124,8 +127,6 @@ fn revise(events: &mut Events, first: usize, second: usize) -> usize {
             return second;
         }
         main.effect = effect;
-    } else {
-        return second;
     }
     events.suppose(later, touches)
 }
