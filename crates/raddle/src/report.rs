@@ -117,7 +117,13 @@ impl Report {
         };
         let search::Report { executions, failing, guessed, steps, estimate, .. } = *searched;
         let mut report = Self { executions, failing, steps, estimate, ..Self::new(test, verdict, label) };
-        if verdict == Verdict::NoFailure && searched.ended == Ended::Done(Claim::Selective) && guessed > 0 {
+        let selective = verdict == Verdict::NoFailure && searched.ended == Ended::Done(Claim::Selective);
+        if selective && guessed == 0 {
+            let why =
+                "waits that may end by time or for no reason are reduced by rules that are not proved to lose nothing";
+            report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
+        }
+        if selective && guessed > 0 {
             report.notes.push(format!(
                 "every order that was offered was seen, but in {} of them a loop that counts its rounds was taken to spin \
                  for ever: this is not a proof",

@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
     use crate::ids::ObjectId;
-    use crate::trace::{Access, Operation, Ordered, Step, Trace};
+    use crate::trace::{Access, Hold, Operation, Ordered, Step, Trace};
 
     static STORE: Operation = Operation { verb: "store", class: Class::Write };
 
@@ -319,6 +319,7 @@ mod tests {
                 access: Access { object, effect: Effect::Change, role: Role::Plain, ordered: Ordered::RELAXED },
                 found: None,
                 left: None,
+                hold: Hold::Unchanged,
                 wants: None,
                 site: Location::caller(),
                 alternatives: 1,

@@ -44,6 +44,8 @@ use crate::trace::{Class, Trace};
 pub struct Dpor {
     algorithm: Algorithm,
     mistake: Option<Mistake>,
+    /// A wait was seen that may end by time or for no reason.
+    odd: bool,
     started: bool,
     nodes: Vec<Node>,
     /// What is to be run beyond the latest node.
@@ -107,6 +109,7 @@ impl Dpor {
         Self {
             algorithm,
             mistake: None,
+            odd: false,
             started: false,
             nodes: Vec::new(),
             beyond: Vec::new(),
@@ -293,7 +296,9 @@ impl Strategy for Dpor {
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         if mem::replace(&mut self.started, true) {
             if !self.advance() {
-                return Next::Done(Claim::Exhausted);
+                // Whether such a way out is there depends on what others can do, which the reduction follows by rules that have not
+                // been shown to lose nothing.
+                return Next::Done(if self.odd { Claim::Selective } else { Claim::Exhausted });
             }
             prefix.extend(self.nodes.iter().map(Node::choice));
             self.fresh = self.nodes.len() - 1;
@@ -310,6 +315,7 @@ impl Strategy for Dpor {
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
         let mut node = Node::new(at);
+        self.odd |= node.options.iter().any(|option| is_odd(option.1));
         if let Some(parent) = self.nodes.last() {
             node.sleep = parent.still_asleep(&self.events, depth - 1);
         }
@@ -359,6 +365,7 @@ impl Strategy for Dpor {
         for pending in run.pending {
             let task = pending.action.task;
             if is_odd(Label::Way(pending.action.variant)) {
+                self.odd = true;
                 self.wake_while_others_can(&pending.action);
                 continue;
             }

@@ -108,7 +108,8 @@ fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
         if few.0 > many.0 {
             return (true, Some(format!("{name}: {few:?} executions where there are {many:?}")));
         }
-        if reduced.report.verified() != all.report.verified() {
+        // Where waits may end by time or for no reason, reduction claims less than it has shown here.
+        if reduced.report.verified() && !all.report.verified() {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
