@@ -23,7 +23,7 @@ pub enum Label {
 /// An object that an event touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// Which; a [birth](Self::birth) counts as one.
+    /// Which; the birth of a task counts as one.
     pub object: ObjectId,
     /// Looked at or changed.
     pub effect: Effect,

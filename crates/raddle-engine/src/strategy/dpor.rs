@@ -9,7 +9,7 @@
 //! Each execution is looked at when it is over, given up or not. For every two events that are in a race (`e`, `e'`), it is
 //! planned at `e`'s node to run `v`, after which `e'` comes before `e`. In the papers' letters: the path is `E`, a node's
 //! prefix `E'`, its `sleep` the sleep set `Sleep(E')`, its `tree` the wakeup tree `wut(E')` or, with single items, the set
-//! `backtrack(E')`; `v` is [`reversal::sequence`].
+//! `backtrack(E')`; `v` is `reversal::sequence`.
 //!
 //! Where we differ: an event keeps which way out of a wait and which value it was, and all of them are run where one is. A
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
