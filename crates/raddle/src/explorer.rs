@@ -147,13 +147,22 @@ impl Explorer {
     /// If a setting is wrong; the message says which, and what is allowed.
     #[track_caller]
     pub fn run<F: Fn() + Send + Sync + 'static>(self, program: F) -> Report {
+        self.explore(program, false)
+    }
+
+    /// `may_print` says whether the panics of the execution that is shown may be printed, for their backtraces.
+    #[track_caller]
+    fn explore<F: Fn() + Send + Sync + 'static>(self, program: F, may_print: bool) -> Report {
         let environment = Environment::of_the_process();
         let plan = match self.wrong {
             Some(error) => Err(error),
             None => Plan::new(self.settings, &environment),
         };
         match plan {
-            Ok(plan) => Session::new(self.test, plan, Arc::new(program)).run(),
+            Ok(mut plan) => {
+                plan.backtraces &= may_print || plan.replay.is_some();
+                Session::new(self.test, plan, Arc::new(program)).run()
+            }
             Err(error) => panic!("raddle: {error}"),
         }
     }
@@ -165,7 +174,7 @@ impl Explorer {
     /// If the program fails, a schedule that is to be replayed does not fit, or a setting is wrong.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(self, program: F) {
-        let report = self.run(program);
+        let report = self.explore(program, true);
         if report.failed() || report.misfit {
             panic!("{}", report.for_terminal(&std::io::stderr()));
         }
