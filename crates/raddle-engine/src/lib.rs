@@ -24,6 +24,7 @@ pub mod example;
 pub mod ids;
 pub mod order;
 pub mod outcome;
+pub mod replay;
 pub mod rng;
 pub mod schedule;
 pub mod search;

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::estimate::{Estimate, Walks};
 use crate::ids::StepIx;
-use crate::outcome::{Cast, Failure, Outcome, Waiting};
-use crate::schedule::{Decided, Divergence, Schedule};
-use crate::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};
+use crate::outcome::{Failure, Outcome};
+use crate::replay::Script;
+use crate::schedule::Divergence;
+use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point, Program, System, Variant};
-use crate::trace::{Effect, Step, Trace};
+use crate::trace::{Effect, Trace};
 
 /// How far a search may go.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ impl Report {
 pub struct Found {
     /// What went wrong.
     pub failure: Failure,
-    /// The decisions that lead to it, to be [replayed](replay).
+    /// The decisions that lead to it, to be [replayed](crate::replay::replay).
     pub script: Script,
     /// After how many executions, itself included.
     pub after: u64,
@@ -258,7 +259,7 @@ impl<'s> Search<'s> {
                 }
                 _ if self.trace.len() >= self.limits.steps as usize => {
                     self.path.truncate(depth);
-                    return Walked::To(too_many_steps(&system.unfinished(&self.trace), self.limits.steps));
+                    return Walked::To(too_many_steps(system, &self.trace, self.limits.steps));
                 }
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
@@ -329,8 +330,9 @@ enum Walked {
     Pruned,
 }
 
-fn too_many_steps(unfinished: &[Waiting], bound: u32) -> Outcome {
-    Failure::TooManySteps { bound, unfinished: unfinished.to_vec() }.into()
+/// How an execution ends that takes more steps than it may.
+pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -> Outcome {
+    Failure::TooManySteps { bound, unfinished: system.unfinished(trace) }.into()
 }
 
 /// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
@@ -355,122 +357,4 @@ fn variant_number(variant: Variant) -> u64 {
         Variant::Spurious => 2,
         Variant::Message(message) => 3 + u64::from(message),
     }
-}
-
-/// Decisions to follow.
-#[derive(Clone, Debug)]
-pub enum Script {
-    /// By name, one for each point with several alternatives: what survives in a file.
-    Names(Schedule),
-    /// By name as well, but one that does not fit where it comes up is passed over.
-    Hints(Schedule),
-    /// By place among the alternatives: what a search remembers.
-    Choices {
-        /// Feeds the program's own random numbers.
-        seed: u64,
-        /// One for each point with several alternatives.
-        choices: Vec<Choice>,
-    },
-}
-
-impl Script {
-    fn seed(&self) -> u64 {
-        match self {
-            Script::Names(schedule) | Script::Hints(schedule) => schedule.seed,
-            Script::Choices { seed, .. } => *seed,
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Script::Names(schedule) | Script::Hints(schedule) => schedule.decisions.len(),
-            Script::Choices { choices, .. } => choices.len(),
-        }
-    }
-
-    /// What is to be done at the point where `system` is, by the decision at `next`, which is moved on; `None` after the last.
-    fn find<S: System>(&self, next: &mut usize, system: &S) -> Option<Result<Choice, String>> {
-        *next += 1;
-        match self {
-            Script::Names(schedule) => Some(schedule.decisions.get(*next - 1)?.find(system)),
-            Script::Hints(schedule) => loop {
-                match schedule.decisions.get(*next - 1)?.find(system) {
-                    Ok(choice) => return Some(Ok(choice)),
-                    Err(_) => *next += 1,
-                }
-            },
-            Script::Choices { choices, .. } => {
-                let choice = *choices.get(*next - 1)?;
-                let alternatives = system.point().alternatives();
-                let fits = choice.0 < alternatives;
-                Some(if fits { Ok(choice) } else { Err(format!("only {alternatives} alternatives are left")) })
-            }
-        }
-    }
-}
-
-/// One execution, kept whole to be looked at.
-#[derive(Debug)]
-pub struct Record {
-    /// What it did.
-    pub steps: Vec<Step>,
-    /// Who did it, to what.
-    pub cast: Cast,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The decisions it took, up to the last one that was not the [usual](least_switching).
-    pub schedule: Schedule,
-    /// How many of them were not: the fewer, the easier to understand.
-    pub switches: u32,
-    /// Where it stopped following the schedule it was given.
-    pub divergence: Option<Divergence>,
-}
-
-/// Runs one execution by `script`. Where the script does not fit, the record says so, and from there on, as after its last
-/// decision, tasks switch as [seldom as possible](least_switching).
-pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
-    let mut trace = Trace::default();
-    let mut system = program.start(script.seed(), &mut trace);
-    let mut taken = Vec::new();
-    let (mut next, mut switches, mut needed) = (0, 0, 0);
-    let mut divergence = None;
-    let diverged = |trace: &Trace, followed, why| {
-        Some(Divergence { step: StepIx::next_of(trace.len()), followed, of: script.len(), why })
-    };
-    let outcome = loop {
-        let point = system.point();
-        if let Point::End(outcome) = point {
-            break outcome.clone();
-        }
-        if trace.len() >= limits.steps as usize {
-            break too_many_steps(&system.unfinished(&trace), limits.steps);
-        }
-        let mut choice = Choice(0);
-        if point.alternatives() > 1 {
-            let usual = least_switching(&point, &trace);
-            let wanted = if divergence.is_none() { script.find(&mut next, &system) } else { None };
-            choice = match wanted {
-                Some(Ok(choice)) => choice,
-                Some(Err(why)) => {
-                    divergence = diverged(&trace, taken.len(), why);
-                    usual
-                }
-                None => usual,
-            };
-            taken.push(Decided::name(&system, choice));
-            if choice != usual {
-                switches += 1;
-                needed = taken.len();
-            }
-        }
-        system.advance(choice, &mut trace);
-    };
-    if divergence.is_none() && next < script.len() && !matches!(script, Script::Hints(_)) {
-        let why = format!("the execution ended, but {} decisions were left", script.len() - next);
-        divergence = diverged(&trace, taken.len(), why);
-    }
-    let seed = if system.drew_random() { script.seed() } else { 0 };
-    taken.truncate(needed);
-    let schedule = Schedule { seed, decisions: taken };
-    Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }
 }

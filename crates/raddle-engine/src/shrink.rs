@@ -5,8 +5,8 @@
 //! failed in the same way at a lower cost; its own decisions, as they were taken, are the next to be made smaller.
 
 use crate::outcome::{Failure, Outcome};
+use crate::replay::{Record, Script};
 use crate::schedule::Schedule;
-use crate::search::{Record, Script};
 
 /// How much may be run.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,8 @@ pub fn alike(one: &Failure, other: &Failure) -> bool {
 mod tests {
     use super::*;
     use crate::example::Counters;
-    use crate::search::{Limits, replay};
+    use crate::replay::replay;
+    use crate::search::Limits;
 
     /// The example program does not fail by itself; here it does wherever task 1 steps before task 0 has ended.
     #[test]

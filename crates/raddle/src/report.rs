@@ -15,8 +15,9 @@ use std::path::PathBuf;
 
 use raddle_engine::estimate::Estimate;
 use raddle_engine::outcome::Failure;
+use raddle_engine::replay::Record;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{self, Ended, Record};
+use raddle_engine::search::{self, Ended};
 use raddle_engine::strategy::Claim;
 
 use self::names::Names;
@@ -125,8 +126,8 @@ impl Report {
         }
         if selective && guessed > 0 {
             report.notes.push(format!(
-                "every order that was offered was seen, but in {} of them a loop that counts its rounds was taken to spin \
-                 for ever: this is not a proof",
+                "every order that was offered was seen, but in {} of them a thread that went round and round, or on and on, had \
+                 to let others go first: this is not a proof",
                 verdict::number(guessed)
             ));
         }

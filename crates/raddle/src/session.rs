@@ -1,8 +1,9 @@
 //! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
 
 use raddle_engine::outcome::Failure;
+use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{Found, Script};
+use raddle_engine::search::Found;
 use raddle_engine::shrink::{Effort, alike, shrink};
 
 use crate::explorer::Test;

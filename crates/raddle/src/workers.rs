@@ -8,7 +8,8 @@ use std::panic;
 use std::sync::Arc;
 use std::thread;
 
-use raddle_engine::search::{self, Limits, Record, Script, Search, Status};
+use raddle_engine::replay::{Record, Script, replay};
+use raddle_engine::search::{self, Limits, Search, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_runtime::threads::{Settings, Threads};
 
@@ -36,7 +37,7 @@ impl Workers {
 
     /// Runs one execution.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
-        self.on_fresh_worker(|program| search::replay(program, script, limits))
+        self.on_fresh_worker(|program| replay(program, script, limits))
     }
 
     /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::replay;
+use raddle_engine::replay::replay;
 use raddle_runtime::sync::Arc;
 use raddle_runtime::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use raddle_runtime::sync::atomic::*;

@@ -1,7 +1,8 @@
 //! Explicit choices, and random numbers.
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::{Limits, replay};
+use raddle_engine::replay::replay;
+use raddle_engine::search::Limits;
 use raddle_engine::strategy::random::Random as RandomStrategy;
 use raddle_engine::trace::Class;
 use raddle_runtime::choice::{any, choose, flip};

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard};
-use raddle_engine::search::Record;
+use raddle_engine::replay::Record;
 use raddle_engine::trace::Word;
 
 use super::source::Sources;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Failure, Waiting};
-use raddle_engine::search::Record;
+use raddle_engine::replay::Record;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Step};
 

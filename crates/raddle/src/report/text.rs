@@ -1,7 +1,7 @@
 //! The whole report as text.
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::search::Record;
+use raddle_engine::replay::Record;
 
 use super::paint::{Paint, Tone};
 use super::table::{self, Extent};

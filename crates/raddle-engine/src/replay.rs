@@ -1,0 +1,127 @@
+//! One execution by decisions that were made before: from a file, from a search, or from an attempt to make them fewer.
+
+use crate::ids::StepIx;
+use crate::outcome::{Cast, Outcome};
+use crate::schedule::{Decided, Divergence, Schedule};
+use crate::search::{Limits, too_many_steps};
+use crate::strategy::least_switching;
+use crate::system::{Choice, Point, Program, System};
+use crate::trace::{Step, Trace};
+
+/// Decisions to follow.
+#[derive(Clone, Debug)]
+pub enum Script {
+    /// By name, one for each point with several alternatives: what survives in a file.
+    Names(Schedule),
+    /// By name as well, but one that does not fit where it comes up is passed over.
+    Hints(Schedule),
+    /// By place among the alternatives: what a search remembers.
+    Choices {
+        /// Feeds the program's own random numbers.
+        seed: u64,
+        /// One for each point with several alternatives.
+        choices: Vec<Choice>,
+    },
+}
+
+impl Script {
+    fn seed(&self) -> u64 {
+        match self {
+            Script::Names(schedule) | Script::Hints(schedule) => schedule.seed,
+            Script::Choices { seed, .. } => *seed,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Script::Names(schedule) | Script::Hints(schedule) => schedule.decisions.len(),
+            Script::Choices { choices, .. } => choices.len(),
+        }
+    }
+
+    /// What is to be done at the point where `system` is, by the decision at `next`, which is moved on; `None` after the last.
+    fn find<S: System>(&self, next: &mut usize, system: &S) -> Option<Result<Choice, String>> {
+        *next += 1;
+        match self {
+            Script::Names(schedule) => Some(schedule.decisions.get(*next - 1)?.find(system)),
+            Script::Hints(schedule) => loop {
+                match schedule.decisions.get(*next - 1)?.find(system) {
+                    Ok(choice) => return Some(Ok(choice)),
+                    Err(_) => *next += 1,
+                }
+            },
+            Script::Choices { choices, .. } => {
+                let choice = *choices.get(*next - 1)?;
+                let alternatives = system.point().alternatives();
+                let fits = choice.0 < alternatives;
+                Some(if fits { Ok(choice) } else { Err(format!("only {alternatives} alternatives are left")) })
+            }
+        }
+    }
+}
+
+/// One execution, kept whole to be looked at.
+#[derive(Debug)]
+pub struct Record {
+    /// What it did.
+    pub steps: Vec<Step>,
+    /// Who did it, to what.
+    pub cast: Cast,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The decisions it took, up to the last one that was not the [usual](least_switching).
+    pub schedule: Schedule,
+    /// How many of them were not: the fewer, the easier to understand.
+    pub switches: u32,
+    /// Where it stopped following the schedule it was given.
+    pub divergence: Option<Divergence>,
+}
+
+/// Runs one execution by `script`. Where the script does not fit, the record says so, and from there on, as after its last
+/// decision, tasks switch as [seldom as possible](least_switching).
+pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
+    let mut trace = Trace::default();
+    let mut system = program.start(script.seed(), &mut trace);
+    let mut taken = Vec::new();
+    let (mut next, mut switches, mut needed) = (0, 0, 0);
+    let mut divergence = None;
+    let diverged = |trace: &Trace, followed, why| {
+        Some(Divergence { step: StepIx::next_of(trace.len()), followed, of: script.len(), why })
+    };
+    let outcome = loop {
+        let point = system.point();
+        if let Point::End(outcome) = point {
+            break outcome.clone();
+        }
+        if trace.len() >= limits.steps as usize {
+            break too_many_steps(&system, &trace, limits.steps);
+        }
+        let mut choice = Choice(0);
+        if point.alternatives() > 1 {
+            let usual = least_switching(&point, &trace);
+            let wanted = if divergence.is_none() { script.find(&mut next, &system) } else { None };
+            choice = match wanted {
+                Some(Ok(choice)) => choice,
+                Some(Err(why)) => {
+                    divergence = diverged(&trace, taken.len(), why);
+                    usual
+                }
+                None => usual,
+            };
+            taken.push(Decided::name(&system, choice));
+            if choice != usual {
+                switches += 1;
+                needed = taken.len();
+            }
+        }
+        system.advance(choice, &mut trace);
+    };
+    if divergence.is_none() && next < script.len() && !matches!(script, Script::Hints(_)) {
+        let why = format!("the execution ended, but {} decisions were left", script.len() - next);
+        divergence = diverged(&trace, taken.len(), why);
+    }
+    let seed = if system.drew_random() { script.seed() } else { 0 };
+    taken.truncate(needed);
+    let schedule = Schedule { seed, decisions: taken };
+    Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }
+}
