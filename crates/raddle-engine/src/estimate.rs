@@ -5,6 +5,8 @@
 //! seen of each subtree: the mean over the children it has visited, times all children (Eta's recursive rule), which jumps
 //! while it is young and is exact when it is done.
 
+use serde::{Deserialize, Serialize};
+
 /// A number of orders, about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -15,7 +17,7 @@ pub struct Estimate {
 }
 
 /// The mean and the spread of the products of uniform random walks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Walks {
     walks: u64,
     mean: f64,
@@ -30,6 +32,19 @@ impl Walks {
         let before = product - self.mean;
         self.mean += before / self.walks as f64;
         self.spread += before * (product - self.mean);
+    }
+
+    /// Takes in other walks.
+    pub fn join(&mut self, other: &Self) {
+        let walks = self.walks + other.walks;
+        if other.walks == 0 || walks == 0 {
+            return;
+        }
+        let apart = other.mean - self.mean;
+        let share = other.walks as f64 / walks as f64;
+        self.spread += other.spread + apart * apart * self.walks as f64 * share;
+        self.mean += apart * share;
+        self.walks = walks;
     }
 
     /// What the walks tell; `None` before the second.

@@ -19,11 +19,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod board;
 pub mod estimate;
 pub mod example;
 pub mod ids;
 pub mod order;
 pub mod outcome;
+pub mod piece;
 pub mod replay;
 pub mod rng;
 pub mod schedule;

@@ -1,15 +1,24 @@
 //! The loop: strategy × program → report.
+//!
+//! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
+//! [`Seat`] and works from there, on a thread of its own, until the search is over.
 
+mod worker;
+
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::estimate::{Estimate, Walks};
-use crate::ids::StepIx;
+use self::worker::Held;
+pub use self::worker::{Seat, Status};
+use crate::board::{Local, Remains, Tally};
+use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
+use crate::piece::Piece;
 use crate::replay::Script;
-use crate::schedule::Divergence;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
-use crate::system::{Choice, Point, Program, System, Variant};
-use crate::trace::{Effect, Trace};
+use crate::strategy::dpor::Trunk;
+use crate::strategy::{Claim, Sharing, Strategy};
+use crate::system::{Choice, Program, System};
+use crate::trace::Trace;
 
 /// How far a search may go.
 #[derive(Clone, Debug)]
@@ -85,276 +94,143 @@ pub struct Found {
     pub script: Script,
     /// After how many executions, itself included.
     pub after: u64,
+    /// Its number, where executions have one.
+    pub number: Option<u64>,
 }
 
-/// A search that can be carried on by another worker. See [`search`] for the simple way.
-pub struct Search<'s> {
-    strategy: &'s mut dyn Strategy,
-    limits: Limits,
-    started: Instant,
-    report: Report,
-    watch: bool,
-    every_point: bool,
-    wants_pending: bool,
-    prefix: Vec<Choice>,
-    /// Choices of the latest execution, at the points where the strategy was or could have been asked.
-    path: Vec<Chosen>,
-    trace: Trace,
-    /// What uniform walks tell of the size of the tree.
-    walks: Walks,
-    /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
-    next_look: (u64, u64),
+impl Found {
+    pub(crate) fn choices(&self) -> &[Choice] {
+        match &self.script {
+            Script::Choices { choices, .. } => choices,
+            Script::Names(_) | Script::Hints(_) => &[],
+        }
+    }
 }
 
-/// What was decided at a point.
-#[derive(Clone, Copy, Debug)]
-struct Chosen {
-    choice: Choice,
-    alternatives: u32,
-    /// What the point looked like, where that is watched.
-    looks: u64,
-}
-
-/// Whether a search is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// It is.
-    Over,
-    /// This worker's program [can no longer be executed](Program::sound); carry on with a fresh one.
-    NeedsFreshWorker,
-}
-
-/// Searches `program` as `strategy` decides, within `limits`.
+/// Searches `program` as `strategy` decides, within `limits`, on this thread.
 pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: &Limits) -> Report {
-    let mut search = Search::new(strategy, limits);
-    let _ = search.run(program);
-    search.report()
+    let search = Search::new(strategy, limits, 1);
+    let mut seat = search.seat(strategy);
+    let _ = seat.work(program);
+    search.close(vec![seat])
 }
 
-impl<'s> Search<'s> {
-    /// A search that has not run anything yet.
+/// A search by one worker or several.
+pub struct Search {
+    board: Local,
+    limits: Limits,
+    name: &'static str,
+    started: Instant,
+    workers: usize,
+    /// Executions that the first worker runs before others come in.
+    alone_for: u64,
+    /// Strategies for further workers, as soon as there is something for them to do.
+    spare: Mutex<Spare>,
+    ready: Condvar,
+}
+
+/// What further workers wait for.
+enum Spare {
+    NotYet,
+    Ready(Vec<Box<dyn Strategy>>),
+    Over,
+}
+
+/// Executions after which further workers come in: a small search is over before they would be of use.
+const ALONE_FOR: u64 = 200;
+
+impl Search {
+    /// A search that has not run anything yet, for at most so many workers.
     #[must_use]
-    pub fn new(strategy: &'s mut dyn Strategy, limits: &Limits) -> Self {
-        let report = Report {
-            strategy: strategy.name(),
-            executions: 0,
-            pruned: 0,
-            failing: 0,
-            guessed: 0,
-            steps: 0,
-            longest: 0,
-            estimate: None,
-            elapsed: Duration::ZERO,
-            ended: Ended::BudgetSpent,
-            found: None,
+    pub fn new(strategy: &mut dyn Strategy, limits: &Limits, workers: usize) -> Self {
+        let (piece, trunk) = match strategy.sharing() {
+            Sharing::Alone => (Piece::Whole, Trunk::default()),
+            Sharing::ByNumber(_) => (Piece::Numbers { from: 0, to: u64::MAX }, Trunk::default()),
+            Sharing::ByPiece(by_piece) => (Piece::Whole, by_piece.trunk()),
         };
+        Self::resume(strategy, limits, workers, Remains::of_all(piece, trunk))
+    }
+
+    /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
+    #[must_use]
+    pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
+        let (warm_up, alone) = match strategy.sharing() {
+            Sharing::Alone => (0, true),
+            Sharing::ByNumber(by_number) => (by_number.warm_up(), false),
+            Sharing::ByPiece(_) => (0, false),
+        };
+        let workers = if alone { 1 } else { workers.max(1) };
         Self {
-            watch: strategy.revisits(),
-            every_point: strategy.sees_every_point(),
-            wants_pending: strategy.wants_pending(),
-            strategy,
+            board: Local::new(remains, limits, warm_up, workers),
             limits: limits.clone(),
+            name: strategy.name(),
             started: Instant::now(),
-            report,
-            prefix: Vec::new(),
-            path: Vec::new(),
-            trace: Trace::default(),
-            walks: Walks::default(),
-            next_look: (0, 0),
+            workers,
+            alone_for: warm_up.max(ALONE_FOR),
+            spare: Mutex::new(if workers == 1 { Spare::Over } else { Spare::NotYet }),
+            ready: Condvar::new(),
         }
     }
 
-    /// Runs executions until the search is over or the worker is spent.
-    pub fn run<P: Program>(&mut self, program: &mut P) -> Status {
-        while !self.budget_spent() {
-            self.prefix.clear();
-            let seed = match self.strategy.begin(&mut self.prefix) {
-                Next::Run { seed } => seed,
-                Next::Done(claim) => {
-                    let whole = claim != Claim::Exhausted || self.report.guessed == 0;
-                    self.report.ended = Ended::Done(if whole { claim } else { Claim::Selective });
-                    return Status::Over;
-                }
-            };
-            self.execute(program, seed);
-            if self.report.found.is_some() && !self.limits.keep_going {
-                self.report.ended = Ended::Failed;
-                return Status::Over;
-            }
-            if !program.sound() {
-                return Status::NeedsFreshWorker;
-            }
-        }
-        self.report.ended = Ended::BudgetSpent;
-        Status::Over
-    }
-
-    /// What was found so far.
+    /// The seat of the first worker.
     #[must_use]
-    pub fn report(self) -> Report {
-        let estimate = self.strategy.estimate().or_else(|| self.walks.estimate());
-        Report { elapsed: self.started.elapsed(), estimate, ..self.report }
+    pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
+        Seat::new(self, Held::Lent(strategy))
     }
 
-    fn budget_spent(&mut self) -> bool {
-        let done = self.report.executions + self.report.pruned;
-        if self.limits.executions.is_some_and(|limit| done >= limit) {
-            return true;
-        }
-        let Some(limit) = self.limits.time else {
-            return false;
-        };
-        if done < self.next_look.0 && self.report.steps < self.next_look.1 {
-            return false;
-        }
-        self.next_look = (done + 64, self.report.steps + 4_096);
-        self.started.elapsed() >= limit
-    }
-
-    fn execute<P: Program>(&mut self, program: &mut P, seed: u64) {
-        self.trace.clear();
-        let mut system = program.start(seed, &mut self.trace);
-        let outcome = match self.walk(&mut system) {
-            Walked::To(outcome) => Some(outcome),
-            Walked::Pruned => None,
-        };
-        let pending = if self.wants_pending { system.pending() } else { Vec::new() };
-        self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
-        self.report.guessed += u64::from(system.left_out());
-        self.report.steps += self.trace.len() as u64;
-        self.report.longest = self.report.longest.max(self.trace.len() as u64);
-        match outcome {
-            None => self.report.pruned += 1,
-            Some(Outcome::Completed) => self.report.executions += 1,
-            Some(Outcome::Failed(failure)) => {
-                self.report.executions += 1;
-                self.report.failing += 1;
-                if self.report.found.is_none() {
-                    let seed = if system.drew_random() { seed } else { 0 };
-                    let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
-                    let choices = real.map(|chosen| chosen.choice).collect();
-                    let after = self.report.executions + self.report.pruned;
-                    self.report.found =
-                        Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
-                }
-            }
-        }
-    }
-
-    fn walk<S: System>(&mut self, system: &mut S) -> Walked {
-        // As long as the choices are those of the latest execution, the points must look as they did there.
-        let mut familiar = self.watch;
-        let mut depth = 0;
-        let uniform = self.strategy.walks_uniformly();
-        let mut product = 1.0;
+    /// A seat for one more worker. Waits until there is enough to do; `None` if that never comes.
+    #[must_use]
+    pub fn join(&self) -> Option<Seat<'_>> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let point = system.point();
-            let choice = match point {
-                Point::End(outcome) => {
-                    self.path.truncate(depth);
-                    if uniform {
-                        self.walks.add(product);
-                    }
-                    return Walked::To(outcome.clone());
+            match &mut *spare {
+                Spare::NotYet => spare = self.ready.wait(spare).unwrap_or_else(PoisonError::into_inner),
+                Spare::Ready(strategies) => {
+                    return strategies.pop().map(|strategy| Seat::new(self, Held::Owned(strategy)));
                 }
-                _ if self.trace.len() >= self.limits.steps as usize => {
-                    self.path.truncate(depth);
-                    return Walked::To(too_many_steps(system, &self.trace, self.limits.steps));
-                }
-                _ if point.alternatives() == 1 && !self.every_point => Choice(0),
-                _ => {
-                    let alternatives = point.alternatives();
-                    let looks = if self.watch { appearance(&point) } else { 0 };
-                    if familiar && depth < self.path.len() && self.path[depth].looks != looks {
-                        self.path.truncate(depth);
-                        return Walked::To(self.different(&point, depth));
-                    }
-                    let choice = match self.prefix.get(depth) {
-                        Some(&choice) => choice,
-                        None => match self.strategy.choose(&point, &self.trace) {
-                            Decision::Take(choice) => choice,
-                            Decision::Prune => {
-                                self.path.truncate(depth);
-                                return Walked::Pruned;
-                            }
-                        },
-                    };
-                    assert!(
-                        choice.0 < alternatives,
-                        "raddle bug: strategy {} chose {choice:?} of {alternatives}",
-                        self.strategy.name()
-                    );
-                    if familiar && self.path.get(depth).is_none_or(|before| before.choice != choice) {
-                        familiar = false;
-                    }
-                    match self.path.get_mut(depth) {
-                        Some(slot) => *slot = Chosen { choice, alternatives, looks },
-                        None => self.path.push(Chosen { choice, alternatives, looks }),
-                    }
-                    depth += 1;
-                    product *= f64::from(alternatives);
-                    choice
-                }
-            };
-            system.advance(choice, &mut self.trace);
+                Spare::Over => return None,
+            }
         }
     }
 
-    fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
-        let now = match point {
-            Point::Actions(actions) => {
-                let list: Vec<_> = actions
-                    .iter()
-                    .map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site))
-                    .collect();
-                format!("one of: {}", list.join("; "))
-            }
-            Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
-            Point::End(_) => "the end".to_owned(),
-        };
-        Failure::Nondeterminism(Divergence {
-            step: StepIx::next_of(self.trace.len()),
-            followed: depth,
-            of: self.prefix.len(),
-            why: format!(
-                "the same decisions led elsewhere in an earlier execution; now possible: {now}. Does the program depend on \
-                 time, random numbers, addresses, hash order or state outside Raddle's control?"
-            ),
-        })
-        .into()
+    /// Tells further workers that they can come in, or that they need not.
+    fn call_others(&self, spare: Spare) {
+        let mut slot = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*slot, Spare::NotYet) {
+            *slot = spare;
+            self.ready.notify_all();
+        }
     }
-}
 
-enum Walked {
-    To(Outcome),
-    Pruned,
+    /// What was found, once all workers have stopped.
+    #[must_use]
+    pub fn close(&self, seats: Vec<Seat<'_>>) -> Report {
+        self.leave(seats).0
+    }
+
+    /// What was found, and what is left to do, once all workers have stopped.
+    #[must_use]
+    pub fn leave(&self, mut seats: Vec<Seat<'_>>) -> (Report, Remains) {
+        let own = if let [seat] = &mut seats[..] { seat.estimate() } else { None };
+        drop(seats);
+        let remains = self.board.remains();
+        let Tally { executions, pruned, failing, guessed, steps, longest, walks, found } = remains.total.clone();
+        let ended = match (&found, remains.is_empty()) {
+            (Some(_), _) if !self.limits.keep_going => Ended::Failed,
+            (_, true) if guessed > 0 => Ended::Done(remains.claim.max(Claim::Selective)),
+            (_, true) => Ended::Done(remains.claim),
+            (_, false) => Ended::BudgetSpent,
+        };
+        let estimate = own.or_else(|| walks.estimate());
+        let elapsed = self.started.elapsed();
+        let strategy = self.name;
+        let report =
+            Report { strategy, executions, pruned, failing, guessed, steps, longest, estimate, elapsed, ended, found };
+        (report, remains)
+    }
 }
 
 /// How an execution ends that takes more steps than it may.
 pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -> Outcome {
     Failure::TooManySteps { bound, unfinished: system.unfinished(trace) }.into()
-}
-
-/// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
-fn appearance(point: &Point<'_>) -> u64 {
-    let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    match point {
-        Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
-            let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
-            let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
-            let what = u64::from(action.object.number()) << 1 | u64::from(action.effect == Effect::Change);
-            fold(fold(fold(hash, who), what), site ^ std::ptr::from_ref(action.op).addr() as u64)
-        }),
-        Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
-        Point::End(_) => 0,
-    }
-}
-
-fn variant_number(variant: Variant) -> u64 {
-    match variant {
-        Variant::Ready => 0,
-        Variant::TimedOut => 1,
-        Variant::Spurious => 2,
-        Variant::Message(message) => 3 + u64::from(message),
-    }
 }

@@ -11,8 +11,12 @@ pub mod portfolio;
 pub mod random;
 pub mod round_robin;
 
+use serde::{Deserialize, Serialize};
+
+use self::dpor::{Levels, News, Trunk};
 use crate::estimate::Estimate;
 use crate::outcome::Outcome;
+use crate::piece::Piece;
 use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
 
@@ -52,11 +56,86 @@ pub trait Strategy: Send {
         false
     }
 
+    /// How several workers can share this search. Asked at the start of a search and whenever work is handed over.
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::Alone
+    }
+
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
     /// do the same thing twice. Asked once.
     fn revisits(&self) -> bool {
         false
     }
+}
+
+/// How several workers share a search.
+pub enum Sharing<'a> {
+    /// They cannot: one does all of it.
+    Alone,
+    /// Each runs the executions with certain numbers.
+    ByNumber(&'a mut dyn ByNumber),
+    /// Each runs certain parts of the tree.
+    ByPiece(&'a mut dyn ByPiece),
+}
+
+/// A strategy whose executions depend on their number and on the first few, but not on one another: a sampler.
+pub trait ByNumber {
+    /// How many executions are run first, in order and by one worker: from these the strategy may learn, from the others it
+    /// must not.
+    fn warm_up(&self) -> u64 {
+        0
+    }
+
+    /// The next execution is the one with this number.
+    fn jump(&mut self, number: u64);
+
+    /// The same strategy for another worker, with what was learnt.
+    fn copy(&mut self) -> Box<dyn Strategy>;
+}
+
+/// A strategy that covers a tree, part by part.
+pub trait ByPiece {
+    /// The same strategy for another worker, which has nothing to do yet.
+    fn copy(&self) -> Box<dyn Strategy>;
+
+    /// Takes up a piece that comes from this kind of strategy, or the whole.
+    fn place(&mut self, piece: Piece);
+
+    /// Gives away some of what is left, as near to the root as possible. Called after an execution.
+    fn give(&mut self) -> Given;
+
+    /// All that is left, as data; `None` if nothing is. Goes on as if it had not been asked.
+    fn rest(&mut self) -> Option<Piece>;
+
+    /// What can be said of what was covered, once nothing is left.
+    fn claim(&self) -> Claim;
+
+    /// Whether something may be left that one worker alone would have run before the execution with these choices.
+    fn may_precede(&self, _: &[Choice]) -> bool {
+        false
+    }
+
+    #[doc(hidden)]
+    fn trunk(&self) -> Trunk {
+        Trunk::default()
+    }
+
+    #[doc(hidden)]
+    fn news(&mut self) -> News {
+        News::default()
+    }
+}
+
+/// What a worker gives to others.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Given {
+    /// It has not enough for two.
+    Nothing,
+    /// Pieces of their own.
+    Pieces(Vec<Piece>),
+    #[doc(hidden)]
+    Levels(Levels),
 }
 
 /// Whether there is more to do.
@@ -71,8 +150,8 @@ pub enum Next {
     Done(Claim),
 }
 
-/// What is known when a strategy has nothing left to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known when a strategy has nothing left to do. Ordered: the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Claim {
     /// Every order was covered.
     Exhausted,

@@ -1,5 +1,7 @@
 //! The program under test, paused where something must be decided.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
@@ -105,7 +107,8 @@ impl Point<'_> {
 }
 
 /// One of a point's alternatives, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Choice(pub u32);
 
 impl Choice {
@@ -145,7 +148,7 @@ pub struct Pending {
 }
 
 /// Which way out of its wait a task takes. Ordered: the ordinary way first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Variant {
     /// What it asked for has come true.
     Ready,

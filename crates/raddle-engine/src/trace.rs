@@ -2,6 +2,8 @@
 
 use std::panic::Location;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::system::Variant;
 
@@ -57,7 +59,7 @@ pub enum Class {
 }
 
 /// Whether an access looks or changes. Two accesses to one object are dependent if one of them changes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Effect {
     /// The object is as it was.
     Read,
@@ -91,7 +93,7 @@ impl Ordered {
 
 /// What an access is to those who wait. What gives lets somebody who takes go on: that is causality and not a race, for the
 /// one cannot come before the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// Nobody waits for it, and it waits for nobody.
     #[default]
@@ -106,7 +108,7 @@ pub enum Role {
 }
 
 /// A message, as those see it who may receive it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Offer {
     /// Which it is; a receive takes it in the way of [`Variant::Message`] with this number.
     pub message: u32,
@@ -115,7 +117,7 @@ pub struct Offer {
 }
 
 /// Which of the messages that wait in one place can be received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Delivery {
     /// Any.
     Unordered,

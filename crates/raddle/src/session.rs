@@ -101,7 +101,7 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits);
+        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits, 1);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));

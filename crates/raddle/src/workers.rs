@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use raddle_engine::replay::{Record, Script, replay};
-use raddle_engine::search::{self, Limits, Search, Status};
+use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_runtime::threads::{Settings, Threads};
 
@@ -28,11 +28,23 @@ pub(crate) struct Workers {
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
 impl Workers {
-    /// Searches until the strategy or the budget says that it is over.
-    pub(crate) fn search(&self, strategy: &mut dyn Strategy, limits: &Limits) -> search::Report {
-        let mut search = Search::new(strategy, limits);
-        while self.on_fresh_worker(|program| search.run(program)) == Status::NeedsFreshWorker {}
-        search.report()
+    /// Searches on so many workers until the strategy or the budget says that it is over.
+    pub(crate) fn search(&self, strategy: &mut dyn Strategy, limits: &Limits, workers: usize) -> search::Report {
+        let search = Search::new(strategy, limits, workers);
+        let seats = thread::scope(|scope| {
+            let others: Vec<_> = (1..workers).map(|_| self.start(scope, || self.work_on(search.join()))).collect();
+            let first = self.work_on(Some(search.seat(strategy)));
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
+            first.into_iter().chain(others.flatten()).collect::<Vec<_>>()
+        });
+        search.close(seats)
+    }
+
+    /// Works from this seat until the search is over, on as many fresh workers as it takes.
+    fn work_on<'s>(&self, seat: Option<Seat<'s>>) -> Option<Seat<'s>> {
+        let mut seat = seat?;
+        while self.on_fresh_worker(|program| seat.work(program)) == Status::NeedsFreshWorker {}
+        Some(seat)
     }
 
     /// Runs one execution.
@@ -49,11 +61,19 @@ impl Workers {
 
     fn on_fresh_worker<R: Send>(&self, work: impl FnOnce(&mut Threads) -> R + Send) -> R {
         thread::scope(|scope| {
-            let builder = thread::Builder::new().name(self.name.clone()).stack_size(WORKER_STACK_BYTES);
-            let worker = builder
-                .spawn_scoped(scope, || work(&mut Threads::new(self.body.clone(), &self.settings)))
-                .unwrap_or_else(|error| panic!("raddle: the system cannot start a thread to run the test on: {error}"));
+            let worker = self.start(scope, || work(&mut Threads::new(self.body.clone(), &self.settings)));
             worker.join().unwrap_or_else(|bug| panic::resume_unwind(bug))
         })
+    }
+
+    fn start<'scope, R: Send + 'scope>(
+        &self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        work: impl FnOnce() -> R + Send + 'scope,
+    ) -> thread::ScopedJoinHandle<'scope, R> {
+        let builder = thread::Builder::new().name(self.name.clone()).stack_size(WORKER_STACK_BYTES);
+        builder
+            .spawn_scoped(scope, work)
+            .unwrap_or_else(|error| panic!("raddle: the system cannot start a thread to run the test on: {error}"))
     }
 }

@@ -7,12 +7,14 @@
 //!
 //! Being created is an object too: the parent's event gives it and the child's first event takes it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::system::Variant;
 use crate::trace::{Class, Effect, Offer, Role, Step, Trace, Word};
 
 /// What was decided: together with the task it tells apart everything that can happen at a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Label {
     /// The task went on in this way.
     Way(Variant),
@@ -21,7 +23,7 @@ pub enum Label {
 }
 
 /// An object that an event touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
     /// Which; the birth of a task counts as one.
     pub object: ObjectId,

@@ -22,20 +22,29 @@ mod classic;
 mod messages;
 mod optimal;
 mod path;
+mod plan;
 mod reversal;
+mod share;
 mod source;
+mod trunk;
 mod wakeup;
 
 use std::mem;
 
 use self::path::Node;
+use self::plan::Plan;
 use self::reversal::Second;
+pub use self::share::Subtree;
+#[doc(hidden)]
+pub use self::share::{Levels, News};
+#[doc(hidden)]
+pub use self::trunk::Trunk;
 use self::wakeup::{Branch, Item, is_odd};
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
 use crate::trace::{Class, Trace};
 
@@ -46,8 +55,19 @@ pub struct Dpor {
     mistake: Option<Mistake>,
     /// A wait was seen that may end by time or for no reason.
     odd: bool,
-    started: bool,
+    /// The path that is to be run next is known; at first it is empty.
+    placed: bool,
     nodes: Vec<Node>,
+    /// How many of them lie above this worker's piece: what is left there is not for this worker.
+    frozen: usize,
+    /// Plans for those.
+    news: News,
+    /// What the event at the last of those touches has not been told yet.
+    untold: bool,
+    /// See [`deviations`](Self::deviations).
+    bound: Option<u32>,
+    /// Something was left out because of that.
+    cut: bool,
     /// What is to be run beyond the latest node.
     beyond: Vec<Branch>,
     /// The first event that the execution before did not have.
@@ -98,6 +118,14 @@ impl Dpor {
         Self::new(Algorithm::Classic)
     }
 
+    /// Leaves out what strays further than this from the first execution: the k-th alternative taken at a node, counted from 0,
+    /// costs k, and the sum along an execution is at most `most`. Which alternative comes when is for the reduction to say, so
+    /// this combines with any of them, and none is lost for good: with a bound that is large enough, all are run.
+    #[must_use]
+    pub fn deviations(self, most: u32) -> Self {
+        Self { bound: Some(most), ..self }
+    }
+
     /// With a mistake: for tests only.
     #[doc(hidden)]
     #[must_use]
@@ -110,8 +138,13 @@ impl Dpor {
             algorithm,
             mistake: None,
             odd: false,
-            started: false,
+            placed: true,
             nodes: Vec::new(),
+            frozen: 0,
+            news: News::default(),
+            untold: false,
+            bound: None,
+            cut: false,
             beyond: Vec::new(),
             fresh: 0,
             refused: Vec::new(),
@@ -131,12 +164,13 @@ impl Dpor {
         let exact = self.exact();
         let widely = self.algorithm != Algorithm::Optimal;
         self.nodes.truncate(self.events.len());
-        while let Some(node) = self.nodes.last_mut() {
-            if !node.tree.is_empty() {
-                let done = self.nodes.len() - 1;
-                let node = &mut self.nodes[done];
-                node.sleep.push(Item::of(&self.events, done));
-                if let Some(beyond) = node.take_next(exact, widely) {
+        while self.nodes.len() > self.frozen {
+            let done = self.nodes.len() - 1;
+            if !self.nodes[done].tree.is_empty() {
+                self.nodes[done].sleep.push(Item::of(&self.events, done));
+                if self.too_far(done) {
+                    self.cut = true;
+                } else if let Some(beyond) = self.nodes[done].take_next(exact, widely) {
                     self.beyond = beyond;
                     return true;
                 }
@@ -144,6 +178,20 @@ impl Dpor {
             self.nodes.pop();
         }
         false
+    }
+
+    /// Whether one more alternative at node `at` costs more than is allowed.
+    fn too_far(&self, at: usize) -> bool {
+        let Some(bound) = self.bound else { return false };
+        let above: u32 = self.nodes[..at].iter().map(|node| node.rank).sum();
+        above + self.nodes[at].run_before() > bound
+    }
+
+    /// Plans to run an option at node `at`.
+    fn add(&mut self, at: usize, option: (TaskId, Label)) {
+        if self.nodes[at].add(option) && at < self.frozen {
+            self.news.plans.push((at, Plan::Also(option.0, option.1)));
+        }
     }
 
     /// Plans what the event `index`, which may not have happened, makes necessary.
@@ -204,22 +252,39 @@ impl Dpor {
     fn plan(&mut self, first: usize, second: Second, upto: usize) {
         if self.algorithm == Algorithm::Classic {
             let pair = (first, second.event);
-            return classic::plan(&self.events, &self.before, &mut self.nodes[first], pair, second.previous);
+            let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
+            return self.plan_one_of(first, options, true);
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
         let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
-        let exact = self.exact();
-        let node = &mut self.nodes[first];
-        match self.algorithm {
-            Algorithm::Source => source::plan(&self.events, node, &sequence),
-            _ => optimal::plan(&self.events, node, &mut sequence, exact),
+        if self.algorithm == Algorithm::Source {
+            let options = source::initials(&self.events, &sequence);
+            self.plan_one_of(first, options, false);
+        } else {
+            self.plan_sequence(first, &mut sequence);
         }
         self.sequence = sequence;
         while self.events.len() > real {
             self.events.forget();
+        }
+    }
+
+    fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
+        if self.nodes[at].add_one_of(&options, all_if_asleep) && at < self.frozen {
+            self.news.plans.push((at, Plan::OneOf { options, all_if_asleep }));
+        }
+    }
+
+    fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>) {
+        let exact = self.exact();
+        // Insertion takes out what is there already, so the whole is kept for those above.
+        let whole = (at < self.frozen).then(|| sequence.clone());
+        let new = optimal::plan(&self.events, &mut self.nodes[at], sequence, exact);
+        if let (true, Some(whole)) = (new, whole) {
+            self.news.plans.push((at, Plan::sequence(&self.events, &whole)));
         }
     }
 
@@ -241,12 +306,11 @@ impl Dpor {
     /// A wait can end by time or for no reason only until it ends otherwise: where such a way out was lost, it is taken.
     fn take_lost_ways_out(&mut self) {
         for at in self.fresh..self.nodes.len() {
-            let (here, beyond) = self.nodes[at..].split_first_mut().expect("raddle bug: a node that is not there");
-            for place in 0..here.options.len() {
-                let option = here.options[place];
-                let kept = || beyond.first().is_some_and(|next| next.has(option.0, option.1));
-                if is_odd(option.1) && option.0 != here.current().0 && !kept() {
-                    here.add(option);
+            for place in 0..self.nodes[at].options.len() {
+                let option = self.nodes[at].options[place];
+                let kept = self.nodes.get(at + 1).is_some_and(|next| next.has(option.0, option.1));
+                if is_odd(option.1) && option.0 != self.nodes[at].current().0 && !kept {
+                    self.add(at, option);
                 }
             }
         }
@@ -273,12 +337,12 @@ impl Dpor {
     /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
     fn go_on_without_failing(&mut self, pending: &[Pending]) {
         let exact = self.exact();
-        let Some(node) = self.nodes.last_mut() else { return };
+        let Some(node) = self.nodes.last() else { return };
         let failed = node.current().0;
         if node.tree.is_empty() && pending.iter().any(|it| it.ready && it.action.task != failed) {
             let other = node.options.iter().copied().find(|&it| it.0 != failed && !node.is_asleep(it, exact));
             if let Some(other) = other {
-                node.add(other);
+                self.add(self.nodes.len() - 1, other);
             }
         }
     }
@@ -294,15 +358,11 @@ impl Strategy for Dpor {
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if mem::replace(&mut self.started, true) {
-            if !self.advance() {
-                // Whether such a way out is there depends on what others can do, which the reduction follows by rules that have not
-                // been shown to lose nothing.
-                return Next::Done(if self.odd { Claim::Selective } else { Claim::Exhausted });
-            }
-            prefix.extend(self.nodes.iter().map(Node::choice));
-            self.fresh = self.nodes.len() - 1;
+        if !self.place_next() {
+            return Next::Done(self.claim());
         }
+        self.placed = false;
+        prefix.extend(self.nodes.iter().map(Node::choice));
         self.events.clear();
         self.before.clear();
         self.refused.clear();
@@ -379,6 +439,10 @@ impl Strategy for Dpor {
         if cut_short {
             self.go_on_without_failing(run.pending);
         }
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
     }
 
     fn sees_every_point(&self) -> bool {

@@ -5,12 +5,18 @@
 //! draws uniformly among the unexplored children of every node, breadth-first takes the shallowest open branch; both keep
 //! what is open, and drop a subtree as soon as it is done.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod breadth_first;
+mod depth_first;
+mod random;
 
+use serde::{Deserialize, Serialize};
+
+use self::breadth_first::Frontier;
+use self::depth_first::Path;
+use self::random::Tree;
 use crate::estimate::{Estimate, Subtrees};
-use crate::rng::Rng;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::piece::Piece;
+use crate::strategy::{ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -18,6 +24,12 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub struct Exhaustive {
     order: Order,
+    /// See [`deviations`](Self::deviations).
+    bound: Option<u32>,
+    /// What the choices so far have cost.
+    cost: u32,
+    /// Something was left out because of the bound.
+    cut: bool,
 }
 
 #[derive(Debug)]
@@ -31,19 +43,30 @@ impl Exhaustive {
     /// In the order of the tree's branches.
     #[must_use]
     pub fn depth_first() -> Self {
-        Self { order: Order::DepthFirst(Path::default()) }
+        Self::new(Order::DepthFirst(Path::default()))
     }
 
     /// The branch that leaves the explored ones nearest to the root comes next.
     #[must_use]
     pub fn breadth_first() -> Self {
-        Self { order: Order::BreadthFirst(Frontier::default()) }
+        Self::new(Order::BreadthFirst(Frontier::default()))
     }
 
     /// At every node, each child that is not yet done is equally likely.
     #[must_use]
     pub fn random(seed: u64) -> Self {
-        Self { order: Order::Random(Tree::new(seed)) }
+        Self::new(Order::Random(Tree::new(seed)))
+    }
+
+    /// Leaves out what strays further than this from the first order: the k-th alternative of a point, counted from 0, costs k,
+    /// and the sum along an execution is at most `most`.
+    #[must_use]
+    pub fn deviations(self, most: u32) -> Self {
+        Self { bound: Some(most), ..self }
+    }
+
+    fn new(order: Order) -> Self {
+        Self { order, bound: None, cost: 0, cut: false }
     }
 }
 
@@ -58,16 +81,21 @@ impl Strategy for Exhaustive {
             Order::BreadthFirst(frontier) => frontier.begin(prefix),
             Order::Random(tree) => tree.begin(),
         };
-        if more { Next::Run { seed: 0 } } else { Next::Done(Claim::Exhausted) }
+        self.cost = prefix.iter().fold(0, |cost, choice| cost.saturating_add(choice.0));
+        if more { Next::Run { seed: 0 } } else { Next::Done(self.claim()) }
     }
 
     fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
-        let alternatives = at.alternatives();
-        Decision::Take(match &mut self.order {
+        let all = at.alternatives();
+        let alternatives = self.bound.map_or(all, |bound| all.min((bound - self.cost).saturating_add(1)));
+        self.cut |= alternatives < all;
+        let choice = match &mut self.order {
             Order::DepthFirst(path) => path.choose(alternatives),
             Order::BreadthFirst(frontier) => frontier.choose(alternatives),
             Order::Random(tree) => tree.choose(alternatives),
-        })
+        };
+        self.cost = self.cost.saturating_add(choice.0);
+        Decision::Take(choice)
     }
 
     fn end(&mut self, _: &Run<'_>) {
@@ -83,158 +111,117 @@ impl Strategy for Exhaustive {
         }
     }
 
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
+    }
+
     fn revisits(&self) -> bool {
         true
     }
 }
 
-/// The branch being walked: what was chosen at each level, out of how many. What comes before the choice is done.
-#[derive(Debug, Default)]
-struct Path {
-    started: bool,
-    levels: Vec<Level>,
-    /// How many leaves the whole tree has, once that is known.
-    whole: Option<f64>,
+impl ByPiece for Exhaustive {
+    fn copy(&self) -> Box<dyn Strategy> {
+        let order = match &self.order {
+            Order::DepthFirst(_) => Order::DepthFirst(Path::default()),
+            Order::BreadthFirst(_) => Order::BreadthFirst(Frontier::default()),
+            Order::Random(tree) => Order::Random(tree.fresh()),
+        };
+        Box::new(Self { bound: self.bound, ..Self::new(order) })
+    }
+
+    fn place(&mut self, piece: Piece) {
+        let boughs = match piece {
+            Piece::Boughs(boughs) => boughs.boughs,
+            _ => vec![Bough::default()],
+        };
+        match &mut self.order {
+            Order::DepthFirst(path) => path.place(boughs),
+            Order::BreadthFirst(frontier) => frontier.place(boughs),
+            Order::Random(tree) => tree.place(boughs),
+        }
+    }
+
+    fn give(&mut self) -> Given {
+        let boughs = match &mut self.order {
+            Order::DepthFirst(path) => path.give(),
+            Order::BreadthFirst(frontier) => frontier.give(),
+            Order::Random(tree) => tree.give(),
+        };
+        if boughs.is_empty() { Given::Nothing } else { Given::Pieces(vec![self.piece(boughs)]) }
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        let boughs = match &mut self.order {
+            Order::DepthFirst(path) => path.rest(),
+            Order::BreadthFirst(frontier) => frontier.rest(),
+            Order::Random(tree) => tree.rest(),
+        };
+        (!boughs.is_empty()).then(|| self.piece(boughs))
+    }
+
+    fn claim(&self) -> Claim {
+        if self.cut { Claim::Selective } else { Claim::Exhausted }
+    }
+
+    fn may_precede(&self, choices: &[Choice]) -> bool {
+        matches!(&self.order, Order::DepthFirst(path) if path.may_precede(choices))
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
+impl Exhaustive {
+    fn piece(&self, boughs: Vec<Bough>) -> Piece {
+        Piece::Boughs(Boughs { boughs, in_order: matches!(self.order, Order::DepthFirst(_)) })
+    }
+}
+
+/// Parts of the tree that are not done.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Boughs {
+    boughs: Vec<Bough>,
+    /// They are walked in the order of the tree's branches.
+    in_order: bool,
+}
+
+impl Boughs {
+    pub(crate) fn is_sound(&self) -> bool {
+        let fits = |level: &Level| level.choice < level.end && level.end <= level.alternatives;
+        self.boughs.iter().all(|bough| bough.frozen <= bough.levels.len() && bough.levels.iter().all(fits))
+    }
+
+    /// See [`ByPiece::may_precede`].
+    pub(crate) fn may_precede(&self, choices: &[Choice]) -> bool {
+        self.in_order && self.boughs.iter().any(|bough| precedes(&bough.levels, choices))
+    }
+}
+
+/// One part of the tree: the path that is walked next, and with it what comes after it at the levels that are not frozen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Bough {
+    levels: Vec<Level>,
+    /// At so many levels, from the root, nothing else is part of it.
+    frozen: usize,
+}
+
+/// What was chosen at a level, out of how many. What comes before the choice is done.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Level {
     choice: u32,
+    /// The first choice that is not part of this piece.
+    end: u32,
     alternatives: u32,
     /// What lies below the choices that are done.
+    #[serde(skip)]
     done: Subtrees,
 }
 
-impl Path {
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
-        if self.started {
-            // The leaf just reached is one, and what is full goes up as a subtree.
-            let mut leaves = 1.0;
-            loop {
-                let Some(level) = self.levels.last_mut() else {
-                    self.whole.get_or_insert(leaves);
-                    return false;
-                };
-                level.done.add(leaves);
-                if level.choice + 1 < level.alternatives {
-                    level.choice += 1;
-                    break;
-                }
-                leaves = level.done.leaves(level.alternatives, None);
-                self.levels.pop();
-            }
-        }
-        self.started = true;
-        prefix.extend(self.levels.iter().map(|level| Choice(level.choice)));
-        true
-    }
-
-    fn choose(&mut self, alternatives: u32) -> Choice {
-        self.levels.push(Level { choice: 0, alternatives, done: Subtrees::default() });
-        Choice(0)
-    }
-
-    /// How many leaves there seem to be: what is not visited is taken to be like what is.
-    fn leaves(&self) -> f64 {
-        let above = |below: f64, level: &Level| level.done.leaves(level.alternatives, Some(below));
-        self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(1.0, above))
+impl Level {
+    fn new(choice: u32, alternatives: u32) -> Self {
+        Self { choice, end: alternatives, alternatives, done: Subtrees::default() }
     }
 }
 
-/// Open branches, the shallowest first, among equals the oldest.
-#[derive(Debug, Default)]
-struct Frontier {
-    started: bool,
-    open: BinaryHeap<Reverse<(usize, u64, Vec<u32>)>>,
-    opened: u64,
-    current: Vec<u32>,
-}
-
-impl Frontier {
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
-        if self.started {
-            match self.open.pop() {
-                Some(Reverse((_, _, branch))) => self.current = branch,
-                None => return false,
-            }
-        }
-        self.started = true;
-        prefix.extend(self.current.iter().copied().map(Choice));
-        true
-    }
-
-    fn choose(&mut self, alternatives: u32) -> Choice {
-        for other in 1..alternatives {
-            let mut branch = self.current.clone();
-            branch.push(other);
-            self.open.push(Reverse((branch.len(), self.opened, branch)));
-            self.opened += 1;
-        }
-        self.current.push(0);
-        Choice(0)
-    }
-}
-
-/// What has been seen of the tree, without the parts that are done.
-#[derive(Debug)]
-struct Tree {
-    rng: Rng,
-    root: Option<Box<Node>>,
-    started: bool,
-    /// The branch being walked, as choices from the root.
-    walked: Vec<(u32, u32)>,
-}
-
-#[derive(Debug)]
-struct Node {
-    /// Children that are not done.
-    open: Vec<(u32, Option<Box<Node>>)>,
-}
-
-impl Tree {
-    fn new(seed: u64) -> Self {
-        Self { rng: Rng::new(seed), root: None, started: false, walked: Vec::new() }
-    }
-
-    fn begin(&mut self) -> bool {
-        let more = !self.started || self.root.is_some();
-        self.started = true;
-        self.walked.clear();
-        more
-    }
-
-    /// Walks down from the root by what was walked so far: depths are small where this order is of use, and the tree
-    /// stays free of links upwards.
-    fn choose(&mut self, alternatives: u32) -> Choice {
-        let mut slot = &mut self.root;
-        for &(_, at) in &self.walked {
-            slot = &mut slot.as_mut().expect("raddle bug: a walked node is gone").open[at as usize].1;
-        }
-        let fresh = || Box::new(Node { open: (0..alternatives).map(|choice| (choice, None)).collect() });
-        let node = slot.get_or_insert_with(fresh);
-        let at = self.rng.below(node.open.len() as u32);
-        let choice = node.open[at as usize].0;
-        self.walked.push((choice, at));
-        Choice(choice)
-    }
-
-    /// The leaf just reached is done, and so is every ancestor whose other children are.
-    fn end(&mut self) {
-        fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) {
-            let Some(((_, at), rest)) = walked.split_first() else {
-                *slot = None;
-                return;
-            };
-            let node = slot.as_mut().expect("raddle bug: a walked node is gone");
-            let child = &mut node.open[*at as usize].1;
-            close(child, rest);
-            if child.is_none() {
-                node.open.swap_remove(*at as usize);
-            }
-            if node.open.is_empty() {
-                *slot = None;
-            }
-        }
-        close(&mut self.root, &self.walked);
-    }
+/// Whether the path comes before the choices in the order of branches, or is on the way to them.
+fn precedes(levels: &[Level], choices: &[Choice]) -> bool {
+    levels.iter().map(|level| level.choice).le(choices.iter().map(|choice| choice.0))
 }

@@ -4,11 +4,11 @@
 //! drawn uniformly over the length of an execution, the task about to step falls below all others. A bug that needs `depth`
 //! ordering constraints in a program of n tasks and k steps is hit with probability at least 1 / (n · k^(depth-1)).
 //!
-//! Where we differ: k is not asked for but taken from the longest execution so far, and each way out of a wait has a
+//! Where we differ: k is not asked for but taken from the longest of the first executions, and each way out of a wait has a
 //! priority of its own, so that a timed wait may run out early in one execution and late in the next.
 
 use crate::rng::{Rng, mix};
-use crate::strategy::{Decision, Next, Run, Strategy};
+use crate::strategy::{ByNumber, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Point, Variant};
 use crate::trace::Trace;
 
@@ -34,6 +34,9 @@ const FALLEN: u64 = 1 << 32;
 
 /// How long an execution is taken to be before one was seen.
 const FIRST_GUESS: u32 = 100;
+
+/// Executions from which the length is learnt. The others do not add to it, so that each can be had by its number.
+pub(super) const PROFILED: u64 = 32;
 
 impl Pct {
     /// Looks for bugs of `depth` ordering constraints; at least 1.
@@ -103,6 +106,26 @@ impl Strategy for Pct {
     }
 
     fn end(&mut self, run: &Run<'_>) {
-        self.longest = self.longest.max(u32::try_from(run.trace.len()).unwrap_or(u32::MAX));
+        if self.execution <= PROFILED {
+            self.longest = self.longest.max(u32::try_from(run.trace.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByNumber(self)
+    }
+}
+
+impl ByNumber for Pct {
+    fn warm_up(&self) -> u64 {
+        PROFILED
+    }
+
+    fn jump(&mut self, number: u64) {
+        self.execution = number;
+    }
+
+    fn copy(&mut self) -> Box<dyn Strategy> {
+        Box::new(Self { longest: self.longest, ..Self::new(self.seed, self.depth) })
     }
 }

@@ -1,25 +1,21 @@
 //! The default: a short systematic start, which settles small programs for good, then random walks and PCT in turn.
 
 use crate::strategy::exhaustive::Exhaustive;
-use crate::strategy::pct::Pct;
+use crate::strategy::pct::{PROFILED, Pct};
 use crate::strategy::random::Random;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::strategy::{ByNumber, Claim, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
 /// Several strategies, one execution each in turn.
 pub struct Portfolio {
+    seed: u64,
     exhaustive: Exhaustive,
-    systematic_left: u64,
     samplers: Vec<Box<dyn Strategy>>,
-    turn: Turn,
+    /// The number of the execution that is run or was run last.
+    number: u64,
+    next: u64,
     finished: Option<Claim>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Systematic,
-    Sampler(usize),
 }
 
 /// Executions given to the systematic start: more than most small tests have orders, less than a second of work.
@@ -30,18 +26,26 @@ impl Portfolio {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
+            seed,
             exhaustive: Exhaustive::depth_first(),
-            systematic_left: SYSTEMATIC_START,
             samplers: vec![Box::new(Random::new(seed)), Box::new(Pct::new(seed, 2)), Box::new(Pct::new(seed, 3))],
-            turn: Turn::Systematic,
+            number: 0,
+            next: 0,
             finished: None,
         }
     }
 
+    /// Who runs the execution with this number: a sampler, and which of its own executions; `None` for the systematic start.
+    fn turn(&self, number: u64) -> Option<(usize, u64)> {
+        let sampled = number.checked_sub(SYSTEMATIC_START)?;
+        let members = self.samplers.len() as u64;
+        Some(((sampled % members) as usize, sampled / members))
+    }
+
     fn member(&mut self) -> &mut dyn Strategy {
-        match self.turn {
-            Turn::Systematic => &mut self.exhaustive,
-            Turn::Sampler(which) => &mut *self.samplers[which],
+        match self.turn(self.number) {
+            None => &mut self.exhaustive,
+            Some((which, _)) => &mut *self.samplers[which],
         }
     }
 }
@@ -55,6 +59,8 @@ impl Strategy for Portfolio {
         if let Some(claim) = self.finished {
             return Next::Done(claim);
         }
+        self.number = self.next;
+        self.next += 1;
         let next = self.member().begin(prefix);
         if let Next::Done(claim) = next {
             // Only the systematic start ever ends here, and then every order was seen.
@@ -69,24 +75,44 @@ impl Strategy for Portfolio {
 
     fn end(&mut self, run: &Run<'_>) {
         self.member().end(run);
-        self.turn = match self.turn {
-            Turn::Systematic if self.systematic_left > 1 => {
-                self.systematic_left -= 1;
-                Turn::Systematic
-            }
-            Turn::Systematic => Turn::Sampler(0),
-            Turn::Sampler(which) => Turn::Sampler((which + 1) % self.samplers.len()),
-        };
     }
 
     fn walks_uniformly(&self) -> bool {
-        match self.turn {
-            Turn::Systematic => false,
-            Turn::Sampler(which) => self.samplers[which].walks_uniformly(),
-        }
+        self.turn(self.number).is_some_and(|(which, _)| self.samplers[which].walks_uniformly())
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByNumber(self)
     }
 
     fn revisits(&self) -> bool {
         true
+    }
+}
+
+impl ByNumber for Portfolio {
+    fn warm_up(&self) -> u64 {
+        SYSTEMATIC_START + self.samplers.len() as u64 * PROFILED
+    }
+
+    fn jump(&mut self, number: u64) {
+        self.next = number;
+        // Each sampler goes on at the first of its executions from there on.
+        for ahead in 0..self.samplers.len() as u64 {
+            let Some((which, own)) = self.turn(number.max(SYSTEMATIC_START) + ahead) else { continue };
+            if let Sharing::ByNumber(sampler) = self.samplers[which].sharing() {
+                sampler.jump(own);
+            }
+        }
+    }
+
+    fn copy(&mut self) -> Box<dyn Strategy> {
+        let mut copy = Self::new(self.seed);
+        for (own, sampler) in copy.samplers.iter_mut().zip(&mut self.samplers) {
+            if let Sharing::ByNumber(sampler) = sampler.sharing() {
+                *own = sampler.copy();
+            }
+        }
+        Box::new(copy)
     }
 }

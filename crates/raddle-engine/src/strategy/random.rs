@@ -4,7 +4,7 @@
 //! had again without those before it.
 
 use crate::rng::{Rng, mix};
-use crate::strategy::{Decision, Next, Run, Strategy};
+use crate::strategy::{ByNumber, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -42,7 +42,21 @@ impl Strategy for Random {
 
     fn end(&mut self, _: &Run<'_>) {}
 
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByNumber(self)
+    }
+
     fn walks_uniformly(&self) -> bool {
         true
+    }
+}
+
+impl ByNumber for Random {
+    fn jump(&mut self, number: u64) {
+        self.execution = number;
+    }
+
+    fn copy(&mut self) -> Box<dyn Strategy> {
+        Box::new(Self::new(self.seed))
     }
 }

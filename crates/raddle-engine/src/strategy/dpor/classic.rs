@@ -8,15 +8,16 @@
 use super::path::Node;
 use crate::ids::TaskId;
 use crate::order::before::Before;
-use crate::order::events::Events;
+use crate::order::events::{Events, Label};
 
-pub(super) fn plan(
+/// The options of `node` that lead to the second event, the one to prefer first.
+pub(super) fn leading(
     events: &Events,
     before: &Before,
-    node: &mut Node,
+    node: &Node,
     (first, second): (usize, usize),
     previous: Option<usize>,
-) {
+) -> Vec<(TaskId, Label)> {
     let target = events.get(second).task;
     let leads = |task: TaskId| {
         let helps = |at: usize| {
@@ -25,16 +26,7 @@ pub(super) fn plan(
         };
         task == target || (first + 1..second.min(before.len())).any(helps)
     };
-    let good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
-    let asleep = |option: &_| node.sleep[..node.asleep].iter().any(|item| (item.task, item.label) == *option);
-    if good.is_empty() || good.iter().any(asleep) {
-        for option in node.options.clone() {
-            if option != node.current() {
-                node.add(option);
-            }
-        }
-    } else if !good.iter().any(|option| node.covers(*option)) {
-        let own = good.iter().copied().find(|option| option.0 == target);
-        node.add(own.unwrap_or(good[0]));
-    }
+    let mut good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
+    good.sort_by_key(|option| option.0 != target);
+    good
 }

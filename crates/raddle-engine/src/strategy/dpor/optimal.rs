@@ -7,9 +7,8 @@ use super::path::Node;
 use super::wakeup::{Begins, begins, insert};
 use crate::order::events::Events;
 
-pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) {
+/// Whether anything was planned.
+pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) -> bool {
     let covered = node.sleep.iter().any(|item| !matches!(begins(events, sequence, item, exact), Begins::No));
-    if !covered {
-        insert(events, &mut node.tree, sequence, exact);
-    }
+    !covered && insert(events, &mut node.tree, sequence, exact)
 }

@@ -1,12 +1,14 @@
 //! The execution being explored, as a path of nodes: what could have been done at each, what was, what is left.
 
+use serde::{Deserialize, Serialize};
+
 use super::wakeup::{Branch, Item, is_odd};
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label};
 use crate::system::{Choice, Point};
 
 /// A point on the path.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Node {
     /// What could happen here, in the order of the point's alternatives.
     pub options: Vec<(TaskId, Label)>,
@@ -18,6 +20,8 @@ pub(super) struct Node {
     pub tree: Vec<Branch>,
     /// What is being run.
     pub taken: u32,
+    /// How many others had been run from here before it.
+    pub rank: u32,
 }
 
 impl Node {
@@ -82,6 +86,7 @@ impl Node {
 
     fn take(&mut self, place: usize, widely: bool) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
+        self.rank = self.run_before();
         if !widely {
             return;
         }
@@ -94,11 +99,35 @@ impl Node {
         }
     }
 
-    /// Adds an option to what is to be run, unless it is there or done.
-    pub fn add(&mut self, (task, label): (TaskId, Label)) {
+    /// Adds an option to what is to be run, unless it is there or done; whether it was added.
+    pub fn add(&mut self, (task, label): (TaskId, Label)) -> bool {
         let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
-        if !planned && !self.is_asleep((task, label), true) {
+        let new = !planned && !self.is_asleep((task, label), true);
+        if new {
             self.tree.push(Branch::leaf(Item::unknown(task, label)));
+        }
+        new
+    }
+
+    /// How many have been run from here, apart from what is being run.
+    pub fn run_before(&self) -> u32 {
+        u32::try_from(self.sleep.len() - self.asleep).expect("raddle bug: more than 2^32 alternatives")
+    }
+
+    /// Plans to run one of `options`, the first, unless one of them is run already. If one of them was asleep at arrival, what
+    /// leads there may wake it again: then `all_if_asleep` plans everything. Whether anything was planned.
+    pub fn add_one_of(&mut self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
+        let slept = |option: &_| self.sleep[..self.asleep].iter().any(|item| (item.task, item.label) == *option);
+        if all_if_asleep && (options.is_empty() || options.iter().any(slept)) {
+            let mut added = false;
+            for option in self.options.clone() {
+                added |= option != self.current() && self.add(option);
+            }
+            return added;
+        }
+        match options.first() {
+            Some(&first) => !options.iter().any(|option| self.covers(*option)) && self.add(first),
+            None => false,
         }
     }
 

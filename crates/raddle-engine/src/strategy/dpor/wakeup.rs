@@ -6,13 +6,15 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::TaskId;
 use crate::order::events::{Event, Events, Label, Touch, dependent};
 use crate::system::Variant;
 
 /// An event that has been or is to be run.
-#[derive(Clone, Debug)]
-pub(super) struct Item {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Item {
     pub task: TaskId,
     pub label: Label,
     /// What it touches; `None` if that is not known yet, and then it may be anything.
@@ -51,8 +53,8 @@ pub(super) fn is_odd(label: Label) -> bool {
 }
 
 /// Items to be run one after another, and then one of several ways to go on; none means: as you like.
-#[derive(Debug, Default)]
-pub(super) struct Branch {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Branch {
     pub path: VecDeque<Item>,
     pub beyond: Vec<Branch>,
 }
@@ -106,8 +108,8 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool
     }
 }
 
-/// Adds `sequence` to what is to be run, unless something that is there already leads to the same.
-pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut Vec<u32>, exact: bool) {
+/// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added.
+pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut Vec<u32>, exact: bool) -> bool {
     for branch in branches.iter_mut() {
         let mut at = 0;
         while at < branch.path.len() {
@@ -120,26 +122,24 @@ pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut
             }
             at += 1;
             if sequence.is_empty() {
-                return;
+                return false;
             }
         }
         if at == 0 {
             continue;
         }
         if at == branch.path.len() {
-            if !branch.beyond.is_empty() {
-                insert(events, &mut branch.beyond, sequence, exact);
-            }
-            return;
+            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, sequence, exact);
         }
         let rest = branch.path.split_off(at);
         let beyond = std::mem::take(&mut branch.beyond);
         lead_with_value(events, sequence);
         branch.beyond = vec![Branch { path: rest, beyond }, Branch::sequence(events, sequence)];
-        return;
+        return true;
     }
     lead_with_value(events, sequence);
     branches.push(Branch::sequence(events, sequence));
+    true
 }
 
 /// A task that has asked for a value gets it before anything else happens, so if it is about to in this sequence, that comes

@@ -1,0 +1,334 @@
+//! The board of one process.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Beat, Board, Commit, Job, Place, Tally, Then};
+use crate::piece::Piece;
+use crate::replay::Script;
+use crate::search::Limits;
+use crate::strategy::dpor::{News, Trunk};
+use crate::strategy::{Claim, Given};
+
+/// A queue, a table of what is out, and totals.
+pub struct Local {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Workers that wait for a piece.
+    hungry: AtomicUsize,
+    /// A failure was found, and the search is not to go on after one.
+    failing: AtomicBool,
+    stopped: AtomicBool,
+    workers: usize,
+    keep_going: bool,
+}
+
+/// What is left of a search, as data.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Remains {
+    pub(crate) pieces: Vec<Waiting>,
+    pub(crate) trunk: Trunk,
+    pub(crate) total: Tally,
+    pub(crate) claim: Claim,
+}
+
+/// A piece that nobody has.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    pub piece: Piece,
+    /// The place in the trunk that it hangs under.
+    pub under: Option<usize>,
+}
+
+struct State {
+    queue: VecDeque<Waiting>,
+    trunk: Trunk,
+    /// By ticket: what it was at the latest commit.
+    out: Vec<Option<Waiting>>,
+    total: Tally,
+    /// The worst that was said of any piece.
+    claim: Claim,
+    /// Executions that may still be run and that nobody has reserved.
+    left: Option<u64>,
+    /// The executions before this number are run by one worker; nothing else is handed out before they are.
+    warm_up: u64,
+    warming: bool,
+}
+
+impl Local {
+    /// A board for a search that begins with `piece`.
+    pub(crate) fn new(remains: Remains, limits: &Limits, warm_up: u64, workers: usize) -> Self {
+        let Remains { pieces, trunk, total, claim } = remains;
+        let (queue, out) = (pieces.into(), Vec::new());
+        let state = State { queue, trunk, out, total, claim, left: limits.executions, warm_up, warming: false };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            hungry: AtomicUsize::new(0),
+            failing: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            workers,
+            keep_going: limits.keep_going,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was done and what is left; call when all workers have stopped.
+    pub(crate) fn remains(&self) -> Remains {
+        let mut state = self.lock();
+        let State { queue, trunk, total, claim, .. } = &mut *state;
+        let (pieces, trunk, total) = (mem::take(queue).into(), mem::take(trunk), mem::take(total));
+        let claim = if trunk.cut() { Claim::Selective.max(*claim) } else { *claim };
+        Remains { pieces, trunk, total, claim }
+    }
+}
+
+impl Remains {
+    /// A search of which nothing has been done.
+    pub(crate) fn of_all(piece: Piece, trunk: Trunk) -> Self {
+        let pieces = vec![Waiting { piece, under: None }];
+        Self { pieces, trunk, total: Tally::default(), claim: Claim::Exhausted }
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty() && self.trunk.is_empty()
+    }
+
+    /// What was done.
+    #[must_use]
+    pub fn total(&self) -> &Tally {
+        &self.total
+    }
+
+    /// Whether it can have come from a search: a file may say anything.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let hangs = |waiting: &Waiting| waiting.under.is_none_or(|place| self.trunk.has(place));
+        self.trunk.is_sound() && self.pieces.iter().all(|waiting| hangs(waiting) && waiting.piece.is_sound())
+    }
+}
+
+impl State {
+    fn next(&mut self, workers: usize, failing: bool) -> Option<Waiting> {
+        if self.left == Some(0) || self.warming {
+            return None;
+        }
+        if failing {
+            self.drop_what_comes_later();
+        }
+        let next = match self.queue.pop_front() {
+            Some(waiting) => waiting,
+            None if failing => return None,
+            None => {
+                let (place, subtree) = self.trunk.take()?;
+                Waiting { piece: Piece::Reduced(subtree), under: Some(place) }
+            }
+        };
+        let Piece::Numbers { from, to } = next.piece else { return Some(next) };
+        let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
+        self.warming = from < self.warm_up;
+        if end < to {
+            self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
+        }
+        Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
+    }
+
+    /// How many numbered executions are handed out at a time: few enough for all to end together.
+    fn block(&self, workers: usize) -> u64 {
+        self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
+    }
+
+    /// A failure was found: only what comes before it is still of interest.
+    fn drop_what_comes_later(&mut self) {
+        let Some(place) = self.first_failing() else { return };
+        self.queue.retain(|waiting| match (&waiting.piece, &place) {
+            (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
+            (piece, Place::Choices(choices)) => piece.may_precede(choices),
+            _ => false,
+        });
+    }
+
+    fn first_failing(&self) -> Option<Place> {
+        let found = self.total.found.as_ref()?;
+        Some(match (&found.number, &found.script) {
+            (Some(number), _) => Place::Number(*number),
+            (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
+            (None, _) => Place::Choices(Vec::new()),
+        })
+    }
+
+    fn hand_out(&mut self, waiting: Waiting) -> usize {
+        match self.out.iter().position(Option::is_none) {
+            Some(ticket) => {
+                self.out[ticket] = Some(waiting);
+                ticket
+            }
+            None => {
+                self.out.push(Some(waiting));
+                self.out.len() - 1
+            }
+        }
+    }
+
+    fn is_out(&self) -> bool {
+        self.out.iter().any(Option::is_some)
+    }
+
+    fn close(&mut self, ticket: usize) -> Waiting {
+        let waiting = self.out[ticket].take().expect("raddle bug: a piece was closed twice");
+        if matches!(waiting.piece, Piece::Numbers { from, .. } if from < self.warm_up) {
+            self.warming = false;
+        }
+        waiting
+    }
+}
+
+impl Board for Local {
+    fn take(&self) -> Option<Job<'_>> {
+        let mut state = self.lock();
+        loop {
+            if self.stopped.load(Relaxed) {
+                return None;
+            }
+            if let Some(waiting) = state.next(self.workers, self.failing.load(Relaxed)) {
+                let piece = waiting.piece.clone();
+                let ticket = state.hand_out(waiting);
+                return Some(Job { board: self, ticket, closed: false, piece });
+            }
+            if !state.is_out() {
+                self.changed.notify_all();
+                return None;
+            }
+            self.hungry.fetch_add(1, Relaxed);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.hungry.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn beat(&self) -> Beat {
+        if self.stopped.load(Relaxed) {
+            Beat::Stop
+        } else if self.failing.load(Relaxed) {
+            Beat::Failing
+        } else if self.hungry.load(Relaxed) > 0 {
+            Beat::Share
+        } else {
+            Beat::GoOn
+        }
+    }
+
+    fn give_back(&self, unused: u64) {
+        if let Some(left) = &mut self.lock().left {
+            *left += unused;
+        }
+    }
+
+    fn allow(&self) -> u64 {
+        let mut state = self.lock();
+        let Some(left) = &mut state.left else { return u64::MAX };
+        let allowed = (*left / (2 * self.workers as u64)).clamp(1, 1_000).min(*left);
+        *left -= allowed;
+        allowed
+    }
+
+    fn commit(&self, job: &mut Job<'_>, commit: Commit) {
+        let Commit { tally, given, then } = commit;
+        let mut state = self.lock();
+        let under = state.out[job.ticket].as_ref().expect("raddle bug: a commit without a piece").under;
+        if tally.found.is_some() && !self.keep_going {
+            self.failing.store(true, Relaxed);
+        }
+        state.total.add(tally);
+        let under = match given {
+            Given::Nothing => under,
+            Given::Pieces(pieces) => {
+                state.queue.extend(pieces.into_iter().map(|piece| Waiting { piece, under }));
+                under
+            }
+            Given::Levels(levels) => state.trunk.grow(under, levels),
+        };
+        match then {
+            Then::GoesOn(piece) => state.out[job.ticket] = Some(Waiting { piece, under }),
+            Then::Leaves(piece) => {
+                state.close(job.ticket);
+                state.queue.push_front(Waiting { piece, under });
+                job.closed = true;
+            }
+            Then::AllDone(claim) => {
+                state.close(job.ticket);
+                state.queue.clear();
+                state.claim = state.claim.max(claim);
+                job.closed = true;
+                self.stopped.store(true, Relaxed);
+            }
+            Then::Done(claim) => {
+                let untold = matches!(state.close(job.ticket).piece, Piece::Reduced(piece) if piece.is_untold());
+                if let Some(place) = under {
+                    state.trunk.finish(place, untold);
+                }
+                state.claim = state.claim.max(claim);
+                job.closed = true;
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn offer(&self, job: &mut Job<'_>, news: News) {
+        let mut state = self.lock();
+        let out = state.out[job.ticket].as_mut().expect("raddle bug: an offer without a piece");
+        let under = out.under.expect("raddle bug: news for above from a piece with nothing above");
+        if let (Some(_), Piece::Reduced(piece)) = (&news.first, &mut out.piece) {
+            piece.is_known();
+        }
+        if let Some(item) = news.first {
+            state.trunk.know(under, item);
+        }
+        for (depth, plan) in news.plans {
+            state.trunk.plan(under, depth, plan);
+        }
+        let open = state.trunk.is_open();
+        drop(state);
+        if open {
+            self.changed.notify_all();
+        }
+    }
+
+    fn stop(&self) {
+        // Under the lock, so that nobody who is about to wait misses it.
+        let _state = self.lock();
+        self.stopped.store(true, Relaxed);
+        self.changed.notify_all();
+    }
+
+    fn settled(&self) -> bool {
+        let state = self.lock();
+        state.queue.is_empty() && state.trunk.is_empty() && !state.is_out()
+    }
+
+    fn depth(&self) -> usize {
+        let state = self.lock();
+        state.queue.len() + usize::from(state.trunk.is_open())
+    }
+
+    fn first_failing(&self) -> Option<Place> {
+        self.lock().first_failing()
+    }
+
+    fn lost(&self, ticket: usize) {
+        let mut state = self.lock();
+        let waiting = state.close(ticket);
+        state.queue.push_front(waiting);
+        drop(state);
+        self.changed.notify_all();
+    }
+}

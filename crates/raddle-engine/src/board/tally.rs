@@ -1,0 +1,60 @@
+//! What was done, in numbers that can be added up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Walks;
+use crate::search::Found;
+
+/// Executions and what came of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Executions that ran to their end, failing ones included.
+    pub executions: u64,
+    /// Executions given up because nothing new lay beyond.
+    pub pruned: u64,
+    /// Executions that failed.
+    pub failing: u64,
+    /// Executions in which the program left out orders on a guess.
+    pub guessed: u64,
+    /// Steps taken in all.
+    pub steps: u64,
+    /// Steps of the longest execution.
+    pub longest: u64,
+    /// What uniform walks tell of the size of the tree.
+    pub walks: Walks,
+    /// The failure to report.
+    #[serde(skip)]
+    pub found: Option<Found>,
+}
+
+impl Tally {
+    /// Executions of any kind.
+    #[must_use]
+    pub fn run(&self) -> u64 {
+        self.executions + self.pruned
+    }
+
+    /// Takes in what was done after this.
+    pub(super) fn add(&mut self, other: Self) {
+        let before = self.run();
+        self.executions += other.executions;
+        self.pruned += other.pruned;
+        self.failing += other.failing;
+        self.guessed += other.guessed;
+        self.steps += other.steps;
+        self.longest = self.longest.max(other.longest);
+        self.walks.join(&other.walks);
+        if let Some(mut found) = other.found {
+            if found.number.is_none() {
+                found.after += before;
+            }
+            let sooner = |earlier: &Found| match (found.number, earlier.number) {
+                (Some(new), Some(old)) => new < old,
+                _ => found.choices() < earlier.choices(),
+            };
+            if self.found.as_ref().is_none_or(sooner) {
+                self.found = Some(found);
+            }
+        }
+    }
+}

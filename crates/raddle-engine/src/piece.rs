@@ -1,0 +1,43 @@
+//! A piece of the search is data: it can be handed to another worker, split, written down and taken up again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::strategy::dpor::Subtree;
+use crate::strategy::exhaustive::Boughs;
+use crate::system::Choice;
+
+/// A part of what a search has to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Piece {
+    /// Everything there is.
+    Whole,
+    /// The executions with these numbers, where each can be run by its number.
+    Numbers {
+        /// The first.
+        from: u64,
+        /// The first that is not part of it.
+        to: u64,
+    },
+    /// Branches of the tree of decisions.
+    Boughs(Boughs),
+    /// A part of the tree as reduction sees it.
+    Reduced(Subtree),
+}
+
+impl Piece {
+    /// Whether it can have come from a search: a file may say anything.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Numbers { from, to } => from < to,
+            Self::Boughs(boughs) => boughs.is_sound(),
+            Self::Reduced(subtree) => subtree.is_sound(),
+        }
+    }
+
+    /// Whether one worker alone would have run some of it before the execution with these choices.
+    pub(crate) fn may_precede(&self, choices: &[Choice]) -> bool {
+        matches!(self, Self::Boughs(boughs) if boughs.may_precede(choices))
+    }
+}

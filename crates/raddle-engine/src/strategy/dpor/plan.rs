@@ -1,0 +1,46 @@
+//! What a race makes necessary at a node, as data: for nodes above a worker's piece, which it cannot change itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::optimal;
+use super::path::Node;
+use super::wakeup::Item;
+use crate::ids::{ObjectId, TaskId};
+use crate::order::events::{Event, Events, Label};
+use crate::trace::Class;
+
+/// To be done at a node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Plan {
+    /// Run this, unless something that was run or is to be run leads to the same.
+    Sequence(Vec<Item>),
+    /// See [`Node::add_one_of`].
+    OneOf { options: Vec<(TaskId, Label)>, all_if_asleep: bool },
+    /// Run this one.
+    Also(TaskId, Label),
+}
+
+impl Plan {
+    pub(super) fn sequence(events: &Events, sequence: &[u32]) -> Self {
+        Self::Sequence(sequence.iter().map(|&event| Item::of(events, event as usize)).collect())
+    }
+
+    /// Takes the plan into a node; whether that has changed anything.
+    pub(super) fn enter(&self, node: &mut Node) -> bool {
+        match self {
+            Self::Sequence(items) => {
+                let mut events = Events::default();
+                let mut sequence = Vec::new();
+                for item in items {
+                    let event = Event::pending(item.task, item.label, Class::Update, ObjectId::NONE);
+                    let touches = item.touches.as_deref().unwrap_or_default();
+                    let index = events.suppose(event, touches.iter().copied());
+                    sequence.push(u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution"));
+                }
+                optimal::plan(&events, node, &mut sequence, true)
+            }
+            Self::OneOf { options, all_if_asleep } => node.add_one_of(options, *all_if_asleep),
+            Self::Also(task, label) => node.add((*task, *label)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Reduction by several workers: what one of them holds, as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::path::Node;
+use super::plan::Plan;
+use super::trunk::Trunk;
+use super::wakeup::{Branch, Item};
+use super::{Algorithm, Dpor};
+use crate::piece::Piece;
+use crate::strategy::{ByPiece, Claim, Given, Strategy};
+
+/// A part of the tree: the path that is to be run next, and what is left along it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Subtree {
+    pub(super) path: Vec<Node>,
+    /// How many levels lie above: what is left there is not part of it.
+    pub(super) frozen: usize,
+    /// What is to be run beyond the path.
+    pub(super) beyond: Vec<Branch>,
+    /// What the event at the last frozen level touches is not known above yet.
+    pub(super) fresh: bool,
+}
+
+impl Subtree {
+    /// That event is known now.
+    pub(crate) fn is_known(&mut self) {
+        self.fresh = false;
+    }
+
+    pub(crate) fn is_untold(&self) -> bool {
+        self.fresh
+    }
+
+    /// Whether it can have come from a search: a file may say anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        let whole = |node: &Node| (node.taken as usize) < node.options.len() && node.asleep <= node.sleep.len();
+        fn full(branch: &Branch) -> bool {
+            !branch.path.is_empty() && branch.beyond.iter().all(full)
+        }
+        let trees = || self.path.iter().flat_map(|node| &node.tree).chain(&self.beyond);
+        self.frozen <= self.path.len() && self.path.iter().all(whole) && trees().all(full)
+    }
+}
+
+/// The levels between a piece's frozen ones and what its worker goes on with, from above: each with the event that it took there.
+#[derive(Debug)]
+pub struct Levels {
+    /// What is run above them to come there, and its rank.
+    pub(super) via: (u32, u32),
+    pub(super) nodes: Vec<(Node, Item)>,
+}
+
+/// What those above a piece must hear of.
+#[derive(Debug, Default)]
+pub struct News {
+    /// The event at the last frozen level.
+    pub(crate) first: Option<Item>,
+    /// What is to be run at levels above, by depth.
+    pub(crate) plans: Vec<(usize, Plan)>,
+}
+
+impl News {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.plans.is_empty()
+    }
+}
+
+impl Dpor {
+    /// Makes sure that the path is the one to be run next; no if nothing is left.
+    pub(super) fn place_next(&mut self) -> bool {
+        if !self.placed {
+            if !self.advance() {
+                return false;
+            }
+            self.fresh = self.nodes.len() - 1;
+            self.placed = true;
+        }
+        true
+    }
+}
+
+impl ByPiece for Dpor {
+    fn copy(&self) -> Box<dyn Strategy> {
+        Box::new(Self { mistake: self.mistake, bound: self.bound, ..Self::new(self.algorithm) })
+    }
+
+    fn trunk(&self) -> Trunk {
+        Trunk::new(self.algorithm != Algorithm::Optimal, self.bound)
+    }
+
+    fn place(&mut self, piece: Piece) {
+        let Subtree { path, frozen, beyond, fresh } = match piece {
+            Piece::Reduced(subtree) => subtree,
+            _ => Subtree::default(),
+        };
+        self.fresh = path.len().saturating_sub(1);
+        self.nodes = path;
+        self.frozen = frozen;
+        self.beyond = beyond;
+        self.untold = fresh;
+        self.placed = true;
+        self.news = News::default();
+        self.events.clear();
+    }
+
+    fn news(&mut self) -> News {
+        if self.untold && self.events.len() >= self.frozen {
+            self.untold = false;
+            self.news.first = Some(Item::of(&self.events, self.frozen - 1));
+        }
+        std::mem::take(&mut self.news)
+    }
+
+    fn give(&mut self) -> Given {
+        let run = self.nodes.len().min(self.events.len());
+        let Some(open) = (self.frozen..run).find(|&at| !self.nodes[at].tree.is_empty()) else { return Given::Nothing };
+        let via = self.frozen.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
+        let nodes = (self.frozen..=open).map(|at| (self.nodes[at].clone(), Item::of(&self.events, at))).collect();
+        self.frozen = open + 1;
+        Given::Levels(Levels { via, nodes })
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        self.place_next().then(|| {
+            Piece::Reduced(Subtree {
+                path: self.nodes.clone(),
+                frozen: self.frozen,
+                beyond: self.beyond.clone(),
+                fresh: self.untold,
+            })
+        })
+    }
+
+    fn claim(&self) -> Claim {
+        // Whether a wait can end by time or for no reason depends on what others can do, which the reduction follows by rules that
+        // have not been shown to lose nothing.
+        if self.odd || self.cut { Claim::Selective } else { Claim::Exhausted }
+    }
+}

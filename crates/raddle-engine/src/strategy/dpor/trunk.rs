@@ -1,0 +1,221 @@
+//! The part of the tree that lies above the workers' pieces: nodes that more than one of them may have to do with.
+//!
+//! A worker that is to share publishes the levels of its path down to the first at which something is left to run, and goes on
+//! below them. What is left there is handed out from here. A race found in one piece may point to a node above it: the plan
+//! comes here and goes through the same insertion as it would in a search by one worker, so it is dropped where it leads to what
+//! is run already. A child has to sleep what was begun before it, done or not, and nothing that was begun later: each trace then
+//! belongs to exactly one child, whoever runs it and whenever.
+//!
+//! What the first event of a child touches is known once it has been run. Until then nothing else is handed out at its node,
+//! and plans for the node are held back, for what sleeps there decides about both.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::path::Node;
+use super::plan::Plan;
+use super::wakeup::Item;
+use super::share::{Levels, Subtree};
+
+/// Shared nodes, each with its place in a table.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Trunk {
+    nodes: Vec<Option<Shared>>,
+    free: Vec<usize>,
+    /// Where something can be handed out, by depth and place.
+    open: BTreeSet<(usize, usize)>,
+    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
+    widely: bool,
+    /// The largest sum of ranks along a path; see [`super::Dpor::deviations`].
+    bound: Option<u32>,
+    /// Something was left out because of the bound.
+    cut: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Shared {
+    node: Node,
+    parent: Option<usize>,
+    depth: usize,
+    /// What is run at the parent to come here, and its rank there.
+    via: (u32, u32),
+    /// The sum of the ranks above.
+    cost: u32,
+    /// Children that are not done: shared nodes and pieces.
+    below: usize,
+    /// What the latest child's first event touches is not known yet.
+    waits: bool,
+    held: Vec<Plan>,
+}
+
+impl Trunk {
+    pub(crate) fn new(widely: bool, bound: Option<u32>) -> Self {
+        Self { widely, bound, ..Self::default() }
+    }
+
+    /// Whether everything is done.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.nodes.len()
+    }
+
+    /// Whether something can be handed out now.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(crate) fn cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Takes in levels above a piece that hung under `parent`; it hangs under the answer from now on.
+    pub(crate) fn grow(&mut self, parent: Option<usize>, levels: Levels) -> Option<usize> {
+        let mut parent = parent;
+        let mut via = levels.via;
+        for (mut node, item) in levels.nodes {
+            let above = parent.map(|place| self.get(place));
+            let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + via.1));
+            let next = (node.taken, node.rank);
+            node.sleep.push(item);
+            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: false, held: Vec::new() };
+            let place = self.put(shared);
+            self.refresh(place);
+            parent = Some(place);
+            via = next;
+        }
+        parent
+    }
+
+    /// Hands out what is left nearest to the root.
+    pub(crate) fn take(&mut self) -> Option<(usize, Subtree)> {
+        while let Some((_, place)) = self.open.pop_first() {
+            let (widely, bound) = (self.widely, self.bound);
+            let shared = self.get_mut(place);
+            if bound.is_some_and(|bound| shared.cost + shared.node.run_before() > bound) {
+                shared.node.tree.clear();
+                self.cut = true;
+            } else if let Some(beyond) = shared.node.take_next(true, widely) {
+                shared.below += 1;
+                shared.waits = true;
+                let path = self.path(place);
+                return Some((place, Subtree { frozen: path.len(), path, beyond, fresh: true }));
+            }
+            self.close_if_done(place);
+        }
+        None
+    }
+
+    /// The first event of the latest child at `place` is known.
+    pub(crate) fn know(&mut self, place: usize, item: Item) {
+        let shared = self.get_mut(place);
+        shared.node.sleep.push(item);
+        shared.waits = false;
+        for plan in std::mem::take(&mut shared.held) {
+            plan.enter(&mut shared.node);
+        }
+        self.refresh(place);
+    }
+
+    /// A piece under `place` has found something that is to be run at `depth` above it.
+    pub(crate) fn plan(&mut self, place: usize, depth: usize, plan: Plan) {
+        let mut at = place;
+        while self.get(at).depth > depth {
+            at = self.get(at).parent.expect("raddle bug: a node below the root without a parent");
+        }
+        let shared = self.get_mut(at);
+        if shared.waits {
+            shared.held.push(plan);
+        } else {
+            plan.enter(&mut shared.node);
+            self.refresh(at);
+        }
+    }
+
+    /// A piece under `place` is done; `untold` if it never came to its first event.
+    pub(crate) fn finish(&mut self, place: usize, untold: bool) {
+        let shared = self.get_mut(place);
+        shared.below -= 1;
+        if untold {
+            shared.waits = false;
+            for plan in std::mem::take(&mut shared.held) {
+                plan.enter(&mut shared.node);
+            }
+        }
+        self.close_if_done(place);
+    }
+
+    /// Whether there is a node at `place`.
+    pub(crate) fn has(&self, place: usize) -> bool {
+        self.nodes.get(place).is_some_and(Option::is_some)
+    }
+
+    /// Whether it can have come from a search: a file may say anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        let free = |place: &usize| self.nodes.get(*place).is_some_and(Option::is_none);
+        let hangs = |shared: &Shared| match shared.parent {
+            Some(parent) => self.has(parent) && self.get(parent).depth + 1 == shared.depth,
+            None => shared.depth == 0,
+        };
+        let open = |(depth, place): &(usize, usize)| self.has(*place) && self.get(*place).depth == *depth;
+        self.free.iter().all(free) && self.nodes.iter().flatten().all(hangs) && self.open.iter().all(open)
+    }
+
+    fn path(&self, place: usize) -> Vec<Node> {
+        let mut path = vec![self.get(place).node.clone()];
+        let (mut via, mut above) = (self.get(place).via, self.get(place).parent);
+        while let Some(place) = above {
+            let shared = self.get(place);
+            path.push(Node { taken: via.0, rank: via.1, ..shared.node.clone() });
+            (via, above) = (shared.via, shared.parent);
+        }
+        path.reverse();
+        path
+    }
+
+    fn close_if_done(&mut self, place: usize) {
+        let mut at = Some(place);
+        while let Some(place) = at {
+            let shared = self.get(place);
+            if shared.below > 0 || !shared.node.tree.is_empty() {
+                return self.refresh(place);
+            }
+            at = shared.parent;
+            self.nodes[place] = None;
+            self.free.push(place);
+            if let Some(parent) = at {
+                self.get_mut(parent).below -= 1;
+            }
+        }
+    }
+
+    fn refresh(&mut self, place: usize) {
+        let shared = self.get(place);
+        let key = (shared.depth, place);
+        if !shared.waits && !shared.node.tree.is_empty() {
+            self.open.insert(key);
+        } else {
+            self.open.remove(&key);
+        }
+    }
+
+    fn put(&mut self, shared: Shared) -> usize {
+        match self.free.pop() {
+            Some(place) => {
+                self.nodes[place] = Some(shared);
+                place
+            }
+            None => {
+                self.nodes.push(Some(shared));
+                self.nodes.len() - 1
+            }
+        }
+    }
+
+    fn get(&self, place: usize) -> &Shared {
+        self.nodes[place].as_ref().expect("raddle bug: a shared node was closed too early")
+    }
+
+    fn get_mut(&mut self, place: usize) -> &mut Shared {
+        self.nodes[place].as_mut().expect("raddle bug: a shared node was closed too early")
+    }
+}

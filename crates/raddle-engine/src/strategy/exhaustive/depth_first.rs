@@ -1,0 +1,118 @@
+//! In the order of the tree's branches.
+
+use super::{Bough, Level, precedes};
+use crate::estimate::Subtrees;
+use crate::system::Choice;
+
+/// The branch being walked, and others that are to be walked after what is left along it.
+#[derive(Debug)]
+pub(super) struct Path {
+    /// It is to be walked next, and was not walked yet.
+    placed: bool,
+    levels: Vec<Level>,
+    frozen: usize,
+    later: Vec<Bough>,
+    /// How many leaves the whole has, once that is known.
+    whole: Option<f64>,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self { placed: true, levels: Vec::new(), frozen: 0, later: Vec::new(), whole: None }
+    }
+}
+
+impl Path {
+    pub fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
+        if !self.placed && !self.advance() {
+            return false;
+        }
+        self.placed = false;
+        prefix.extend(self.levels.iter().map(|level| Choice(level.choice)));
+        true
+    }
+
+    /// Goes to the next branch.
+    fn advance(&mut self) -> bool {
+        // The leaf just reached is one, and what is full goes up as a subtree.
+        let mut leaves = 1.0;
+        while self.levels.len() > self.frozen {
+            let level = self.levels.last_mut().expect("just counted");
+            level.done.add(leaves);
+            if level.choice + 1 < level.end {
+                level.choice += 1;
+                self.placed = true;
+                return true;
+            }
+            leaves = level.done.leaves(level.alternatives, None);
+            self.levels.pop();
+        }
+        match self.later.pop() {
+            Some(bough) => {
+                self.take(bough);
+                true
+            }
+            None => {
+                self.whole.get_or_insert(leaves);
+                false
+            }
+        }
+    }
+
+    pub fn choose(&mut self, alternatives: u32) -> Choice {
+        self.levels.push(Level::new(0, alternatives));
+        Choice(0)
+    }
+
+    /// How many leaves there seem to be: what is not visited is taken to be like what is.
+    pub fn leaves(&self) -> f64 {
+        let above = |below: f64, level: &Level| level.done.leaves(level.alternatives, Some(below));
+        self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(1.0, above))
+    }
+
+    pub fn place(&mut self, mut boughs: Vec<Bough>) {
+        boughs.reverse();
+        let first = boughs.pop().unwrap_or_default();
+        self.later = boughs;
+        self.whole = None;
+        self.take(first);
+    }
+
+    fn take(&mut self, bough: Bough) {
+        self.levels = bough.levels;
+        self.frozen = bough.frozen;
+        self.placed = true;
+    }
+
+    /// What comes after the choice at the shallowest level where something does, or one of the later boughs.
+    pub fn give(&mut self) -> Vec<Bough> {
+        if !self.later.is_empty() {
+            return vec![self.later.remove(0)];
+        }
+        let open = |at: &usize| self.levels[*at].choice + 1 < self.levels[*at].end;
+        let Some(at) = (self.frozen..self.levels.len()).find(open) else { return Vec::new() };
+        let mut levels = self.levels[..=at].to_vec();
+        let next = self.levels[at].choice + 1;
+        levels[at] = Level { choice: next, done: Subtrees::default(), ..levels[at] };
+        self.levels[at].end = next;
+        vec![Bough { levels, frozen: at }]
+    }
+
+    pub fn rest(&mut self) -> Vec<Bough> {
+        if !self.placed && !self.advance() {
+            return Vec::new();
+        }
+        let current = Bough { levels: self.levels.clone(), frozen: self.frozen };
+        std::iter::once(current).chain(self.later.iter().rev().cloned()).collect()
+    }
+
+    pub fn may_precede(&self, choices: &[Choice]) -> bool {
+        let here = if self.placed {
+            precedes(&self.levels, choices)
+        } else {
+            // This very path has been walked; what comes next lies behind it.
+            self.levels.iter().map(|level| level.choice).lt(choices.iter().map(|choice| choice.0))
+        };
+        here || self.later.iter().any(|bough| precedes(&bough.levels, choices))
+    }
+}

@@ -1,0 +1,132 @@
+//! Each child that is not yet done is equally likely.
+
+use super::Bough;
+use super::breadth_first::bough;
+use crate::rng::Rng;
+use crate::system::Choice;
+
+/// What has been seen of the tree, without the parts that are done.
+#[derive(Debug)]
+pub(super) struct Tree {
+    seed: u64,
+    rng: Rng,
+    /// Nothing there: not walked yet, unless all is done.
+    root: Option<Box<Node>>,
+    done: bool,
+    /// The branch being walked, as choices from the root, each with its place among the open children.
+    walked: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    /// Children that are not done.
+    open: Vec<(u32, Option<Box<Node>>)>,
+}
+
+impl Tree {
+    pub fn new(seed: u64) -> Self {
+        Self { seed, rng: Rng::new(seed), root: None, done: false, walked: Vec::new() }
+    }
+
+    /// For another worker.
+    pub fn fresh(&self) -> Self {
+        Self::new(self.seed)
+    }
+
+    pub fn begin(&mut self) -> bool {
+        self.walked.clear();
+        !self.done
+    }
+
+    /// Walks down from the root by what was walked so far: depths are small where this order is of use, and the tree
+    /// stays free of links upwards.
+    pub fn choose(&mut self, alternatives: u32) -> Choice {
+        let mut slot = &mut self.root;
+        for &(_, at) in &self.walked {
+            slot = &mut slot.as_mut().expect("raddle bug: a walked node is gone").open[at as usize].1;
+        }
+        let fresh = || Box::new(Node { open: (0..alternatives).map(|choice| (choice, None)).collect() });
+        let node = slot.get_or_insert_with(fresh);
+        let at = self.rng.below(node.open.len() as u32);
+        let choice = node.open[at as usize].0;
+        self.walked.push((choice, at));
+        Choice(choice)
+    }
+
+    /// The leaf just reached is done, and so is every ancestor whose other children are.
+    pub fn end(&mut self) {
+        fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) {
+            let Some(((_, at), rest)) = walked.split_first() else {
+                *slot = None;
+                return;
+            };
+            let node = slot.as_mut().expect("raddle bug: a walked node is gone");
+            let child = &mut node.open[*at as usize].1;
+            close(child, rest);
+            if child.is_none() {
+                node.open.swap_remove(*at as usize);
+            }
+            if node.open.is_empty() {
+                *slot = None;
+            }
+        }
+        close(&mut self.root, &self.walked);
+        self.done = self.root.is_none();
+    }
+
+    pub fn place(&mut self, boughs: Vec<Bough>) {
+        self.root = None;
+        self.done = boughs.is_empty();
+        for bough in boughs {
+            let mut slot = &mut self.root;
+            for level in bough.levels {
+                let node = slot.get_or_insert_default();
+                let at = match node.open.iter().position(|(choice, _)| *choice == level.choice) {
+                    Some(at) => at,
+                    None => {
+                        node.open.push((level.choice, None));
+                        node.open.len() - 1
+                    }
+                };
+                slot = &mut node.open[at].1;
+            }
+        }
+    }
+
+    /// Half of the open children of the shallowest node that has more than one.
+    pub fn give(&mut self) -> Vec<Bough> {
+        let (mut path, mut given) = (Vec::new(), Vec::new());
+        let mut next = self.root.as_mut();
+        while let Some(node) = next {
+            if node.open.len() > 1 {
+                for (choice, below) in node.open.split_off(node.open.len().div_ceil(2)) {
+                    path.push(choice);
+                    collect(below.as_deref(), &mut path, &mut given);
+                    path.pop();
+                }
+                break;
+            }
+            let (choice, below) = &mut node.open[0];
+            path.push(*choice);
+            next = below.as_mut();
+        }
+        given
+    }
+
+    pub fn rest(&self) -> Vec<Bough> {
+        let mut rest = Vec::new();
+        if !self.done {
+            collect(self.root.as_deref(), &mut Vec::new(), &mut rest);
+        }
+        rest
+    }
+}
+
+fn collect(node: Option<&Node>, path: &mut Vec<u32>, boughs: &mut Vec<Bough>) {
+    let Some(node) = node else { return boughs.push(bough(path)) };
+    for (choice, below) in &node.open {
+        path.push(*choice);
+        collect(below.as_deref(), path, boughs);
+        path.pop();
+    }
+}
