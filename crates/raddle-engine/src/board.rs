@@ -23,6 +23,12 @@ pub trait Board: Sync {
     /// Waits for a piece; `None` when the search is over.
     fn take(&self) -> Option<Job<'_>>;
 
+    /// A piece, if there is one now.
+    fn try_take(&self) -> Taken<'_>;
+
+    /// So many more workers, or fewer, have nothing to do.
+    fn hungry(&self, more: isize);
+
     /// What the board would like, after an execution. Cheap.
     fn beat(&self) -> Beat;
 
@@ -91,6 +97,16 @@ impl Drop for Job<'_> {
             self.board.lost(self.ticket);
         }
     }
+}
+
+/// Whether there is a piece to take.
+pub enum Taken<'b> {
+    /// This one.
+    Piece(Job<'b>),
+    /// Not now, but there may be.
+    NotNow,
+    /// There will be none.
+    Never,
 }
 
 /// What a worker says.

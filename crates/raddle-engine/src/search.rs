@@ -178,6 +178,12 @@ impl Search {
         Seat::new(self, Held::Lent(strategy))
     }
 
+    /// A seat for a worker that brings its own strategy, of the same kind as the first one's.
+    #[must_use]
+    pub fn seat_of(&self, strategy: Box<dyn Strategy>) -> Seat<'_> {
+        Seat::new(self, Held::Owned(strategy))
+    }
+
     /// A seat for one more worker. Waits until there is enough to do; `None` if that never comes.
     #[must_use]
     pub fn join(&self) -> Option<Seat<'_>> {
@@ -186,7 +192,7 @@ impl Search {
             match &mut *spare {
                 Spare::NotYet => spare = self.ready.wait(spare).unwrap_or_else(PoisonError::into_inner),
                 Spare::Ready(strategies) => {
-                    return strategies.pop().map(|strategy| Seat::new(self, Held::Owned(strategy)));
+                    return strategies.pop().map(|strategy| self.seat_of(strategy));
                 }
                 Spare::Over => return None,
             }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Beat, Board, Commit, Job, Place, Tally, Then};
+use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::search::Limits;
@@ -19,7 +19,9 @@ pub struct Local {
     state: Mutex<State>,
     changed: Condvar,
     /// Workers that wait for a piece.
-    hungry: AtomicUsize,
+    hungry: AtomicIsize,
+    /// Pieces that wait for a worker.
+    supply: AtomicIsize,
     /// A failure was found, and the search is not to go on after one.
     failing: AtomicBool,
     stopped: AtomicBool,
@@ -68,7 +70,8 @@ impl Local {
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
-            hungry: AtomicUsize::new(0),
+            hungry: AtomicIsize::new(0),
+            supply: AtomicIsize::new(0),
             failing: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             workers,
@@ -78,6 +81,30 @@ impl Local {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_take_from(&self, state: &mut State) -> Taken<'_> {
+        if self.stopped.load(Relaxed) {
+            return Taken::Never;
+        }
+        if let Some(waiting) = state.next(self.workers, self.failing.load(Relaxed)) {
+            let piece = waiting.piece.clone();
+            let ticket = state.hand_out(waiting);
+            self.supply.store(state.supply(), Relaxed);
+            return Taken::Piece(Job { board: self, ticket, closed: false, piece });
+        }
+        if state.is_out() {
+            return Taken::NotNow;
+        }
+        self.changed.notify_all();
+        Taken::Never
+    }
+
+    /// Lets those who wait look again, after a change.
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        self.supply.store(state.supply(), Relaxed);
+        drop(state);
+        self.changed.notify_all();
     }
 
     /// What was done and what is left; call when all workers have stopped.
@@ -166,6 +193,11 @@ impl State {
         })
     }
 
+    /// Pieces that wait for a worker.
+    fn supply(&self) -> isize {
+        isize::try_from(self.queue.len() + self.trunk.open()).unwrap_or(isize::MAX)
+    }
+
     fn hand_out(&mut self, waiting: Waiting) -> usize {
         match self.out.iter().position(Option::is_none) {
             Some(ticket) => {
@@ -196,22 +228,24 @@ impl Board for Local {
     fn take(&self) -> Option<Job<'_>> {
         let mut state = self.lock();
         loop {
-            if self.stopped.load(Relaxed) {
-                return None;
+            match self.try_take_from(&mut state) {
+                Taken::Piece(job) => return Some(job),
+                Taken::Never => return None,
+                Taken::NotNow => {
+                    self.hungry(1);
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    self.hungry(-1);
+                }
             }
-            if let Some(waiting) = state.next(self.workers, self.failing.load(Relaxed)) {
-                let piece = waiting.piece.clone();
-                let ticket = state.hand_out(waiting);
-                return Some(Job { board: self, ticket, closed: false, piece });
-            }
-            if !state.is_out() {
-                self.changed.notify_all();
-                return None;
-            }
-            self.hungry.fetch_add(1, Relaxed);
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            self.hungry.fetch_sub(1, Relaxed);
         }
+    }
+
+    fn try_take(&self) -> Taken<'_> {
+        self.try_take_from(&mut self.lock())
+    }
+
+    fn hungry(&self, more: isize) {
+        self.hungry.fetch_add(more, Relaxed);
     }
 
     fn beat(&self) -> Beat {
@@ -219,7 +253,7 @@ impl Board for Local {
             Beat::Stop
         } else if self.failing.load(Relaxed) {
             Beat::Failing
-        } else if self.hungry.load(Relaxed) > 0 {
+        } else if self.hungry.load(Relaxed) > self.supply.load(Relaxed) {
             Beat::Share
         } else {
             Beat::GoOn
@@ -248,13 +282,16 @@ impl Board for Local {
             self.failing.store(true, Relaxed);
         }
         state.total.add(tally);
-        let under = match given {
-            Given::Nothing => under,
+        let (under, taken) = match given {
+            Given::Nothing => (under, None),
             Given::Pieces(pieces) => {
                 state.queue.extend(pieces.into_iter().map(|piece| Waiting { piece, under }));
-                under
+                (under, None)
             }
-            Given::Levels(levels) => state.trunk.grow(under, levels),
+            Given::Levels(levels) => {
+                let (under, taken) = state.trunk.grow(under, levels);
+                (under, Some(taken))
+            }
         };
         match then {
             Then::GoesOn(piece) => state.out[job.ticket] = Some(Waiting { piece, under }),
@@ -271,16 +308,17 @@ impl Board for Local {
                 self.stopped.store(true, Relaxed);
             }
             Then::Done(claim) => {
-                let untold = matches!(state.close(job.ticket).piece, Piece::Reduced(piece) if piece.is_untold());
-                if let Some(place) = under {
-                    state.trunk.finish(place, untold);
+                let closed = state.close(job.ticket).piece;
+                if let (Some(place), Piece::Reduced(piece)) = (under, closed) {
+                    state.trunk.finish(place, taken.unwrap_or(piece.taken()), piece.is_untold());
+                } else if let (Some(place), Some(taken)) = (under, taken) {
+                    state.trunk.finish(place, taken, false);
                 }
                 state.claim = state.claim.max(claim);
                 job.closed = true;
             }
         }
-        drop(state);
-        self.changed.notify_all();
+        self.wake(state);
     }
 
     fn offer(&self, job: &mut Job<'_>, news: News) {
@@ -296,11 +334,7 @@ impl Board for Local {
         for (depth, plan) in news.plans {
             state.trunk.plan(under, depth, plan);
         }
-        let open = state.trunk.is_open();
-        drop(state);
-        if open {
-            self.changed.notify_all();
-        }
+        self.wake(state);
     }
 
     fn stop(&self) {
@@ -316,8 +350,7 @@ impl Board for Local {
     }
 
     fn depth(&self) -> usize {
-        let state = self.lock();
-        state.queue.len() + usize::from(state.trunk.is_open())
+        self.lock().supply().unsigned_abs()
     }
 
     fn first_failing(&self) -> Option<Place> {
@@ -328,7 +361,6 @@ impl Board for Local {
         let mut state = self.lock();
         let waiting = state.close(ticket);
         state.queue.push_front(waiting);
-        drop(state);
-        self.changed.notify_all();
+        self.wake(state);
     }
 }

@@ -23,7 +23,7 @@ pub enum Label {
 }
 
 /// An object that an event touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Touch {
     /// Which; the birth of a task counts as one.
     pub object: ObjectId,

@@ -4,7 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use super::{Found, Search, Spare, too_many_steps};
-use crate::board::{Beat, Board, Commit, Job, Place, Tally, Then};
+use crate::board::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::estimate::Estimate;
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
@@ -20,6 +20,8 @@ pub struct Seat<'s> {
     search: &'s Search,
     strategy: Held<'s>,
     job: Option<Job<'s>>,
+    /// Counted among those who have nothing to do.
+    waits: bool,
     /// The next execution and the end of the piece, where executions go by number.
     numbers: Option<(u64, u64)>,
     /// Executions it may still run before it has to ask.
@@ -71,6 +73,9 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
+/// Executions after which a worker says what it has done, though nobody asks: so much is lost with it at most.
+const COMMIT_EVERY: u64 = 4_096;
+
 /// Executions that take so long call for help before there are many of them.
 const ALONE_AT_MOST: Duration = Duration::from_millis(20);
 
@@ -84,6 +89,7 @@ impl<'s> Seat<'s> {
             search,
             strategy,
             job: None,
+            waits: false,
             numbers: None,
             allowed: 0,
             done: 0,
@@ -102,34 +108,66 @@ impl<'s> Seat<'s> {
     /// Works until the search is over or the worker is spent.
     pub fn work<P: Program>(&mut self, program: &mut P) -> Status {
         loop {
-            if self.job.is_none() && !self.take() {
-                self.search.call_others(Spare::Over);
-                return Status::Over;
+            if self.job.is_none() {
+                let board = &self.search.board;
+                board.give_back(mem::take(&mut self.allowed));
+                match board.take() {
+                    Some(job) => self.take_up(job),
+                    None => {
+                        self.search.call_others(Spare::Over);
+                        return Status::Over;
+                    }
+                }
             }
-            if !self.may_run() {
-                self.leave();
-                continue;
-            }
-            if self.numbers.is_some_and(|(next, end)| next >= end) {
-                self.finish(Then::Done(Claim::Sampled));
-                continue;
-            }
-            self.prefix.clear();
-            match self.strategy.get().begin(&mut self.prefix) {
-                Next::Run { seed } => self.execute(program, seed),
-                Next::Done(claim) if self.numbers.is_some() => self.finish(Then::AllDone(claim)),
-                Next::Done(claim) => self.finish(Then::Done(claim)),
-            }
+            self.run_one(program);
             if !program.sound() {
                 return Status::NeedsFreshWorker;
             }
         }
     }
 
-    fn take(&mut self) -> bool {
+    /// Runs at most one execution, and does not wait for others: for tests that play several workers on one thread.
+    #[doc(hidden)]
+    pub fn work_a_little<P: Program>(&mut self, program: &mut P) -> Option<Status> {
         let board = &self.search.board;
-        board.give_back(mem::take(&mut self.allowed));
-        let Some(mut job) = board.take() else { return false };
+        if self.job.is_none() {
+            board.give_back(mem::take(&mut self.allowed));
+            match board.try_take() {
+                Taken::Piece(job) => {
+                    if mem::replace(&mut self.waits, false) {
+                        board.hungry(-1);
+                    }
+                    self.take_up(job);
+                }
+                Taken::NotNow => {
+                    if !mem::replace(&mut self.waits, true) {
+                        board.hungry(1);
+                    }
+                    return None;
+                }
+                Taken::Never => return Some(Status::Over),
+            }
+        }
+        self.run_one(program);
+        None
+    }
+
+    fn run_one<P: Program>(&mut self, program: &mut P) {
+        if !self.may_run() {
+            return self.leave();
+        }
+        if self.numbers.is_some_and(|(next, end)| next >= end) {
+            return self.finish(Then::Done(Claim::Sampled));
+        }
+        self.prefix.clear();
+        match self.strategy.get().begin(&mut self.prefix) {
+            Next::Run { seed } => self.execute(program, seed),
+            Next::Done(claim) if self.numbers.is_some() => self.finish(Then::AllDone(claim)),
+            Next::Done(claim) => self.finish(Then::Done(claim)),
+        }
+    }
+
+    fn take_up(&mut self, mut job: Job<'s>) {
         let piece = mem::replace(&mut job.piece, Piece::Whole);
         self.numbers = None;
         match (piece, self.strategy.get().sharing()) {
@@ -141,7 +179,6 @@ impl<'s> Seat<'s> {
             _ => {}
         }
         self.job = Some(job);
-        true
     }
 
     /// Whether the budget allows one more execution.
@@ -219,6 +256,7 @@ impl<'s> Seat<'s> {
             self.commit(Given::Nothing);
         }
         match search.board.beat() {
+            Beat::GoOn if self.tally.run() >= COMMIT_EVERY => self.commit(Given::Nothing),
             Beat::GoOn => {}
             Beat::Share => self.share(),
             Beat::Failing if self.may_come_first() => {}
@@ -393,6 +431,13 @@ impl<'s> Seat<'s> {
     }
 }
 
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        if self.waits {
+            self.search.board.hungry(-1);
+        }
+    }
+}
 
 enum Walked {
     To(Outcome),

@@ -29,6 +29,7 @@ mod source;
 mod trunk;
 mod wakeup;
 
+use std::collections::HashSet;
 use std::mem;
 
 use self::path::Node;
@@ -62,6 +63,8 @@ pub struct Dpor {
     frozen: usize,
     /// Plans for those.
     news: News,
+    /// Those that were told.
+    told: HashSet<(usize, Plan)>,
     /// What the event at the last of those touches has not been told yet.
     untold: bool,
     /// See [`deviations`](Self::deviations).
@@ -142,6 +145,7 @@ impl Dpor {
             nodes: Vec::new(),
             frozen: 0,
             news: News::default(),
+            told: HashSet::new(),
             untold: false,
             bound: None,
             cut: false,
@@ -189,8 +193,20 @@ impl Dpor {
 
     /// Plans to run an option at node `at`.
     fn add(&mut self, at: usize, option: (TaskId, Label)) {
-        if self.nodes[at].add(option) && at < self.frozen {
-            self.news.plans.push((at, Plan::Also(option.0, option.1)));
+        if at < self.frozen {
+            self.tell(at, Plan::Also(option.0, option.1));
+        } else {
+            self.nodes[at].add(option);
+        }
+    }
+
+    /// Keeps a plan for a node above this worker's piece, unless it is known there.
+    ///
+    /// What this worker has of that node is as old as its piece. It must not enter plans there itself: if one is dropped above,
+    /// because somebody runs already what it leads to, it must not stand here in the way of others.
+    fn tell(&mut self, at: usize, plan: Plan) {
+        if !plan.is_known(&self.nodes[at]) && self.told.insert((at, plan.clone())) {
+            self.news.plans.push((at, plan));
         }
     }
 
@@ -273,18 +289,19 @@ impl Dpor {
     }
 
     fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
-        if self.nodes[at].add_one_of(&options, all_if_asleep) && at < self.frozen {
-            self.news.plans.push((at, Plan::OneOf { options, all_if_asleep }));
+        if at < self.frozen {
+            self.tell(at, Plan::OneOf { options, all_if_asleep });
+        } else {
+            self.nodes[at].add_one_of(&options, all_if_asleep);
         }
     }
 
     fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>) {
         let exact = self.exact();
-        // Insertion takes out what is there already, so the whole is kept for those above.
-        let whole = (at < self.frozen).then(|| sequence.clone());
-        let new = optimal::plan(&self.events, &mut self.nodes[at], sequence, exact);
-        if let (true, Some(whole)) = (new, whole) {
-            self.news.plans.push((at, Plan::sequence(&self.events, &whole)));
+        if at >= self.frozen {
+            optimal::plan(&self.events, &mut self.nodes[at], sequence, exact);
+        } else if !optimal::is_known(&self.events, &self.nodes[at], sequence, exact) {
+            self.tell(at, Plan::sequence(&self.events, sequence));
         }
     }
 
@@ -386,8 +403,9 @@ impl Strategy for Dpor {
             node.take_any(latest, exact)
         } else {
             // Where a sequence is followed, what else its tasks might have got is planned by races of its own, for as long as
-            // there is somebody asleep whom it would not wake.
-            let widely = self.algorithm != Algorithm::Optimal || node.sleep.is_empty();
+            // there is somebody asleep whom it would not wake. Below a shared node such a plan may come when the sequence is
+            // being run already, and is dropped there: then it must not be relied on.
+            let widely = self.algorithm != Algorithm::Optimal || node.sleep.is_empty() || self.frozen > 0;
             match node.take_next(exact, widely) {
                 Some(beyond) => {
                     self.beyond = beyond;

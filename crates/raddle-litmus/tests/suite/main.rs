@@ -6,6 +6,7 @@ mod files;
 mod generated;
 mod meaning;
 mod reduction;
+mod workers;
 
 use raddle_litmus::{Litmus, Program};
 
@@ -17,3 +18,8 @@ fn program(text: &str) -> Program {
 
 /// The states that the oracle may remember: plenty for all that is counted here.
 const ROOM: usize = 100_000;
+
+/// A number from the environment, for the run that takes as long as it is let.
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}

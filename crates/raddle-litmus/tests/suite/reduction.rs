@@ -86,17 +86,12 @@ fn generated_programs() {
     assert!(tried >= 1_000, "only {tried} programs were small enough");
 }
 
-/// A number from the environment, for the run that takes as long as it is let.
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_programs() {
-    let (from, count) = (number("FROM", 100_000), number("COUNT", 20_000));
-    let threads = u32::try_from(number("THREADS", 4)).expect("few");
-    let steps = u32::try_from(number("STEPS", 10)).expect("few");
+    let (from, count) = (crate::number("FROM", 100_000), crate::number("COUNT", 20_000));
+    let threads = u32::try_from(crate::number("THREADS", 4)).expect("few");
+    let steps = u32::try_from(crate::number("STEPS", 10)).expect("few");
     let (tried, _) = fuzz(from..from + count, Size { threads, steps });
     assert!(tried * 3 > count, "only {tried} of {count} programs were small enough");
 }

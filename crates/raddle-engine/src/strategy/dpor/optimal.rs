@@ -4,11 +4,27 @@
 //! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
 
 use super::path::Node;
-use super::wakeup::{Begins, begins, insert};
+use super::wakeup::{Begins, Open, begins, belongs_to, insert, leads_there};
 use crate::order::events::Events;
+
+/// Whether something was run or is to be run that leads to what `sequence` leads to.
+pub(super) fn is_known(events: &Events, node: &Node, sequence: &[u32], exact: bool) -> bool {
+    is_covered(events, node, sequence, exact) || leads_there(events, &node.tree, &mut sequence.to_vec(), exact)
+}
+
+fn is_covered(events: &Events, node: &Node, sequence: &[u32], exact: bool) -> bool {
+    node.sleep.iter().any(|item| belongs_to(events, sequence, item, exact))
+}
 
 /// Whether anything was planned.
 pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) -> bool {
-    let covered = node.sleep.iter().any(|item| !matches!(begins(events, sequence, item, exact), Begins::No));
-    !covered && insert(events, &mut node.tree, sequence, exact)
+    if is_covered(events, node, sequence, exact) {
+        return false;
+    }
+    for item in node.sleep.iter_mut().filter(|item| item.open == Open::Yes) {
+        if matches!(begins(events, sequence, item, exact), Begins::Besides) {
+            item.open = Open::Still;
+        }
+    }
+    insert(events, &mut node.tree, sequence, exact)
 }

@@ -100,13 +100,17 @@ impl Node {
     }
 
     /// Adds an option to what is to be run, unless it is there or done; whether it was added.
-    pub fn add(&mut self, (task, label): (TaskId, Label)) -> bool {
-        let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
-        let new = !planned && !self.is_asleep((task, label), true);
+    pub fn add(&mut self, option: (TaskId, Label)) -> bool {
+        let new = self.would_add(option);
         if new {
-            self.tree.push(Branch::leaf(Item::unknown(task, label)));
+            self.tree.push(Branch::leaf(Item::unknown(option.0, option.1)));
         }
         new
+    }
+
+    pub fn would_add(&self, (task, label): (TaskId, Label)) -> bool {
+        let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
+        !planned && !self.is_asleep((task, label), true)
     }
 
     /// How many have been run from here, apart from what is being run.
@@ -117,8 +121,7 @@ impl Node {
     /// Plans to run one of `options`, the first, unless one of them is run already. If one of them was asleep at arrival, what
     /// leads there may wake it again: then `all_if_asleep` plans everything. Whether anything was planned.
     pub fn add_one_of(&mut self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
-        let slept = |option: &_| self.sleep[..self.asleep].iter().any(|item| (item.task, item.label) == *option);
-        if all_if_asleep && (options.is_empty() || options.iter().any(slept)) {
+        if all_if_asleep && self.wants_all(options) {
             let mut added = false;
             for option in self.options.clone() {
                 added |= option != self.current() && self.add(option);
@@ -129,6 +132,20 @@ impl Node {
             Some(&first) => !options.iter().any(|option| self.covers(*option)) && self.add(first),
             None => false,
         }
+    }
+
+    pub fn would_add_one_of(&self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
+        if all_if_asleep && self.wants_all(options) {
+            return self.options.iter().any(|option| *option != self.current() && self.would_add(*option));
+        }
+        options
+            .first()
+            .is_some_and(|first| !options.iter().any(|option| self.covers(*option)) && self.would_add(*first))
+    }
+
+    fn wants_all(&self, options: &[(TaskId, Label)]) -> bool {
+        let slept = |option: &_| self.sleep[..self.asleep].iter().any(|item| (item.task, item.label) == *option);
+        options.is_empty() || options.iter().any(slept)
     }
 
     /// Whether an option was run from here, is being run, or is to be.

@@ -10,7 +10,7 @@ use crate::order::events::{Event, Events, Label};
 use crate::trace::Class;
 
 /// To be done at a node.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Plan {
     /// Run this, unless something that was run or is to be run leads to the same.
     Sequence(Vec<Item>),
@@ -23,6 +23,15 @@ pub(crate) enum Plan {
 impl Plan {
     pub(super) fn sequence(events: &Events, sequence: &[u32]) -> Self {
         Self::Sequence(sequence.iter().map(|&event| Item::of(events, event as usize)).collect())
+    }
+
+    /// Whether a node that may be out of date knows enough to do without the plan. For sequences see [`optimal::is_known`].
+    pub(super) fn is_known(&self, node: &Node) -> bool {
+        match self {
+            Self::Sequence(_) => false,
+            Self::OneOf { options, all_if_asleep } => !node.would_add_one_of(options, *all_if_asleep),
+            Self::Also(task, label) => !node.would_add((*task, *label)),
+        }
     }
 
     /// Takes the plan into a node; whether that has changed anything.

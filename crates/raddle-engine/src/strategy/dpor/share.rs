@@ -28,6 +28,11 @@ impl Subtree {
         self.fresh = false;
     }
 
+    /// What leads from the level above to this piece.
+    pub(crate) fn taken(&self) -> u32 {
+        self.frozen.checked_sub(1).map_or(0, |above| self.path[above].taken)
+    }
+
     pub(crate) fn is_untold(&self) -> bool {
         self.fresh
     }
@@ -101,6 +106,7 @@ impl ByPiece for Dpor {
         self.untold = fresh;
         self.placed = true;
         self.news = News::default();
+        self.told.clear();
         self.events.clear();
     }
 

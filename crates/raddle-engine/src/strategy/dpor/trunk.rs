@@ -6,6 +6,9 @@
 //! is run already. A child has to sleep what was begun before it, done or not, and nothing that was begun later: each trace then
 //! belongs to exactly one child, whoever runs it and whenever.
 //!
+//! What sleeps is still being run, maybe, so a plan is dropped because of it only if it surely belongs to it; some executions are
+//! given up that one worker alone would not have begun.
+//!
 //! What the first event of a child touches is known once it has been run. Until then nothing else is handed out at its node,
 //! and plans for the node are held back, for what sleeps there decides about both.
 
@@ -15,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::path::Node;
 use super::plan::Plan;
-use super::wakeup::Item;
 use super::share::{Levels, Subtree};
+use super::wakeup::{Item, Open};
 
 /// Shared nodes, each with its place in a table.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -49,6 +52,17 @@ struct Shared {
     held: Vec<Plan>,
 }
 
+impl Shared {
+    fn child_is_done(&mut self, taken: u32) {
+        self.below -= 1;
+        let (task, label) = self.node.options[taken as usize];
+        let begun = &mut self.node.sleep[self.node.asleep..];
+        if let Some(item) = begun.iter_mut().find(|item| item.is(task, label, true) && item.open == Open::Yes) {
+            item.open = Open::No;
+        }
+    }
+}
+
 impl Trunk {
     pub(crate) fn new(widely: bool, bound: Option<u32>) -> Self {
         Self { widely, bound, ..Self::default() }
@@ -59,31 +73,31 @@ impl Trunk {
         self.free.len() == self.nodes.len()
     }
 
-    /// Whether something can be handed out now.
-    pub(crate) fn is_open(&self) -> bool {
-        !self.open.is_empty()
+    /// At how many nodes something can be handed out now.
+    pub(crate) fn open(&self) -> usize {
+        self.open.len()
     }
 
     pub(crate) fn cut(&self) -> bool {
         self.cut
     }
 
-    /// Takes in levels above a piece that hung under `parent`; it hangs under the answer from now on.
-    pub(crate) fn grow(&mut self, parent: Option<usize>, levels: Levels) -> Option<usize> {
+    /// Takes in levels above a piece that hung under `parent`; it hangs under the answer from now on, by what was taken there.
+    pub(crate) fn grow(&mut self, parent: Option<usize>, levels: Levels) -> (Option<usize>, u32) {
         let mut parent = parent;
         let mut via = levels.via;
         for (mut node, item) in levels.nodes {
             let above = parent.map(|place| self.get(place));
             let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + via.1));
             let next = (node.taken, node.rank);
-            node.sleep.push(item);
+            node.sleep.push(Item { open: Open::Yes, ..item });
             let shared = Shared { node, parent, depth, via, cost, below: 1, waits: false, held: Vec::new() };
             let place = self.put(shared);
             self.refresh(place);
             parent = Some(place);
             via = next;
         }
-        parent
+        (parent, via.0)
     }
 
     /// Hands out what is left nearest to the root.
@@ -108,7 +122,7 @@ impl Trunk {
     /// The first event of the latest child at `place` is known.
     pub(crate) fn know(&mut self, place: usize, item: Item) {
         let shared = self.get_mut(place);
-        shared.node.sleep.push(item);
+        shared.node.sleep.push(Item { open: Open::Yes, ..item });
         shared.waits = false;
         for plan in std::mem::take(&mut shared.held) {
             plan.enter(&mut shared.node);
@@ -131,10 +145,10 @@ impl Trunk {
         }
     }
 
-    /// A piece under `place` is done; `untold` if it never came to its first event.
-    pub(crate) fn finish(&mut self, place: usize, untold: bool) {
+    /// A piece under `place` is done, to which `taken` led there; `untold` if it never came to that event.
+    pub(crate) fn finish(&mut self, place: usize, taken: u32, untold: bool) {
         let shared = self.get_mut(place);
-        shared.below -= 1;
+        shared.child_is_done(taken);
         if untold {
             shared.waits = false;
             for plan in std::mem::take(&mut shared.held) {
@@ -180,10 +194,11 @@ impl Trunk {
                 return self.refresh(place);
             }
             at = shared.parent;
+            let taken = shared.via.0;
             self.nodes[place] = None;
             self.free.push(place);
             if let Some(parent) = at {
-                self.get_mut(parent).below -= 1;
+                self.get_mut(parent).child_is_done(taken);
             }
         }
     }

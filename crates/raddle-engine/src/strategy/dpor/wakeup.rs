@@ -13,22 +13,38 @@ use crate::order::events::{Event, Events, Label, Touch, dependent};
 use crate::system::Variant;
 
 /// An event that has been or is to be run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub task: TaskId,
     pub label: Label,
     /// What it touches; `None` if that is not known yet, and then it may be anything.
     pub touches: Option<Box<[Touch]>>,
+    /// In a sleep set: whether what it leads to is known to be done.
+    #[serde(default)]
+    pub open: Open,
+}
+
+/// Whether what an item in a sleep set leads to is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Open {
+    /// It is.
+    #[default]
+    No,
+    /// Another worker is at it.
+    Yes,
+    /// Another worker was at it when something was planned that would not have been otherwise, and whoever runs that must
+    /// not take it to be done.
+    Still,
 }
 
 impl Item {
     pub fn of(events: &Events, index: usize) -> Self {
         let event = events.get(index);
-        Self { task: event.task, label: event.label, touches: Some(events.touches(index).into()) }
+        Self { task: event.task, label: event.label, touches: Some(events.touches(index).into()), open: Open::No }
     }
 
     pub fn unknown(task: TaskId, label: Label) -> Self {
-        Self { task, label, touches: None }
+        Self { task, label, touches: None, open: Open::No }
     }
 
     pub fn is(&self, task: TaskId, label: Label, exact: bool) -> bool {
@@ -84,6 +100,18 @@ pub(super) enum Begins {
     Besides,
 }
 
+/// Whether what `sequence` leads to belongs to `item`, which is asleep.
+///
+/// If it begins with the item, it does. If it only commutes with the item, it may go on to something that does not, and that
+/// is planned when what the item leads to is run: to rely on it, that must be done.
+pub(super) fn belongs_to(events: &Events, sequence: &[u32], item: &Item, exact: bool) -> bool {
+    match begins(events, sequence, item, exact) {
+        Begins::No => false,
+        Begins::With(_) => true,
+        Begins::Besides => item.open == Open::No,
+    }
+}
+
 /// Whether `item` is a weak initial of `sequence`.
 pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool) -> Begins {
     let own = sequence.iter().position(|&event| events.get(event as usize).task == item.task);
@@ -108,22 +136,44 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool
     }
 }
 
+/// Whether something that is to be run leads to what `sequence` leads to. Uses the sequence up.
+pub(super) fn leads_there(events: &Events, branches: &[Branch], sequence: &mut Vec<u32>, exact: bool) -> bool {
+    for branch in branches {
+        let at = walk_along(events, branch, sequence, exact);
+        if sequence.is_empty() {
+            return true;
+        }
+        if at > 0 {
+            let whole = at == branch.path.len();
+            return whole && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, sequence, exact));
+        }
+    }
+    false
+}
+
+/// How many items of the branch the sequence can begin with, one after another; those that it has are taken out of it.
+fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, exact: bool) -> usize {
+    for (at, item) in branch.path.iter().enumerate() {
+        match begins(events, sequence, item, exact) {
+            Begins::No => return at,
+            Begins::With(place) => {
+                sequence.remove(place);
+            }
+            Begins::Besides => {}
+        }
+        if sequence.is_empty() {
+            return at + 1;
+        }
+    }
+    branch.path.len()
+}
+
 /// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added.
 pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut Vec<u32>, exact: bool) -> bool {
     for branch in branches.iter_mut() {
-        let mut at = 0;
-        while at < branch.path.len() {
-            match begins(events, sequence, &branch.path[at], exact) {
-                Begins::No => break,
-                Begins::With(place) => {
-                    sequence.remove(place);
-                }
-                Begins::Besides => {}
-            }
-            at += 1;
-            if sequence.is_empty() {
-                return false;
-            }
+        let at = walk_along(events, branch, sequence, exact);
+        if sequence.is_empty() {
+            return false;
         }
         if at == 0 {
             continue;

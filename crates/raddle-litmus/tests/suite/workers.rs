@@ -1,0 +1,173 @@
+//! Several workers: the same traces as one alone, each once, however their turns fall, also when workers are lost and when the
+//! search is stopped, written down and taken up again.
+//!
+//! The workers are played on one thread, one execution at a time, in random order, so that a fault can be had again by its seed.
+
+use raddle_engine::board::Remains;
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Ended, Limits, Report, Search, Status};
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::{Claim, Strategy};
+use raddle_litmus::Program;
+use raddle_litmus::generate::{Size, generate};
+use raddle_litmus::oracle::{self, Counted, Seen, Watched};
+
+use crate::ROOM;
+
+const SIZE: Size = Size { threads: 4, steps: 10 };
+
+type Make = fn() -> Box<dyn Strategy>;
+
+/// What befalls the workers.
+#[derive(Clone, Copy)]
+struct Play {
+    seed: u64,
+    workers: usize,
+    /// One in so many turns, a worker is lost with all it has not committed.
+    lost: u32,
+}
+
+/// Plays the search to its end, or for so many executions.
+fn play(
+    make: Make,
+    from: Option<Remains>,
+    executions: Option<u64>,
+    program: &mut Watched,
+    play: Play,
+) -> (Report, Remains) {
+    let limits = Limits { executions, keep_going: true, ..Limits::default() };
+    let mut rng = Rng::new(play.seed);
+    let mut first = make();
+    let search = match from {
+        None => Search::new(&mut *first, &limits, play.workers),
+        Some(remains) => Search::resume(&mut *first, &limits, play.workers, remains),
+    };
+    let fresh = || Some(search.seat_of(make()));
+    let mut seats: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
+    while seats.iter().any(Option::is_some) {
+        let turn = rng.below(play.workers as u32) as usize;
+        let Some(seat) = &mut seats[turn] else { continue };
+        if seat.work_a_little(program) == Some(Status::Over) {
+            seats[turn] = None;
+        } else if play.lost > 0 && rng.below(play.lost) == 0 {
+            seats[turn] = fresh();
+        }
+    }
+    search.leave(Vec::new())
+}
+
+fn generated(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program, Counted)> {
+    seeds.filter_map(|seed| {
+        let litmus = generate(seed, SIZE);
+        let program = Program::new(&litmus, "generated").expect("what is generated can be run");
+        let counted = oracle::traces(&program, ROOM).ok()?;
+        (3..=300).contains(&counted.count.all).then_some((seed, program, counted))
+    })
+}
+
+const ALGORITHMS: [(&str, Make); 6] = [
+    ("optimal", || Box::new(Dpor::optimal())),
+    ("source", || Box::new(Dpor::source())),
+    ("classic", || Box::new(Dpor::classic())),
+    ("depth-first", || Box::new(Exhaustive::depth_first())),
+    ("breadth-first", || Box::new(Exhaustive::breadth_first())),
+    ("random", || Box::new(Exhaustive::random(1))),
+];
+
+fn reduces(name: &str) -> bool {
+    matches!(name, "optimal" | "source" | "classic")
+}
+
+/// Without reduction there may be thousands of times as many.
+fn few_orders(program: &Program) -> bool {
+    oracle::executions(program, ROOM).is_ok_and(|counted| counted.count.all <= 500)
+}
+
+/// What is wrong with what was done, if anything. Only the reductions with sleep sets promise to run nothing twice.
+fn fault(name: &str, counted: &Counted, report: &Report, seen: &Seen, whole: bool) -> Option<String> {
+    let told = || format!("{name}: {} executions, {} blocked", report.executions, report.pruned);
+    let traces = u64::try_from(counted.count.all).expect("there are few");
+    if seen.traces() != counted.count.all || seen.ends != counted.ends {
+        return Some(format!("{}, {} traces of {traces}", told(), seen.traces()));
+    }
+    let once = matches!(name, "optimal" | "source");
+    if once && (report.executions != traces || u128::from(report.failing) != counted.count.failing) {
+        return Some(format!("{}, but {traces} traces", told()));
+    }
+    if once && whole && seen.most_often() != 1 {
+        return Some(format!("{}, one {} times", told(), seen.most_often()));
+    }
+    (report.ended != Ended::Done(Claim::Exhausted)).then(|| format!("{}, ended {:?}", told(), report.ended))
+}
+
+fn all_algorithms(seeds: std::ops::Range<u64>, lost: u32) -> (u64, u64) {
+    let (mut executions, mut blocked) = (0, 0);
+    for (seed, program, counted) in generated(seeds) {
+        for (name, make) in ALGORITHMS {
+            if !reduces(name) && !few_orders(&program) {
+                continue;
+            }
+            for workers in [2, 5] {
+                let mut watched = Watched::new(program.clone());
+                let (report, remains) = play(make, None, None, &mut watched, Play { seed, workers, lost });
+                let fault = fault(name, &counted, &report, &watched.seen(), lost == 0);
+                assert!(fault.is_none() && remains.is_empty(), "seed {seed}, {workers} workers, {fault:?}");
+                if name == "optimal" {
+                    executions += report.executions;
+                    blocked += report.pruned;
+                }
+            }
+        }
+    }
+    (executions, blocked)
+}
+
+#[test]
+fn several_workers_run_every_trace_once() {
+    let (executions, blocked) = all_algorithms(20_000..20_400, 0);
+    assert!(executions > 10_000, "only {executions} executions");
+    // Where plans of one worker come too late for another, some executions are begun in vain.
+    assert!(blocked * 20 < executions, "{blocked} blocked of {executions}");
+}
+
+#[test]
+fn nothing_is_lost_or_counted_twice_when_workers_are_lost() {
+    let (executions, _) = all_algorithms(21_000..21_200, 100);
+    assert!(executions > 5_000, "only {executions} executions");
+}
+
+#[test]
+fn a_search_that_is_stopped_and_taken_up_again_has_the_same_totals() {
+    for (seed, program, counted) in generated(22_000..22_150) {
+        for (name, make) in ALGORITHMS {
+            if !reduces(name) && !few_orders(&program) {
+                continue;
+            }
+            let mut watched = Watched::new(program.clone());
+            let mut from = None;
+            let mut sittings = 0;
+            let (report, _) = loop {
+                let (report, remains) = play(make, from, Some(7), &mut watched, Play { seed, workers: 3, lost: 0 });
+                if remains.is_empty() {
+                    break (report, remains);
+                }
+                sittings += 1;
+                let text = serde_json::to_string(&remains).expect("what is left can be written down");
+                let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
+                assert!(read.is_sound());
+                from = Some(read);
+            };
+            let fault = fault(name, &counted, &report, &watched.seen(), true);
+            assert!(fault.is_none(), "seed {seed}, {sittings} sittings, {fault:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
+fn many_programs_by_several_workers() {
+    let (from, count) = (crate::number("FROM", 200_000), crate::number("COUNT", 20_000));
+    let (executions, blocked) = all_algorithms(from..from + count, 0);
+    assert!(executions > 0 && blocked * 20 < executions, "{blocked} blocked of {executions}");
+}
