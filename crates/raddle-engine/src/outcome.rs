@@ -95,6 +95,13 @@ pub enum Failure {
         /// Where it was touched in this execution.
         site: Place,
     },
+    /// A lock was granted here and is held by somebody who is not part of this execution.
+    HeldElsewhere {
+        /// Which.
+        object: ObjectId,
+        /// Where it was to be taken.
+        site: Place,
+    },
     /// The program did something else although every decision was the same.
     Nondeterminism(Divergence),
 }
@@ -112,6 +119,7 @@ impl Failure {
             Failure::TooManySteps { .. } => "too many steps",
             Failure::DataRace { .. } => "data race",
             Failure::Leak { .. } => "leak between executions",
+            Failure::HeldElsewhere { .. } => "lock held outside the execution",
             Failure::Nondeterminism(_) => "nondeterminism",
         }
     }

@@ -5,6 +5,7 @@
 
 mod worker;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -122,6 +123,8 @@ pub struct Search {
     name: &'static str,
     started: Instant,
     workers: usize,
+    /// Workers that have not left.
+    active: AtomicUsize,
     /// Executions that the first worker runs before others come in.
     alone_for: u64,
     /// Strategies for further workers, as soon as there is something for them to do.
@@ -166,6 +169,7 @@ impl Search {
             name: strategy.name(),
             started: Instant::now(),
             workers,
+            active: AtomicUsize::new(workers),
             alone_for: warm_up.max(ALONE_FOR),
             spare: Mutex::new(if workers == 1 { Spare::Over } else { Spare::NotYet }),
             ready: Condvar::new(),
@@ -206,6 +210,18 @@ impl Search {
             *slot = spare;
             self.ready.notify_all();
         }
+    }
+
+    /// Whether a worker that has met another one, at something that outlives executions, is the one that goes on alone.
+    fn stays(&self) -> bool {
+        let joined = matches!(*self.spare.lock().unwrap_or_else(PoisonError::into_inner), Spare::Ready(_));
+        let others = |active: usize| (joined && active > 1).then(|| active - 1);
+        let last = self.active.fetch_update(Relaxed, Relaxed, others).is_err();
+        if last {
+            // Whoever else was at it may have to end its execution first.
+            std::thread::yield_now();
+        }
+        last
     }
 
     /// What was found, once all workers have stopped.

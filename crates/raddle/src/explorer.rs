@@ -82,7 +82,10 @@ impl Explorer {
         self.set("seed", &seed.to_string())
     }
 
-    /// How many executions may run at a time. For now they run one after the other, whatever is set.
+    /// How many executions run at a time, each on an OS thread of its own; as many as there are cores if not set.
+    ///
+    /// What a search covers does not depend on it. Which failure is reported does, under `dpor` and its kin: the first that
+    /// any worker finds. Under the others it is the same as with one worker.
     pub fn workers(self, workers: usize) -> Self {
         self.set("workers", &workers.to_string())
     }

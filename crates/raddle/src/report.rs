@@ -86,7 +86,7 @@ pub(crate) enum Origin {
 impl Failed {
     /// Whether one execution alone shows it.
     pub(crate) fn replays(&self) -> bool {
-        self.same && !matches!(self.failure, Failure::Leak { .. } | Failure::Nondeterminism(_))
+        self.same && !matches!(self.failure, Failure::Leak { .. } | Failure::HeldElsewhere { .. } | Failure::Nondeterminism(_))
     }
 }
 

@@ -101,7 +101,7 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits, 1);
+        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits, self.plan.workers);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));
@@ -111,7 +111,7 @@ impl Session {
     /// Makes the failing order small and runs it again, so that what the program prints in it comes last and its steps can be
     /// shown.
     fn run_once_more(&mut self, found: Found) -> Failed {
-        let Found { failure, script, after } = found;
+        let Found { failure, script, after, .. } = found;
         let limits = &self.plan.limits;
         let first = self.workers.replay(&script, limits);
         let shows = first.outcome.failure().is_some_and(|again| alike(again, &failure)) && first.divergence.is_none();

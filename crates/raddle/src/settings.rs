@@ -246,6 +246,8 @@ pub(crate) struct Plan {
     /// Where files go, if the user says so; empty for nowhere.
     pub(crate) out: Option<PathBuf>,
     pub(crate) regressions: bool,
+    /// How many executions run at a time.
+    pub(crate) workers: usize,
     /// Print the panics of the execution that is shown, for their backtraces.
     pub(crate) backtraces: bool,
 }
@@ -293,7 +295,9 @@ impl Plan {
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);
         let backtraces = environment.backtraces();
-        Ok(Self { strategy, label, limits, program, replay, out, regressions, backtraces })
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = settings.workers.unwrap_or_else(cores);
+        Ok(Self { strategy, label, limits, program, replay, out, regressions, backtraces, workers })
     }
 }
 

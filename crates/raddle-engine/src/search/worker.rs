@@ -28,6 +28,10 @@ pub struct Seat<'s> {
     allowed: u64,
     /// Executions it has run.
     done: u64,
+    /// The latest execution met that of another worker.
+    met: bool,
+    /// How often that may be, before it is taken to be somebody else.
+    meetings: u32,
     tally: Tally,
     watch: bool,
     every_point: bool,
@@ -93,6 +97,8 @@ impl<'s> Seat<'s> {
             numbers: None,
             allowed: 0,
             done: 0,
+            met: false,
+            meetings: 1_000,
             tally: Tally::default(),
             prefix: Vec::new(),
             path: Vec::new(),
@@ -120,6 +126,9 @@ impl<'s> Seat<'s> {
                 }
             }
             self.run_one(program);
+            if self.met && !self.search.stays() {
+                return Status::Over;
+            }
             if !program.sound() {
                 return Status::NeedsFreshWorker;
             }
@@ -209,6 +218,9 @@ impl<'s> Seat<'s> {
             Walked::To(outcome) => Some(outcome),
             Walked::Pruned => None,
         };
+        if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {
+            return;
+        }
         let pending = if self.wants_pending { system.pending() } else { Vec::new() };
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         self.tally.guessed += u64::from(system.left_out());
@@ -231,6 +243,18 @@ impl<'s> Seat<'s> {
         self.done += 1;
         self.allowed = self.allowed.saturating_sub(1);
         self.look_up();
+    }
+
+    /// Whether the execution only failed because it met that of another worker at something that outlives both. Then what was
+    /// done since the latest commit does not count, and the piece goes back.
+    fn meets_another(&mut self, failure: &Failure) -> bool {
+        self.met = matches!(failure, Failure::HeldElsewhere { .. }) && self.search.workers > 1 && self.meetings > 0;
+        if self.met {
+            self.meetings -= 1;
+            self.tally = Tally::default();
+            self.job = None;
+        }
+        self.met
     }
 
     fn found(&self, failure: Failure, seed: u64, number: Option<u64>) -> Found {

@@ -179,6 +179,11 @@ impl Place<'_> {
         self.execution.fail(Failure::Leak { object: self.object, site: site.into() });
     }
 
+    /// Ends the execution as failed: somebody who is not part of it holds the lock that was granted here.
+    pub(crate) fn fail_held_elsewhere(&self, site: Site) {
+        self.execution.fail(Failure::HeldElsewhere { object: self.object, site: site.into() });
+    }
+
     /// The object, as a further access of a step on another one.
     pub(crate) fn access(&self, effect: Effect, ordered: Ordered) -> Access {
         Access { object: self.object, effect, role: Role::Plain, ordered }

@@ -139,10 +139,10 @@ impl<T: ?Sized> Mutex<T> {
         let data = match self.inner.try_lock() {
             Ok(data) => data,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => panic!(
-                "raddle: this Mutex is held outside this execution: by another test or a thread of the system's, or by a \
-                 guard that an earlier execution never dropped; make it inside the test"
-            ),
+            Err(TryLockError::WouldBlock) => {
+                self.with(site, |place| place.fail_held_elsewhere(site));
+                panic!("raddle: this Mutex is held outside this execution; make it inside the test")
+            }
         };
         let panicking = panicking();
         let guard = MutexGuard { lock: self, data: Some(data), site, inside: true, changed: false, panicking };

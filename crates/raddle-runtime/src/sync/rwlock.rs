@@ -82,6 +82,18 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
+    /// What the lock of `std` gives to one to whom the engine has granted it.
+    fn granted<G>(&self, site: Site, taken: TryLockResult<G>) -> G {
+        match taken {
+            Ok(data) => data,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.with(site, |place| place.fail_held_elsewhere(site));
+                panic!("raddle: this RwLock is held outside this execution; make it inside the test")
+            }
+        }
+    }
+
     /// The same with the place of what readers publish.
     fn with_both<R>(&self, site: Site, body: impl FnOnce(Place<'_>, Place<'_>) -> R) -> Option<R> {
         self.with(site, |place| self.readers.with(&READERS, |_| 0, |readers| body(place, readers))).flatten()
@@ -189,14 +201,14 @@ impl<T: ?Sized> RwLock<T> {
 
     /// The guard of a lock that the engine has granted.
     fn read_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockReadGuard<'_, T>> {
-        let data = granted(self.inner.try_read());
+        let data = self.granted(site, self.inner.try_read());
         let guard = RwLockReadGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 
     /// The guard of a lock that the engine has granted.
     fn write_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let data = granted(self.inner.try_write());
+        let data = self.granted(site, self.inner.try_write());
         let guard = RwLockWriteGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
@@ -255,18 +267,6 @@ fn take_to_write(moment: &mut Moment<'_>, readers: Place<'_>) -> bool {
     moment.touch(readers.access(Effect::Read, Ordered::ACQUIRE));
     *moment.word() |= WRITER;
     *moment.word() & POISONED != 0
-}
-
-/// What the lock of `std` gives to one to whom the engine has granted it.
-fn granted<G>(taken: TryLockResult<G>) -> G {
-    match taken {
-        Ok(data) => data,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => panic!(
-            "raddle: this RwLock is held outside this execution, by another test or another thread of the system's; make it \
-             inside the test"
-        ),
-    }
 }
 
 fn map_try<A, B>(taken: TryLockResult<A>, into: impl FnOnce(A) -> B) -> TryLockResult<B> {

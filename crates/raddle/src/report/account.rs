@@ -16,6 +16,7 @@ pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
             format!("{kind} in {}", names.task(*task))
         }
         Failure::DataRace { object, .. } => format!("{kind} on {}", names.object(*object)),
+        Failure::HeldElsewhere { object, .. } => format!("{} is held outside the execution", names.object(*object)),
         Failure::Leak { object, .. } => format!("{} leaks between executions", names.object(*object)),
         _ => kind.to_owned(),
     }
@@ -58,6 +59,12 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
             format!("{} keeps its contents from one execution to the next; used at {site}.", names.object(*object)),
             "Make it inside the test, or put it into raddle's LazyLock, OnceLock or thread_local!, which start every \
              execution afresh."
+                .to_owned(),
+        ],
+        Failure::HeldElsewhere { object, site } => vec![
+            format!("{} was free in this execution and yet could not be taken at {site}.", names.object(*object)),
+            "Another test or a thread outside Raddle holds it, or a guard that an earlier execution never dropped. Make it \
+             inside the test."
                 .to_owned(),
         ],
         Failure::Nondeterminism(divergence) => {
