@@ -7,7 +7,7 @@ use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
 use crate::replay::Script;
 use crate::schedule::Divergence;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::strategy::{Bound, Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point, Program, System, Variant};
 use crate::trace::{Effect, Trace};
 
@@ -60,6 +60,10 @@ pub struct Report {
     pub longest: u64,
     /// How many orders there seem to be, if anything is known of that.
     pub estimate: Option<Estimate>,
+    /// Executions stand for equivalent ones that were left out.
+    pub reduced: bool,
+    /// What was covered whole, of a search that was stopped.
+    pub covered: Option<Bound>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
@@ -85,6 +89,8 @@ pub struct Found {
     pub script: Script,
     /// After how many executions, itself included.
     pub after: u64,
+    /// What the strategy has to say of it.
+    pub remark: Option<String>,
 }
 
 /// A search that can be carried on by another worker. See [`search`] for the simple way.
@@ -144,6 +150,8 @@ impl<'s> Search<'s> {
             steps: 0,
             longest: 0,
             estimate: None,
+            reduced: strategy.reduces(),
+            covered: None,
             elapsed: Duration::ZERO,
             ended: Ended::BudgetSpent,
             found: None,
@@ -171,7 +179,7 @@ impl<'s> Search<'s> {
             let seed = match self.strategy.begin(&mut self.prefix) {
                 Next::Run { seed } => seed,
                 Next::Done(claim) => {
-                    let whole = claim != Claim::Exhausted || self.report.guessed == 0;
+                    let whole = !matches!(claim, Claim::Exhausted | Claim::Bounded(_)) || self.report.guessed == 0;
                     self.report.ended = Ended::Done(if whole { claim } else { Claim::Selective });
                     return Status::Over;
                 }
@@ -186,6 +194,7 @@ impl<'s> Search<'s> {
             }
         }
         self.report.ended = Ended::BudgetSpent;
+        self.report.covered = self.strategy.covered().filter(|_| self.report.guessed == 0);
         Status::Over
     }
 
@@ -234,8 +243,9 @@ impl<'s> Search<'s> {
                     let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
                     let choices = real.map(|chosen| chosen.choice).collect();
                     let after = self.report.executions + self.report.pruned;
+                    let script = Script::Choices { seed, choices };
                     self.report.found =
-                        Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
+                        Some(Found { failure: *failure, script, after, remark: self.strategy.remark() });
                 }
             }
         }
@@ -270,6 +280,11 @@ impl<'s> Search<'s> {
                         return Walked::To(self.different(&point, depth));
                     }
                     let choice = match self.prefix.get(depth) {
+                        // The way to somewhere else than the latest execution went, so that nothing was compared.
+                        Some(choice) if choice.0 >= alternatives => {
+                            self.path.truncate(depth);
+                            return Walked::To(self.different(&point, depth));
+                        }
                         Some(&choice) => choice,
                         None => match self.strategy.choose(&point, &self.trace) {
                             Decision::Take(choice) => choice,

@@ -8,8 +8,11 @@ pub mod dpor;
 pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
+pub mod preemption;
 pub mod random;
 pub mod round_robin;
+
+use std::fmt;
 
 use crate::estimate::Estimate;
 use crate::outcome::Outcome;
@@ -57,6 +60,23 @@ pub trait Strategy: Send {
     fn revisits(&self) -> bool {
         false
     }
+
+    /// Whether executions stand for equivalent ones that are left out, so that what the strategy claims holds up to the order of
+    /// steps that have nothing to do with one another. Asked once.
+    fn reduces(&self) -> bool {
+        false
+    }
+
+    /// What has been covered whole by now, of a search that is stopped before its end. Asked once, then.
+    fn covered(&self) -> Option<Bound> {
+        None
+    }
+
+    /// What is to be said of the execution that has just ended, such as "found with 1 preemption". Asked after
+    /// [`end`](Self::end) for the first one that fails.
+    fn remark(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Whether there is more to do.
@@ -76,10 +96,28 @@ pub enum Next {
 pub enum Claim {
     /// Every order was covered.
     Exhausted,
+    /// Every order within this bound was covered, and there are others.
+    Bounded(Bound),
     /// All it wanted to see was seen, but orders were left out on purpose.
     Selective,
     /// A number of orders was looked at.
     Sampled,
+}
+
+/// Up to where every order was covered. Displayed, it is "up to 2 preemptions".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Orders with at most so many.
+    pub most: u32,
+    /// Of what, in the singular: "preemption".
+    pub unit: &'static str,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { most, unit } = self;
+        write!(f, "up to {most} {unit}{}", if *most == 1 { "" } else { "s" })
+    }
 }
 
 /// What is done at a point.
