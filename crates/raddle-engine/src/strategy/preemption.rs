@@ -2,7 +2,7 @@
 //! all with one, then with two, and so on. Most bugs need one or two, so they are found early and with a short story.
 //!
 //! **What a preemption is.** Somebody is running: the task whose step was decided last, before the first decision the task
-//! that took the first step, if any was taken. If it could go on in the ordinary way, to let another task go on is a preemption. All
+//! that took the first step that needed none, if any did. If it could go on in the ordinary way, to let another task go on is a preemption. All
 //! else is free:
 //!
 //! - a switch away from a task that is blocked or has ended;
@@ -206,7 +206,8 @@ impl Strategy for Preemption {
 /// The step that made its task the running one.
 fn running(so_far: &Trace) -> Option<&Step> {
     let decided = |step: &&Step| step.alternatives > 0 && step.op.class != Class::Choice;
-    so_far.steps().iter().rev().find(decided).or_else(|| so_far.steps().first())
+    let at_the_start = || so_far.steps().iter().find(|step| step.alternatives == 0);
+    so_far.steps().iter().rev().find(decided).or_else(at_the_start)
 }
 
 /// The choices of the running task, whose latest step is given, if a switch to another one would be a preemption here.
