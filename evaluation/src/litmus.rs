@@ -1,6 +1,5 @@
 //! `evaluation litmus`: explores litmus files, one line for each.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use raddle_litmus::syntax::Expected;
 use raddle_litmus::{Litmus, Program, oracle};
 use serde_json::json;
 
+use crate::say::{complain, say};
 use crate::strategies::{self, Named, Scope};
 
 /// What can be said on the command line.
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let (strategy, bound) = match strategies::find(&arguments.strategy) {
         Ok(found) => found,
         Err(message) => {
-            say(&mut io::stderr(), &message);
+            complain(&message);
             return ExitCode::from(2);
         }
     };
@@ -73,22 +73,17 @@ pub fn run(arguments: &Arguments) -> ExitCode {
             Ok(line) => {
                 show(&line, arguments.json);
                 for mismatch in &line.mismatches {
-                    say(&mut io::stderr(), &format!("{}: {mismatch}", line.file));
+                    complain(&format!("{}: {mismatch}", line.file));
                     code = ExitCode::FAILURE;
                 }
             }
             Err(message) => {
-                say(&mut io::stderr(), &message);
+                complain(&message);
                 code = ExitCode::FAILURE;
             }
         }
     }
     code
-}
-
-/// A reader that has seen enough closes the pipe: that is no reason to panic.
-fn say(to: &mut dyn Write, line: &str) {
-    let _ = writeln!(to, "{line}");
 }
 
 fn show(line: &Line, as_json: bool) {
@@ -108,7 +103,7 @@ fn show(line: &Line, as_json: bool) {
     } else {
         format!("{file}: {strategy}: {executions} executions, {blocked} blocked, {failing} failing: {verdict}")
     };
-    say(&mut io::stdout(), &text);
+    say(&text);
 }
 
 fn explore(path: &Path, strategy: &Named, bound: u32, arguments: &Arguments) -> Result<Line, String> {

@@ -9,17 +9,21 @@
 //! | `preemption:b` | each trace that some order with at most `b` preemptions has, and no other; without its cache, each such order once |
 //! | `preemption` | each trace |
 
+mod smaller;
+
 use std::fmt;
 
 use raddle_engine::search::Ended;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::dpor::{Dpor, Mistake};
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::{Claim, Strategy};
 
 use crate::oracle::{self, Bounded, Counted, Seen, Watched};
 use crate::program::Program;
+
+pub use smaller::smaller;
 
 /// How large programs may be that are checked.
 #[derive(Clone, Copy, Debug)]
@@ -109,13 +113,23 @@ impl Known {
     ///
     /// The first that does not do what it has to.
     pub fn check_reduction(&self, program: &Program) -> Result<(), Mismatch> {
+        self.check_made(program, |dpor| dpor)
+    }
+
+    /// Checks the reductions with a mistake in them: to see that it is noticed.
+    #[doc(hidden)]
+    pub fn check_mistaken(&self, program: &Program, mistake: Mistake) -> Result<(), Mismatch> {
+        self.check_made(program, |dpor| dpor.with_mistake(mistake))
+    }
+
+    fn check_made(&self, program: &Program, make: impl Fn(Dpor) -> Dpor) -> Result<(), Mismatch> {
         let traces = self.traces;
-        let (optimal, seen) = run(program, &mut Dpor::optimal(), 20 * traces + 100);
+        let (optimal, seen) = run(program, &mut make(Dpor::optimal()), 20 * traces + 100);
         let once = seen.most_often() <= 1 && optimal.pruned == 0;
         self.holds("dpor", once && self.as_counted(&optimal, &seen), &optimal, &seen)?;
-        let (source, seen) = run(program, &mut Dpor::source(), 100 * traces + 1_000);
+        let (source, seen) = run(program, &mut make(Dpor::source()), 100 * traces + 1_000);
         self.holds("dpor-source", seen.most_often() <= 1 && self.as_counted(&source, &seen), &source, &seen)?;
-        let (classic, seen) = run(program, &mut Dpor::classic(), 1_000 * traces + 10_000);
+        let (classic, seen) = run(program, &mut make(Dpor::classic()), 1_000 * traces + 10_000);
         self.holds("dpor-classic", self.all_traces(&classic, &seen), &classic, &seen)
     }
 
