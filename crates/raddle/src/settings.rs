@@ -271,7 +271,8 @@ impl Plan {
                 (named(&name, seed, replay.is_some())?, label)
             }
         };
-        let systematic = matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic");
+        let systematic =
+            matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");
         let (executions, time) = match (settings.executions, settings.time) {
             (None, None) if systematic => (None, Some(DEFAULT_TIME)),
             (None, None) => (Some(DEFAULT_EXECUTIONS), None),

@@ -139,7 +139,7 @@ fn the_time_ends_a_search() {
     let report = Explorer::new().strategy("exhaustive").time(Duration::from_millis(50)).run(forever);
     assert!(!report.failed() && !report.verified(), "{report}");
     let line = report.verdict_line();
-    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (exhaustive)"), "{report}");
+    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (a sample: exhaustive)"), "{report}");
 }
 
 #[test]
