@@ -54,6 +54,9 @@ pub struct Report {
     pub failing: u64,
     /// Executions in which the program left out orders on a guess; see [`System::left_out`].
     pub guessed: u64,
+    /// Executions in which the program drew random numbers. Who draws which depends on who draws first, so such executions are
+    /// not equivalent to others that a strategy may have [left out](Strategy::reduces).
+    pub drew: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -147,6 +150,7 @@ impl<'s> Search<'s> {
             pruned: 0,
             failing: 0,
             guessed: 0,
+            drew: 0,
             steps: 0,
             longest: 0,
             estimate: None,
@@ -179,8 +183,8 @@ impl<'s> Search<'s> {
             let seed = match self.strategy.begin(&mut self.prefix) {
                 Next::Run { seed } => seed,
                 Next::Done(claim) => {
-                    let whole = !matches!(claim, Claim::Exhausted | Claim::Bounded(_)) || self.report.guessed == 0;
-                    self.report.ended = Ended::Done(if whole { claim } else { Claim::Selective });
+                    let covers = matches!(claim, Claim::Exhausted | Claim::Bounded(_));
+                    self.report.ended = Ended::Done(if covers && !self.whole() { Claim::Selective } else { claim });
                     return Status::Over;
                 }
             };
@@ -194,7 +198,7 @@ impl<'s> Search<'s> {
             }
         }
         self.report.ended = Ended::BudgetSpent;
-        self.report.covered = self.strategy.covered().filter(|_| self.report.guessed == 0);
+        self.report.covered = self.strategy.covered().filter(|_| self.whole());
         Status::Over
     }
 
@@ -203,6 +207,11 @@ impl<'s> Search<'s> {
     pub fn report(self) -> Report {
         let estimate = self.strategy.estimate().or_else(|| self.walks.estimate());
         Report { elapsed: self.started.elapsed(), estimate, ..self.report }
+    }
+
+    /// Whether what was not run is what the strategy takes it to be.
+    fn whole(&self) -> bool {
+        self.report.guessed == 0 && !(self.report.reduced && self.report.drew > 0)
     }
 
     fn budget_spent(&mut self) -> bool {
@@ -230,6 +239,7 @@ impl<'s> Search<'s> {
         let pending = if self.wants_pending { system.pending() } else { Vec::new() };
         self.strategy.end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         self.report.guessed += u64::from(system.left_out());
+        self.report.drew += u64::from(system.drew_random());
         self.report.steps += self.trace.len() as u64;
         self.report.longest = self.report.longest.max(self.trace.len() as u64);
         match outcome {
@@ -371,5 +381,40 @@ fn variant_number(variant: Variant) -> u64 {
         Variant::TimedOut => 1,
         Variant::Spurious => 2,
         Variant::Message(message) => 3 + u64::from(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+
+    /// Wants to go where another program led.
+    struct Elsewhere;
+
+    impl Strategy for Elsewhere {
+        fn name(&self) -> &'static str {
+            "elsewhere"
+        }
+
+        fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+            prefix.extend([Choice(1), Choice(2)]);
+            Next::Run { seed: 0 }
+        }
+
+        fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
+            Decision::Take(Choice(0))
+        }
+
+        fn end(&mut self, _: &Run<'_>) {}
+    }
+
+    #[test]
+    fn a_prefix_that_does_not_fit_is_the_programs_fault() {
+        let report = search(&mut Counters::new(&[2, 2]), &mut Elsewhere, &Limits::default());
+        let Some(Found { failure: Failure::Nondeterminism(divergence), .. }) = report.found else {
+            panic!("{report:?}");
+        };
+        assert_eq!((divergence.followed, divergence.of), (1, 2));
     }
 }

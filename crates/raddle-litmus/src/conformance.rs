@@ -1,4 +1,4 @@
-//! Searches against the [oracle](crate::oracle): what each strategy has to do on any program, and what it did instead.
+//! Searches against the [oracle]: what each strategy has to do on any program, and what it did instead.
 //!
 //! | strategy | has to run |
 //! |---|---|

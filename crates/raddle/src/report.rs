@@ -146,11 +146,17 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, steps, estimate, .. } = *searched;
+        let search::Report { executions, failing, guessed, drew, steps, estimate, .. } = *searched;
         let proof = Proof::of(searched);
         let mut report = Self { executions, failing, steps, estimate, proof, ..Self::new(test, verdict, label) };
         let selective = verdict == Verdict::NoFailure && proof.selected;
-        if selective && guessed == 0 {
+        if selective && proof.reduced && drew > 0 {
+            report.notes.push(
+                "the program draws random numbers, and who draws which depends on who draws first, so orders that were left out \
+                 as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
+                    .to_owned(),
+            );
+        } else if selective && guessed == 0 {
             let why =
                 "waits that may end by time or for no reason are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));

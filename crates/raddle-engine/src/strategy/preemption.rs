@@ -1,31 +1,32 @@
 //! Few preemptions first (iterative context bounding; Musuvathi and Qadeer, PLDI 2007): all orders without a preemption, then
 //! all with one, then with two, and so on. Most bugs need one or two, so they are found early and with a short story.
 //!
-//! **What a preemption is.** Somebody is running: the task whose step was decided last, before the first decision the task
-//! that took the first step that needed none, if any did. If it could go on in the ordinary way, to let another task go on is a preemption. All
-//! else is free:
+//! **What a preemption is.** Somebody is running: the task whose step was decided last; before the first decision, the task that
+//! took the first step that needed none, if any did. If it could go on in the ordinary way, to let another task go on is a
+//! preemption. All else is free:
 //!
 //! - a switch away from a task that is blocked or has ended;
 //! - a switch away from a task that has just yielded: it asked for it;
-//! - a switch away from a task that could only end its wait by time or for no reason: whether it waits any longer is not up to
-//!   the scheduler;
+//! - a switch away from a task that could only end its wait by time or for no reason: it is blocked, and whether its time has come
+//!   is not up to the scheduler;
 //! - the running task itself, whichever way out of its wait or whichever message it takes: nobody is switched;
 //! - data choices, which do not change who is running either.
 //!
 //! That another task's wait ends by time or for no reason while the running one could go on is a preemption like any other.
 //!
-//! **Iterations.** An execution with exactly `b` preemptions is run in iteration `b` and in no other. Iteration `b` walks in depth-first order
-//! the subtrees that begin with a `b`-th preemption, by free choices only; the preemptions that it passes by are the work of iteration
-//! `b + 1`, kept in a [`Frontier`]. So the first failure is one with the fewest preemptions.
+//! **Iterations.** An execution with exactly `b` preemptions is run in iteration `b` and in no other. Iteration `b` walks the
+//! subtrees that begin with a `b`-th preemption, depth-first and by free choices only; the preemptions that it passes by are
+//! the work of iteration `b + 1`, kept in a frontier. So the first failure is one with the fewest preemptions.
 //!
-//! **Caching.** Two prefixes with the same happens-before relation lead to the same state. Where the same task is running as well, or
-//! to switch is free, what lies beyond also costs the same, so the second one is given up. The one that was entered first had at most as many preemptions,
-//! because iterations come in order; so nothing is lost, at any bound. Prefixes are told apart by a hash of 64 bits (see [`Seen`]). From
-//! where a wait could end by time or for no reason, nothing is given up: that happens-before tells all of the clock has not been shown.
+//! **Caching.** Two prefixes with the same happens-before relation lead to the same state. Where the same task is running as
+//! well, or to switch is free, what lies beyond costs the same too, so the second one is given up. The one that was entered
+//! first had at most as many preemptions, because iterations come in order: so nothing is lost, at any bound. Prefixes are told
+//! apart by a hash of 64 bits. From where a wait could end by time or for no reason, nothing is given up: that happens-before
+//! tells all there is to know of the clock has not been shown.
 //!
-//! **Memory** is bounded. The frontier takes a few bytes for each point at which a preemption was passed by and may have
-//! [`FRONTIER_BYTES`]; if that is not enough, the search ends after the iteration, with the claim that belongs to its bound. The
-//! cache keeps at most [`MOST_SEEN`](seen::MOST_SEEN) prefixes; those that come later are entered as often as they turn up.
+//! **Memory** is bounded. The frontier takes one or two bytes for each new point of an execution, four where a preemption was
+//! passed by, and may have 256 MiB; if that is not enough, the search ends after the iteration with the claim that belongs to its
+//! bound. The cache keeps at most four million prefixes; those that come later are entered as often as they turn up.
 
 mod frontier;
 mod seen;

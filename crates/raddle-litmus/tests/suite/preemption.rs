@@ -27,15 +27,15 @@ fn fuzz(seeds: std::ops::Range<u64>, size: Size, room: Room) -> (u64, u64) {
 
 #[test]
 fn every_bound_covers_exactly_its_orders() {
-    let (tried, deep) = fuzz(20_000..20_600, Size { threads: 3, steps: 7 }, Room::default());
-    assert!(tried >= 400 && deep >= 200, "{tried} programs, {deep} with two preemptions and more");
+    let (tried, deep) = fuzz(20_000..20_300, Size { threads: 3, steps: 7 }, Room::default());
+    assert!(tried >= 200 && deep >= 100, "{tried} programs, {deep} with two preemptions and more");
 }
 
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn every_bound_covers_exactly_its_orders_in_larger_programs() {
-    let (tried, deep) = fuzz(30_000..36_000, Size { threads: 4, steps: 9 }, Room { orders: 6_000, ..Room::default() });
-    assert!(tried >= 3_000 && deep >= 2_000, "{tried} programs, {deep} with two preemptions and more");
+    let (tried, deep) = fuzz(30_000..33_000, Size { threads: 4, steps: 9 }, Room { orders: 6_000, ..Room::default() });
+    assert!(tried >= 1_500 && deep >= 1_000, "{tried} programs, {deep} with two preemptions and more");
 }
 
 fn found(litmus: &Litmus, most: u32) -> Report {

@@ -91,3 +91,26 @@ fn switches_that_are_no_preemption() {
     };
     assert!(line("preemption", waits).contains("(found with 1 preemption)"), "{}", line("preemption", waits));
 }
+
+/// Who draws first gets the first number, though nothing else tells who was first.
+#[test]
+fn random_numbers_are_not_reduced_away() {
+    let draws = || {
+        let thread = |_: u32| {
+            thread::spawn(|| {
+                AtomicUsize::new(0).load(Ordering::SeqCst);
+                raddle::rand::random::<u64>()
+            })
+        };
+        let _: [u64; 2] = [0, 1].map(thread).map(|thread| thread.join().unwrap());
+    };
+    for strategy in ["dpor", "preemption", "preemption:0"] {
+        let report = Explorer::new().strategy(strategy).run(draws);
+        assert!(
+            !report.verified() && report.to_string().contains("note: the program draws random numbers"),
+            "{report}"
+        );
+        assert!(report.verdict_line().ends_with(&format!(" (a selection: {strategy})")), "{report}");
+    }
+    assert!(Explorer::new().strategy("exhaustive").run(draws).verified());
+}
