@@ -1,6 +1,5 @@
 //! `evaluation litmus`: explores litmus files, one line for each.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use raddle_litmus::syntax::Expected;
 use raddle_litmus::{Litmus, Program, oracle};
 use serde_json::json;
 
+use crate::say::{complain, say};
 use crate::strategies::{self, Named, Scope};
 
 /// What can be said on the command line.
@@ -49,7 +49,7 @@ const ROOM: usize = 300_000;
 /// What is said of a file.
 struct Line {
     file: String,
-    strategy: &'static str,
+    strategy: String,
     executions: u128,
     blocked: u64,
     failing: u128,
@@ -60,35 +60,30 @@ struct Line {
 
 /// Explores all files. Fails if one cannot be read or is not what it says.
 pub fn run(arguments: &Arguments) -> ExitCode {
-    let strategy = match strategies::find(&arguments.strategy) {
-        Ok(strategy) => strategy,
+    let (strategy, bound) = match strategies::find(&arguments.strategy) {
+        Ok(found) => found,
         Err(message) => {
-            say(&mut io::stderr(), &message);
+            complain(&message);
             return ExitCode::from(2);
         }
     };
     let mut code = ExitCode::SUCCESS;
     for file in &arguments.files {
-        match explore(file, strategy, arguments) {
+        match explore(file, strategy, bound, arguments) {
             Ok(line) => {
                 show(&line, arguments.json);
                 for mismatch in &line.mismatches {
-                    say(&mut io::stderr(), &format!("{}: {mismatch}", line.file));
+                    complain(&format!("{}: {mismatch}", line.file));
                     code = ExitCode::FAILURE;
                 }
             }
             Err(message) => {
-                say(&mut io::stderr(), &message);
+                complain(&message);
                 code = ExitCode::FAILURE;
             }
         }
     }
     code
-}
-
-/// A reader that has seen enough closes the pipe: that is no reason to panic.
-fn say(to: &mut dyn Write, line: &str) {
-    let _ = writeln!(to, "{line}");
 }
 
 fn show(line: &Line, as_json: bool) {
@@ -108,10 +103,10 @@ fn show(line: &Line, as_json: bool) {
     } else {
         format!("{file}: {strategy}: {executions} executions, {blocked} blocked, {failing} failing: {verdict}")
     };
-    say(&mut io::stdout(), &text);
+    say(&text);
 }
 
-fn explore(path: &Path, strategy: &'static Named, arguments: &Arguments) -> Result<Line, String> {
+fn explore(path: &Path, strategy: &Named, bound: u32, arguments: &Arguments) -> Result<Line, String> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
     let litmus = Litmus::parse(&text).map_err(|error| format!("{file}:{error}"))?;
@@ -122,15 +117,15 @@ fn explore(path: &Path, strategy: &'static Named, arguments: &Arguments) -> Resu
     let sample = (strategy.scope == Scope::Sample).then_some(SAMPLE);
     let limits =
         Limits { executions: arguments.executions.or(sample), time: None, steps: arguments.steps, keep_going: true };
-    let report = search(&mut program, &mut *(strategy.make)(arguments.seed), &limits);
-    let complete = matches!(report.ended, Ended::Done(_));
+    let report = search(&mut program, &mut *(strategy.make)(arguments.seed, bound), &limits);
+    let complete = matches!(report.ended, Ended::Done(Claim::Exhausted));
     let scope = if complete { strategy.scope } else { Scope::Sample };
     let failing = u128::from(report.failing);
     let mut mismatches = mismatches(&litmus, scope, report.executions.into(), failing);
     mismatches.extend(blocked_mismatch(&litmus, strategy.name, scope, report.pruned));
     Ok(Line {
         file,
-        strategy: strategy.name,
+        strategy: arguments.strategy.clone(),
         executions: report.executions.into(),
         blocked: report.pruned,
         failing,
@@ -147,7 +142,7 @@ fn count(file: String, litmus: &Litmus, program: &Program) -> Result<Line, Strin
     };
     let oracle::Count { all, failing } = counted.count;
     let mismatches = mismatches(litmus, Scope::Traces, all, failing);
-    Ok(Line { file, strategy: "oracle", executions: all, blocked: 0, failing, verdict, mismatches })
+    Ok(Line { file, strategy: "oracle".to_owned(), executions: all, blocked: 0, failing, verdict, mismatches })
 }
 
 /// What the file expects and a search of this scope did not find.
@@ -187,9 +182,16 @@ fn blocked_mismatch(litmus: &Litmus, strategy: &str, scope: Scope, blocked: u64)
 /// What was found, or what its absence proves.
 fn verdict(report: &Report) -> String {
     match &report.found {
-        Some(found) => format!("failed: {}", failure(&found.failure)),
+        Some(found) => {
+            let remark = found.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+            format!("failed: {}{remark}", failure(&found.failure))
+        }
         None => match report.ended {
+            Ended::Done(Claim::Exhausted) if report.reduced => {
+                "verified: all orders (equivalent ones left out)".to_owned()
+            }
             Ended::Done(Claim::Exhausted) => "verified: all orders".to_owned(),
+            Ended::Done(Claim::Bounded(bound)) => format!("no failure with {bound}"),
             Ended::Done(Claim::Selective) => "no failure in the orders that were selected".to_owned(),
             Ended::Done(Claim::Sampled) | Ended::BudgetSpent | Ended::Failed => "no failure in a sample".to_owned(),
         },

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! cargo run --release -p evaluation -- litmus FILE… [--strategy S] [--json]
+//! cargo run --release -p evaluation -- fuzz --seconds N [--seed S]
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod fuzz;
 mod litmus;
+mod say;
 mod strategies;
 
 use std::process::ExitCode;
@@ -25,10 +28,13 @@ struct Arguments {
 enum Command {
     /// Explores programs written in the litmus language, and checks what they say they expect.
     Litmus(litmus::Arguments),
+    /// Checks every strategy against an independent count, on generated programs.
+    Fuzz(fuzz::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Litmus(arguments) => litmus::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
     }
 }

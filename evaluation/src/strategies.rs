@@ -5,6 +5,7 @@ use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::portfolio::Portfolio;
+use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::round_robin::RoundRobin;
 
@@ -13,9 +14,10 @@ pub const DEFAULT: &str = "dpor";
 
 /// A strategy that can be had by name.
 pub struct Named {
+    /// `name`, or `name:BOUND`, where any number can stand for the capitals.
     pub name: &'static str,
-    /// Makes one; the seed is for those that draw random numbers.
-    pub make: fn(u64) -> Box<dyn Strategy>,
+    /// Makes one; the seed is for those that draw random numbers, the bound for those that have one.
+    pub make: fn(seed: u64, bound: u32) -> Box<dyn Strategy>,
     pub scope: Scope,
 }
 
@@ -32,19 +34,24 @@ pub enum Scope {
 
 /// All of them.
 pub const ALL: &[Named] = &[
-    Named { name: "dpor", make: |_| Box::new(Dpor::optimal()), scope: Scope::Traces },
-    Named { name: "dpor-source", make: |_| Box::new(Dpor::source()), scope: Scope::Traces },
-    Named { name: "dpor-classic", make: |_| Box::new(Dpor::classic()), scope: Scope::Everything },
-    Named { name: "exhaustive", make: |_| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
-    Named { name: "random", make: |seed| Box::new(Random::new(seed)), scope: Scope::Sample },
-    Named { name: "pct", make: |seed| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },
-    Named { name: "round-robin", make: |_| Box::new(RoundRobin::new()), scope: Scope::Sample },
-    Named { name: "portfolio", make: |seed| Box::new(Portfolio::new(seed)), scope: Scope::Sample },
+    Named { name: "dpor", make: |_, _| Box::new(Dpor::optimal()), scope: Scope::Traces },
+    Named { name: "dpor-source", make: |_, _| Box::new(Dpor::source()), scope: Scope::Traces },
+    Named { name: "dpor-classic", make: |_, _| Box::new(Dpor::classic()), scope: Scope::Everything },
+    Named { name: "exhaustive", make: |_, _| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
+    Named { name: "preemption", make: |_, _| Box::new(Preemption::unbounded()), scope: Scope::Everything },
+    Named { name: "preemption:BOUND", make: |_, bound| Box::new(Preemption::up_to(bound)), scope: Scope::Everything },
+    Named { name: "random", make: |seed, _| Box::new(Random::new(seed)), scope: Scope::Sample },
+    Named { name: "pct", make: |seed, _| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },
+    Named { name: "round-robin", make: |_, _| Box::new(RoundRobin::new()), scope: Scope::Sample },
+    Named { name: "portfolio", make: |seed, _| Box::new(Portfolio::new(seed)), scope: Scope::Sample },
 ];
 
-/// The strategy of this name.
-pub fn find(name: &str) -> Result<&'static Named, String> {
-    ALL.iter().find(|strategy| strategy.name == name).ok_or_else(|| {
+/// The strategy of this name, and its bound, if it has one.
+pub fn find(name: &str) -> Result<(&'static Named, u32), String> {
+    let bounded = name.split_once(':').and_then(|(stem, bound)| Some((format!("{stem}:BOUND"), bound.parse().ok()?)));
+    let (written, bound) = bounded.unwrap_or_else(|| (name.to_owned(), 0));
+    let found = ALL.iter().find(|strategy| strategy.name == written && !name.ends_with("BOUND"));
+    found.map(|strategy| (strategy, bound)).ok_or_else(|| {
         let names: Vec<_> = ALL.iter().map(|strategy| strategy.name).collect();
         format!("there is no strategy `{name}`; there are {}", names.join(", "))
     })

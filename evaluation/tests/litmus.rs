@@ -1,4 +1,4 @@
-//! `evaluation litmus`, as it is called.
+//! `evaluation litmus` and `evaluation fuzz`, as they are called.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,9 +7,13 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn litmus(arguments: &[&str]) -> Output {
+    evaluation("litmus", arguments)
+}
+
+fn evaluation(subcommand: &str, arguments: &[&str]) -> Output {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut command = Command::new(env!("CARGO_BIN_EXE_evaluation"));
-    command.current_dir(root).arg("litmus").args(arguments).output().expect("the command can be run")
+    command.current_dir(root).arg(subcommand).args(arguments).output().expect("the command can be run")
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -75,4 +79,45 @@ fn mistakes_are_said_with_their_place() {
     let output = litmus(&["litmus/ainc-5.litmus", "--strategy", "best"]);
     assert!(text(&output.stderr).starts_with("there is no strategy `best`; there are dpor, "));
     assert!(!output.status.success());
+}
+
+#[test]
+fn a_syntax_error_names_line_column_and_what_was_expected() {
+    let broken = file("syntax.litmus", "shared x = 0;\nthread t {\n  store(x, 1)\n}\n");
+    let output = litmus(&[&broken]);
+    assert!(!output.status.success());
+    assert!(text(&output.stderr).ends_with("syntax.litmus:4:1: expected `;`, found `}`\n"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_verdict_says_what_was_proved() {
+    let verdict = |arguments: &[&str]| {
+        let output = litmus(arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).split_once(" failing: ").expect("the line has a verdict").1.trim_end().to_owned()
+    };
+    let (deadlock, binc) = ("litmus/deadlock01.litmus", "litmus/binc-3.litmus");
+    let found = verdict(&[deadlock, "--strategy", "preemption"]);
+    assert!(found.starts_with("failed: deadlock: ") && found.ends_with(" (found with 1 preemption)"), "{found}");
+    assert_eq!(verdict(&[deadlock, "--strategy", "preemption:0"]), "no failure with up to 0 preemptions");
+    assert_eq!(verdict(&[binc, "--strategy", "preemption:1"]), "no failure with up to 1 preemption");
+    assert_eq!(verdict(&[binc, "--strategy", "preemption"]), "verified: all orders (equivalent ones left out)");
+    assert_eq!(verdict(&[binc, "--strategy", "exhaustive"]), "verified: all orders");
+    assert_eq!(verdict(&[binc, "--strategy", "random"]), "no failure in a sample");
+    assert_eq!(verdict(&[binc, "--strategy", "exhaustive", "--executions", "3"]), "no failure in a sample");
+}
+
+#[test]
+fn fuzzing_passes_and_notices_a_mistake() {
+    let fine = evaluation("fuzz", &["--seconds", "1", "--seed", "5"]);
+    assert!(fine.status.success(), "{}", text(&fine.stderr));
+    assert!(text(&fine.stdout).starts_with("seeds 5 to "), "{}", text(&fine.stdout));
+    assert!(text(&fine.stdout).ends_with("every strategy did what the oracle says\n"), "{}", text(&fine.stdout));
+    // Among the first programs is one that shows that the operation has to be kept, and not only the task.
+    let wrong = evaluation("fuzz", &["--seconds", "60", "--mistake", "keeps-task-only"]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stdout));
+    let said = text(&wrong.stderr);
+    for part in ["seed ", "thread ", "strategy: dpor", "expected: ", "got: "] {
+        assert!(said.contains(part), "no {part} in {said}");
+    }
 }

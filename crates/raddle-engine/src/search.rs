@@ -17,7 +17,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::strategy::dpor::Trunk;
-use crate::strategy::{Claim, Sharing, Strategy};
+use crate::strategy::{Bound, Claim, Sharing, Strategy};
 use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
 
@@ -64,12 +64,19 @@ pub struct Report {
     pub failing: u64,
     /// Executions in which the program left out orders on a guess; see [`System::left_out`].
     pub guessed: u64,
+    /// Executions in which the program drew random numbers. Who draws which depends on who draws first, so such executions are
+    /// not equivalent to others that a strategy may have [left out](Strategy::reduces).
+    pub drew: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
     /// How many orders there seem to be, if anything is known of that.
     pub estimate: Option<Estimate>,
+    /// Executions stand for equivalent ones that were left out.
+    pub reduced: bool,
+    /// What was covered whole, of a search that was stopped.
+    pub covered: Option<Bound>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
@@ -95,6 +102,8 @@ pub struct Found {
     pub script: Script,
     /// After how many executions, itself included.
     pub after: u64,
+    /// What the strategy has to say of it.
+    pub remark: Option<String>,
     /// Its number, where executions have one.
     pub number: Option<u64>,
 }
@@ -121,6 +130,7 @@ pub struct Search {
     board: Local,
     limits: Limits,
     name: &'static str,
+    reduces: bool,
     started: Instant,
     workers: usize,
     /// Workers that have not left.
@@ -167,6 +177,7 @@ impl Search {
             board: Local::new(remains, limits, warm_up, workers),
             limits: limits.clone(),
             name: strategy.name(),
+            reduces: strategy.reduces(),
             started: Instant::now(),
             workers,
             active: AtomicUsize::new(workers),
@@ -233,21 +244,35 @@ impl Search {
     /// What was found, and what is left to do, once all workers have stopped.
     #[must_use]
     pub fn leave(&self, mut seats: Vec<Seat<'_>>) -> (Report, Remains) {
-        let own = if let [seat] = &mut seats[..] { seat.estimate() } else { None };
+        let alone = if let [seat] = &mut seats[..] { Some(seat) } else { None };
+        let (own, covered) = alone.map_or((None, None), |seat| (seat.estimate(), seat.covered()));
         drop(seats);
         let remains = self.board.remains();
-        let Tally { executions, pruned, failing, guessed, steps, longest, walks, found } = remains.total.clone();
+        let Tally { executions, pruned, failing, guessed, drew, steps, longest, walks, found } = remains.total.clone();
+        // Whether what was not run is what the strategy takes it to be.
+        let whole = guessed == 0 && !(self.reduces && drew > 0);
         let ended = match (&found, remains.is_empty()) {
             (Some(_), _) if !self.limits.keep_going => Ended::Failed,
-            (_, true) if guessed > 0 => Ended::Done(remains.claim.max(Claim::Selective)),
-            (_, true) => Ended::Done(remains.claim),
+            (_, true) if whole => Ended::Done(remains.claim),
+            (_, true) => Ended::Done(remains.claim.max(Claim::Selective)),
             (_, false) => Ended::BudgetSpent,
         };
-        let estimate = own.or_else(|| walks.estimate());
-        let elapsed = self.started.elapsed();
-        let strategy = self.name;
-        let report =
-            Report { strategy, executions, pruned, failing, guessed, steps, longest, estimate, elapsed, ended, found };
+        let report = Report {
+            strategy: self.name,
+            executions,
+            pruned,
+            failing,
+            guessed,
+            drew,
+            steps,
+            longest,
+            estimate: own.or_else(|| walks.estimate()),
+            reduced: self.reduces,
+            covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
+            elapsed: self.started.elapsed(),
+            ended,
+            found,
+        };
         (report, remains)
     }
 }
@@ -255,4 +280,41 @@ impl Search {
 /// How an execution ends that takes more steps than it may.
 pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -> Outcome {
     Failure::TooManySteps { bound, unfinished: system.unfinished(trace) }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+    use crate::strategy::{Decision, Next, Run};
+    use crate::system::Point;
+
+    /// Wants to go where another program led.
+    struct Elsewhere;
+
+    impl Strategy for Elsewhere {
+        fn name(&self) -> &'static str {
+            "elsewhere"
+        }
+
+        fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+            prefix.extend([Choice(1), Choice(2)]);
+            Next::Run { seed: 0 }
+        }
+
+        fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
+            Decision::Take(Choice(0))
+        }
+
+        fn end(&mut self, _: &Run<'_>) {}
+    }
+
+    #[test]
+    fn a_prefix_that_does_not_fit_is_the_programs_fault() {
+        let report = search(&mut Counters::new(&[2, 2]), &mut Elsewhere, &Limits::default());
+        let Some(Found { failure: Failure::Nondeterminism(divergence), .. }) = report.found else {
+            panic!("{report:?}");
+        };
+        assert_eq!((divergence.followed, divergence.of), (1, 2));
+    }
 }

@@ -8,8 +8,11 @@ pub mod dpor;
 pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
+pub mod preemption;
 pub mod random;
 pub mod round_robin;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +68,23 @@ pub trait Strategy: Send {
     /// do the same thing twice. Asked once.
     fn revisits(&self) -> bool {
         false
+    }
+
+    /// Whether executions stand for equivalent ones that are left out, so that what the strategy claims holds up to the order of
+    /// steps that have nothing to do with one another. Asked once.
+    fn reduces(&self) -> bool {
+        false
+    }
+
+    /// What has been covered whole by now, of a search that is stopped before its end. Asked once, then.
+    fn covered(&self) -> Option<Bound> {
+        None
+    }
+
+    /// What is to be said of the execution that has just ended, such as "found with 1 preemption". Asked after
+    /// [`end`](Self::end) for the first one that fails.
+    fn remark(&self) -> Option<String> {
+        None
     }
 }
 
@@ -155,10 +175,40 @@ pub enum Next {
 pub enum Claim {
     /// Every order was covered.
     Exhausted,
+    /// Every order within this bound was covered, and there are others.
+    Bounded(Bound),
     /// All it wanted to see was seen, but orders were left out on purpose.
     Selective,
     /// A number of orders was looked at.
     Sampled,
+}
+
+/// Up to where every order was covered. Displayed, it is "up to 2 preemptions".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Bound {
+    /// Orders with at most so many.
+    pub most: u32,
+    /// Of what.
+    pub unit: Unit,
+}
+
+/// What a bound counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Unit {
+    /// Switches away from a task that could have gone on.
+    Preemption,
+    /// Alternatives passed by on the way through the tree; see [`Dpor::deviations`](dpor::Dpor::deviations).
+    Deviation,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            Unit::Preemption => "preemption",
+            Unit::Deviation => "deviation",
+        };
+        write!(f, "up to {} {unit}{}", self.most, if self.most == 1 { "" } else { "s" })
+    }
 }
 
 /// What is done at a point.

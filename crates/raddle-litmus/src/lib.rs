@@ -48,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+pub mod conformance;
 mod error;
 pub mod generate;
 mod lexer;

@@ -8,9 +8,11 @@
 //! - [`executions`] counts all executions by remembering what lies beyond each state.
 //! - [`orders`] runs every single execution, works out its happens-before relation and counts how many different ones there
 //!   are. Slow, and as plain as can be: it is there to check [`traces`].
+//! - [`preemptions`] runs every single execution as well, and sorts them by how many preemptions they have.
 //! - [`Watched`] is a program that takes down the happens-before relations and the ends of the executions that any search runs.
 
 mod orders;
+mod preemptions;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
@@ -25,6 +27,7 @@ use crate::program::{Execution, Program};
 use crate::state::State;
 
 pub use orders::orders;
+pub use preemptions::{Bounded, preemptions};
 pub use watch::{Seen, Watched};
 
 /// Why there is no count.

@@ -18,7 +18,7 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::replay::Record;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended};
-use raddle_engine::strategy::Claim;
+use raddle_engine::strategy::{Bound, Claim};
 
 use self::names::Names;
 use self::paint::Paint;
@@ -39,6 +39,8 @@ pub struct Report {
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
+    /// What the executions prove of those that were not run.
+    pub(crate) proof: Proof,
     /// How many orders there seem to be.
     pub(crate) estimate: Option<Estimate>,
     /// A schedule that was asked for by hand does not fit.
@@ -63,6 +65,31 @@ pub enum Verdict {
     Failed,
 }
 
+/// How far what was run speaks for what was not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Proof {
+    /// Equivalent orders were left out.
+    pub(crate) reduced: bool,
+    /// Orders were left out by choice, not by chance.
+    pub(crate) selected: bool,
+    /// All orders within this bound are among those that were run, or equivalent to one of them.
+    pub(crate) bound: Option<Bound>,
+    /// There was time for all that the bound asks for.
+    pub(crate) whole: bool,
+}
+
+impl Proof {
+    fn of(searched: &search::Report) -> Self {
+        let (bound, whole) = match searched.ended {
+            Ended::Done(Claim::Bounded(bound)) => (Some(bound), true),
+            Ended::BudgetSpent => (searched.covered, false),
+            _ => (None, false),
+        };
+        let selected = searched.ended == Ended::Done(Claim::Selective);
+        Self { reduced: searched.reduced, selected, bound, whole }
+    }
+}
+
 /// A failure and the execution that shows it.
 #[derive(Debug)]
 pub(crate) struct Failed {
@@ -72,6 +99,8 @@ pub(crate) struct Failed {
     pub(crate) same: bool,
     /// After how many executions.
     pub(crate) after: u64,
+    /// What the strategy has to say of it.
+    pub(crate) remark: Option<String>,
     pub(crate) origin: Origin,
 }
 
@@ -86,7 +115,11 @@ pub(crate) enum Origin {
 impl Failed {
     /// Whether one execution alone shows it.
     pub(crate) fn replays(&self) -> bool {
-        self.same && !matches!(self.failure, Failure::Leak { .. } | Failure::HeldElsewhere { .. } | Failure::Nondeterminism(_))
+        self.same
+            && !matches!(
+                self.failure,
+                Failure::Leak { .. } | Failure::HeldElsewhere { .. } | Failure::Nondeterminism(_)
+            )
     }
 }
 
@@ -102,6 +135,7 @@ impl Report {
             failed: None,
             passed: None,
             notes: Vec::new(),
+            proof: Proof::default(),
             estimate: None,
             misfit: false,
             saved: None,
@@ -116,10 +150,17 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, steps, estimate, .. } = *searched;
-        let mut report = Self { executions, failing, steps, estimate, ..Self::new(test, verdict, label) };
-        let selective = verdict == Verdict::NoFailure && searched.ended == Ended::Done(Claim::Selective);
-        if selective && guessed == 0 {
+        let search::Report { executions, failing, guessed, drew, steps, estimate, .. } = *searched;
+        let proof = Proof::of(searched);
+        let mut report = Self { executions, failing, steps, estimate, proof, ..Self::new(test, verdict, label) };
+        let selective = verdict == Verdict::NoFailure && proof.selected;
+        if selective && proof.reduced && drew > 0 {
+            report.notes.push(
+                "the program draws random numbers, and who draws which depends on who draws first, so orders that were left out \
+                 as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
+                    .to_owned(),
+            );
+        } else if selective && guessed == 0 {
             let why =
                 "waits that may end by time or for no reason are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
@@ -143,7 +184,7 @@ impl Report {
             Some(failure) => {
                 report.verdict = Verdict::Failed;
                 report.failing = 1;
-                report.failed = Some(Failed { failure, record, same: true, after: executions, origin });
+                report.failed = Some(Failed { failure, record, same: true, after: executions, remark: None, origin });
             }
             None => report.passed = Some(record),
         }

@@ -111,7 +111,7 @@ impl Session {
     /// Makes the failing order small and runs it again, so that what the program prints in it comes last and its steps can be
     /// shown.
     fn run_once_more(&mut self, found: Found) -> Failed {
-        let Found { failure, script, after, .. } = found;
+        let Found { failure, script, after, remark, .. } = found;
         let limits = &self.plan.limits;
         let first = self.workers.replay(&script, limits);
         let shows = first.outcome.failure().is_some_and(|again| alike(again, &failure)) && first.divergence.is_none();
@@ -133,7 +133,7 @@ impl Session {
             ));
         }
         let failure = if same { again.expect("compared just now").clone() } else { failure };
-        Failed { failure, record, same, after, origin: Origin::Search }
+        Failed { failure, record, same, after, remark, origin: Origin::Search }
     }
 
     /// Keeps the failing schedule for the next time.

@@ -273,7 +273,8 @@ impl Plan {
                 (named(&name, seed, replay.is_some())?, label)
             }
         };
-        let systematic = matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic");
+        let systematic =
+            matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");
         let (executions, time) = match (settings.executions, settings.time) {
             (None, None) if systematic => (None, Some(DEFAULT_TIME)),
             (None, None) => (Some(DEFAULT_EXECUTIONS), None),
@@ -334,7 +335,8 @@ mod tests {
         assert_eq!(
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
-             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
+             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, preemption, preemption:BOUND, exhaustive, \
+             exhaustive:breadth-first, exhaustive:random, replay"
         );
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")

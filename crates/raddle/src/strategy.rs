@@ -6,6 +6,7 @@ pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
 pub use raddle_engine::strategy::pct::Pct;
 pub use raddle_engine::strategy::portfolio::Portfolio;
+pub use raddle_engine::strategy::preemption::Preemption;
 pub use raddle_engine::strategy::random::Random;
 pub use raddle_engine::strategy::round_robin::RoundRobin;
-pub use raddle_engine::strategy::{Claim, Decision, Next, Run, Strategy, least_switching};
+pub use raddle_engine::strategy::{Bound, Claim, Decision, Next, Run, Strategy, least_switching};

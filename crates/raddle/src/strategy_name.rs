@@ -1,6 +1,6 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
-use crate::strategy::{Dpor, Exhaustive, Pct, Portfolio, Random, RoundRobin, Strategy};
+use crate::strategy::{Dpor, Exhaustive, Pct, Portfolio, Preemption, Random, RoundRobin, Strategy};
 
 /// What a name stands for.
 pub(crate) enum Named {
@@ -19,7 +19,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 12] = [
+static FORMS: [Form; 14] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -28,6 +28,8 @@ static FORMS: [Form; 12] = [
     Form { written: "dpor", seeded: false, make: |_, _| search(Dpor::optimal()) },
     Form { written: "dpor-source", seeded: false, make: |_, _| search(Dpor::source()) },
     Form { written: "dpor-classic", seeded: false, make: |_, _| search(Dpor::classic()) },
+    Form { written: "preemption", seeded: false, make: |_, _| search(Preemption::unbounded()) },
+    Form { written: "preemption:BOUND", seeded: false, make: |_, bound| search(Preemption::up_to(bound)) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(Exhaustive::depth_first()) },
     Form { written: "exhaustive:breadth-first", seeded: false, make: |_, _| search(Exhaustive::breadth_first()) },
     Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(Exhaustive::random(seed)) },
@@ -47,7 +49,9 @@ impl Form {
         match self.written.split_once(':') {
             Some((name, option)) if option.chars().all(char::is_uppercase) => {
                 let (given, number) = text.split_once(':')?;
-                number.parse().ok().filter(|&n| n > 0 && given == name)
+                // None is a bound, but no depth.
+                let least = u32::from(option != "BOUND");
+                number.parse().ok().filter(|&n| n >= least && given == name)
             }
             _ => (self.written == text).then_some(0),
         }
@@ -102,7 +106,7 @@ mod tests {
 
     #[test]
     fn every_form_without_a_number_makes_the_strategy_it_names() {
-        for form in FORMS.iter().filter(|form| !form.written.contains("DEPTH")) {
+        for form in FORMS.iter().filter(|form| !form.written.contains(char::is_uppercase)) {
             match make(form.written, 1).unwrap() {
                 Named::Search(strategy) => assert_eq!(form.written.split(':').next(), Some(strategy.name())),
                 Named::Replay => assert_eq!(form.written, "replay"),
@@ -113,7 +117,20 @@ mod tests {
     #[test]
     fn numbers_are_checked() {
         assert!(make("pct:5", 0).is_some());
-        for wrong in ["pct:0", "pct:", "pct:x", "pct:-1", "random:5", "exhaustive:5", "", "pct:DEPTH"] {
+        assert!(make("preemption:0", 0).is_some() && make("preemption:2", 0).is_some());
+        for wrong in [
+            "preemption:",
+            "preemption:-1",
+            "preemption:BOUND",
+            "pct:0",
+            "pct:",
+            "pct:x",
+            "pct:-1",
+            "random:5",
+            "exhaustive:5",
+            "",
+            "pct:DEPTH",
+        ] {
             assert!(make(wrong, 0).is_none(), "{wrong}");
         }
     }

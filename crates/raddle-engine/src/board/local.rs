@@ -112,7 +112,7 @@ impl Local {
         let mut state = self.lock();
         let State { queue, trunk, total, claim, .. } = &mut *state;
         let (pieces, trunk, total) = (mem::take(queue).into(), mem::take(trunk), mem::take(total));
-        let claim = if trunk.cut() { Claim::Selective.max(*claim) } else { *claim };
+        let claim = trunk.claim().max(*claim);
         Remains { pieces, trunk, total, claim }
     }
 }

@@ -16,6 +16,8 @@ pub struct Tally {
     pub failing: u64,
     /// Executions in which the program left out orders on a guess.
     pub guessed: u64,
+    /// Executions in which the program drew random numbers.
+    pub drew: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -41,6 +43,7 @@ impl Tally {
         self.pruned += other.pruned;
         self.failing += other.failing;
         self.guessed += other.guessed;
+        self.drew += other.drew;
         self.steps += other.steps;
         self.longest = self.longest.max(other.longest);
         self.walks.join(&other.walks);

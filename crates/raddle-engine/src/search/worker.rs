@@ -11,7 +11,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::schedule::Divergence;
-use crate::strategy::{Claim, Decision, Given, Next, Run, Sharing, Strategy};
+use crate::strategy::{Bound, Claim, Decision, Given, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point, Program, System, Variant};
 use crate::trace::{Effect, Trace};
 
@@ -109,6 +109,10 @@ impl<'s> Seat<'s> {
 
     pub(super) fn estimate(&mut self) -> Option<Estimate> {
         self.strategy.get().estimate()
+    }
+
+    pub(super) fn covered(&mut self) -> Option<Bound> {
+        self.strategy.get().covered()
     }
 
     /// Works until the search is over or the worker is spent.
@@ -224,6 +228,7 @@ impl<'s> Seat<'s> {
         let pending = if self.wants_pending { system.pending() } else { Vec::new() };
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         self.tally.guessed += u64::from(system.left_out());
+        self.tally.drew += u64::from(system.drew_random());
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + 1));
@@ -235,7 +240,8 @@ impl<'s> Seat<'s> {
                 self.tally.failing += 1;
                 if self.tally.found.is_none() {
                     let seed = if system.drew_random() { seed } else { 0 };
-                    self.tally.found = Some(self.found(*failure, seed, number));
+                    let remark = self.strategy.get().remark();
+                    self.tally.found = Some(Found { remark, ..self.found(*failure, seed, number) });
                 }
             }
         }
@@ -261,7 +267,7 @@ impl<'s> Seat<'s> {
         let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
         let choices = real.map(|chosen| chosen.choice).collect();
         let after = number.map_or(self.tally.run(), |number| number + 1);
-        Found { failure, script: Script::Choices { seed, choices }, after, number }
+        Found { failure, script: Script::Choices { seed, choices }, after, number, remark: None }
     }
 
     /// Sees, after an execution, what others need.
@@ -400,6 +406,11 @@ impl<'s> Seat<'s> {
                         return Walked::To(self.different(&point, depth));
                     }
                     let choice = match self.prefix.get(depth) {
+                        // The way to somewhere else than the latest execution went, so that nothing was compared.
+                        Some(choice) if choice.0 >= alternatives => {
+                            self.path.truncate(depth);
+                            return Walked::To(self.different(&point, depth));
+                        }
                         Some(&choice) => choice,
                         None => match self.strategy.get().choose(&point, &self.trace) {
                             Decision::Take(choice) => choice,

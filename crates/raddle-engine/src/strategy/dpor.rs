@@ -471,6 +471,10 @@ impl Strategy for Dpor {
         true
     }
 
+    fn reduces(&self) -> bool {
+        true
+    }
+
     fn revisits(&self) -> bool {
         true
     }

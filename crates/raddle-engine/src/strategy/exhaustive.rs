@@ -16,7 +16,7 @@ use self::depth_first::Path;
 use self::random::Tree;
 use crate::estimate::{Estimate, Subtrees};
 use crate::piece::Piece;
-use crate::strategy::{ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy};
+use crate::strategy::{Bound, ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -161,7 +161,10 @@ impl ByPiece for Exhaustive {
     }
 
     fn claim(&self) -> Claim {
-        if self.cut { Claim::Selective } else { Claim::Exhausted }
+        match self.bound.filter(|_| self.cut) {
+            Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
+            None => Claim::Exhausted,
+        }
     }
 
     fn may_precede(&self, choices: &[Choice]) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use raddle_engine::system::{Point, System};
+use raddle_engine::system::{Point, System, Variant};
 use raddle_engine::trace::Trace;
 
 use super::{Count, Counted, Event, Uncounted, after, end_of};
@@ -68,6 +68,13 @@ impl Orders {
         }
         Ok(())
     }
+}
+
+/// What was decided, one after another: the thread, and the message or the value that was chosen.
+pub(super) type Order = Vec<(u32, Variant, Option<u32>)>;
+
+pub(super) fn order(path: &[(Event, Option<u32>)]) -> Order {
+    path.iter().map(|(event, value)| (event.task, event.variant, *value)).collect()
 }
 
 pub(super) fn relation(path: &[(Event, Option<u32>)]) -> Relation {

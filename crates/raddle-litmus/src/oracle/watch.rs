@@ -1,6 +1,6 @@
 //! A program that takes down what a search runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::ids::TaskId;
@@ -9,8 +9,8 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{self, Choice, Pending, Point, System};
 use raddle_engine::trace::Trace;
 
-use super::orders::{Relation, relation};
-use super::{Ends, Event, end_of, event};
+use super::orders::{Order, Relation, order, relation};
+use super::{Bounded, Ends, Event, end_of, event};
 use crate::program::{Execution, Program};
 
 /// A litmus program that remembers the trace and the end of each execution that ran to its end. Copies share what they
@@ -26,6 +26,7 @@ pub struct Watched {
 pub struct Seen {
     /// How often each trace was run.
     traces: HashMap<Relation, u64>,
+    orders: HashSet<Order>,
     /// How executions ended.
     pub ends: Ends,
 }
@@ -41,6 +42,22 @@ impl Seen {
     #[must_use]
     pub fn most_often(&self) -> u64 {
         self.traces.values().copied().max().unwrap_or(0)
+    }
+
+    /// Whether the executions were exactly these, whatever the order they were run in; how often is not compared.
+    #[must_use]
+    pub fn is_exactly(&self, all: &[Bounded]) -> bool {
+        self.orders.len() == all.iter().map(|some| some.orders.len()).sum::<usize>()
+            && all.iter().flat_map(|some| &some.orders).all(|order| self.orders.contains(order))
+    }
+
+    /// Whether the executions have exactly the traces and the ends of these.
+    #[must_use]
+    pub fn covers_exactly(&self, all: &[Bounded]) -> bool {
+        let traces: HashSet<&Relation> = all.iter().flat_map(|some| &some.traces).collect();
+        let ends: HashSet<_> = all.iter().flat_map(|some| &some.ends).collect();
+        let same_traces = self.traces.len() == traces.len() && traces.iter().all(|it| self.traces.contains_key(*it));
+        same_traces && self.ends.len() == ends.len() && ends.iter().all(|end| self.ends.contains(*end))
     }
 
     /// Whether both saw the same traces.
@@ -88,6 +105,7 @@ impl Watching {
         if let Point::End(_) = self.execution.point() {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             *seen.traces.entry(relation(&self.path)).or_default() += 1;
+            seen.orders.insert(order(&self.path));
             seen.ends.insert(end_of(&self.execution));
         }
     }

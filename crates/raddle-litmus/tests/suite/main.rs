@@ -5,8 +5,12 @@ mod errors;
 mod files;
 mod generated;
 mod meaning;
+mod preemption;
 mod reduction;
 mod workers;
+
+use std::fs;
+use std::path::Path;
 
 use raddle_litmus::{Litmus, Program};
 
@@ -14,6 +18,13 @@ use raddle_litmus::{Litmus, Program};
 fn program(text: &str) -> Program {
     let litmus = Litmus::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     Program::new(&litmus, "test").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A program of `litmus/`, by its name.
+fn read(name: &str) -> Litmus {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus").join(name).with_extension("litmus");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Litmus::parse(&text).unwrap_or_else(|error| panic!("{name}:{error}"))
 }
 
 /// The states that the oracle may remember: plenty for all that is counted here.

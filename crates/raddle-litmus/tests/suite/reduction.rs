@@ -1,63 +1,19 @@
 //! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
 
-use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::dpor::{Dpor, Mistake};
+use raddle_litmus::conformance::{Known, Room, run};
 use raddle_litmus::generate::{Size, generate};
-use raddle_litmus::oracle::{self, Counted, Seen, Watched};
 use raddle_litmus::{Litmus, Program};
-
-use crate::ROOM;
 
 const SIZE: Size = Size { threads: 4, steps: 10 };
 
-/// Traces that a program may have to be tried.
-const MOST_TRACES: u128 = 300;
-
-fn run(program: &Program, mut dpor: Dpor, most: u64) -> (Report, Seen) {
-    let mut watched = Watched::new(program.clone());
-    let limits = Limits { executions: Some(most), keep_going: true, ..Limits::default() };
-    let report = search(&mut watched, &mut dpor, &limits);
-    (report, watched.seen())
-}
-
-/// What is wrong with what the algorithms did, if anything.
-fn faults(program: &Program, counted: &Counted) -> Option<String> {
-    let traces = u64::try_from(counted.count.all).expect("there are few");
-    let failing = u64::try_from(counted.count.failing).expect("there are few");
-    let (report, seen) = run(program, Dpor::optimal(), 20 * traces + 100);
-    if (report.executions, report.pruned, report.failing) != (traces, 0, failing) || seen.most_often() > 1 {
-        let Report { executions, pruned, .. } = report;
-        let (distinct, most) = (seen.traces(), seen.most_often());
-        return Some(format!(
-            "optimal: {executions} executions of {traces} ({distinct} distinct, one {most} times), {pruned} blocked"
-        ));
-    }
-    if seen.ends != counted.ends {
-        return Some("optimal: other ends".to_owned());
-    }
-    let (source, source_seen) = run(program, Dpor::source(), 100 * traces + 1_000);
-    if (source.executions, source.failing) != (traces, failing) || !source_seen.same_traces(&seen) {
-        let Report { executions, pruned, .. } = source;
-        return Some(format!("source: {executions} executions of {traces}, {pruned} blocked"));
-    }
-    let (classic, classic_seen) = run(program, Dpor::classic(), 1_000 * traces + 10_000);
-    if !classic_seen.same_traces(&seen) {
-        return Some(format!(
-            "classic: {} executions, {} traces of {traces}",
-            classic.executions,
-            classic_seen.traces()
-        ));
-    }
-    None
-}
-
 /// Programs of a range of seeds that are not too large, with what the oracle says of them.
-fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Counted)> {
+fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Known)> {
     seeds.filter_map(move |seed| {
         let litmus = generate(seed, size);
         let program = Program::new(&litmus, "generated").unwrap_or_else(|error| panic!("{seed}: {error}\n{litmus}"));
-        let counted = oracle::traces(&program, ROOM).ok()?;
-        (counted.count.all <= MOST_TRACES).then_some((seed, litmus, program, counted))
+        let known = Known::of(&program, Room { orders: 0, ..Room::default() })?;
+        Some((seed, litmus, program, known))
     })
 }
 
@@ -65,9 +21,9 @@ fn fuzz(seeds: std::ops::Range<u64>, size: Size) -> (u64, u64) {
     let (mut tried, mut wrong) = (0, 0);
     let mut first: Option<String> = None;
     let mut smallest = usize::MAX;
-    for (seed, litmus, program, counted) in programs(seeds, size) {
+    for (seed, litmus, program, known) in programs(seeds, size) {
         tried += 1;
-        if let Some(fault) = faults(&program, &counted) {
+        if let Err(fault) = known.check_reduction(&program) {
             wrong += 1;
             let text = litmus.to_string();
             if text.len() < smallest {
@@ -98,10 +54,10 @@ fn many_generated_programs() {
 
 /// How many of the programs show that the algorithm has the mistake, as it misses traces, repeats them, or gives up.
 fn caught(make: fn() -> Dpor, mistake: Mistake, may_block: bool) -> u64 {
-    let wrong = |(_, _, program, counted): &(u64, Litmus, Program, Counted)| {
-        let traces = u64::try_from(counted.count.all).expect("there are few");
-        let (report, seen) = run(program, make().with_mistake(mistake), 100 * traces + 1_000);
-        seen.traces() != counted.count.all || report.executions != traces || (!may_block && report.pruned > 0)
+    let wrong = |(_, _, program, known): &(u64, Litmus, Program, Known)| {
+        let traces = known.traces();
+        let (report, seen) = run(program, &mut make().with_mistake(mistake), 100 * traces + 1_000);
+        seen.traces() != known.counted.count.all || report.executions != traces || (!may_block && report.pruned > 0)
     };
     programs(10_000..11_200, SIZE).filter(wrong).count() as u64
 }

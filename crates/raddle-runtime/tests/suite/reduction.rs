@@ -9,6 +9,7 @@ use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::{Decision, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
@@ -62,6 +63,10 @@ impl<S: Strategy> Strategy for Noting<S> {
     fn revisits(&self) -> bool {
         self.strategy.revisits()
     }
+
+    fn reduces(&self) -> bool {
+        self.strategy.reduces()
+    }
 }
 
 type Results = BTreeSet<Vec<usize>>;
@@ -113,7 +118,24 @@ fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
-    (true, None)
+    (true, fault_by_preemptions(body, &all))
+}
+
+/// Few preemptions first: without its cache each order once, with it no more of them.
+fn fault_by_preemptions(body: &Body, all: &Reached) -> Option<String> {
+    let most = 2 * all.report.executions;
+    let plain = reach(Preemption::unbounded().without_cache(), body, most);
+    let cached = reach(Preemption::unbounded(), body, most);
+    for reached in [&plain, &cached] {
+        if reached.results != all.results || reached.failures != all.failures {
+            let cache = reached.report.reduced;
+            let counts = (reached.report.executions, reached.report.pruned, all.report.executions);
+            return Some(format!("preemption, with its cache: {cache}: {counts:?}: not the same ends"));
+        }
+    }
+    let same = plain.report.executions == all.report.executions && plain.report.ended == all.report.ended;
+    let fewer = cached.report.executions <= all.report.executions && cached.report.ended == all.report.ended;
+    (!same || !fewer).then(|| format!("preemption: {:?} and {:?}, all: {:?}", plain.report, cached.report, all.report))
 }
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use raddle_engine::estimate::Estimate;
 
-use super::{Origin, Report, Verdict, account};
+use super::{Failed, Origin, Proof, Report, Verdict, account};
 
 /// A number with its thousands apart.
 pub(crate) fn number(n: u64) -> String {
@@ -33,18 +33,43 @@ pub(crate) fn line(report: &Report) -> String {
                 Origin::Search if *failing > 1 => {
                     let first = number(failed.after);
                     format!(
-                        "FAILED in {} of {}, first in number {first}: {what}",
+                        "FAILED in {} of {}, first in number {first}{}: {what}",
                         number(*failing),
-                        orders(*executions)
+                        orders(*executions),
+                        remark(failed)
                     )
                 }
-                Origin::Search => format!("FAILED after {}: {what}", orders(failed.after)),
+                Origin::Search => format!("FAILED after {}{}: {what}", orders(failed.after), remark(failed)),
             }
         }
         (Verdict::Failed, None) => format!("FAILED after {}", orders(*executions)),
         (Verdict::Verified, _) if *executions == 1 => "verified: the 1 order there is".to_owned(),
-        (Verdict::Verified, _) => format!("verified: all {}", orders(*executions)),
-        (Verdict::NoFailure, _) => format!("no failure in {} ({label})", share(*executions, report.estimate)),
+        (Verdict::Verified, _) => {
+            let others = if report.proof.reduced { " (equivalent ones left out)" } else { "" };
+            format!("verified: all {}{others}", orders(*executions))
+        }
+        (Verdict::NoFailure, _) if report.passed.is_some() => format!("no failure in 1 order ({label})"),
+        (Verdict::NoFailure, _) => no_failure(report),
+    }
+}
+
+fn remark(failed: &Failed) -> String {
+    failed.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default()
+}
+
+/// What was looked at, and what that says of the rest.
+fn no_failure(report: &Report) -> String {
+    let Report { label, executions, estimate, proof, .. } = report;
+    match *proof {
+        Proof { bound: Some(bound), whole: true, reduced, .. } => {
+            let others = if reduced { ", equivalent ones left out" } else { "" };
+            format!("no failure with {bound} (all {}{others})", orders(*executions))
+        }
+        Proof { bound, selected, .. } => {
+            let kind = if selected { "a selection" } else { "a sample" };
+            let among = bound.map(|bound| format!(", among them all with {bound}")).unwrap_or_default();
+            format!("no failure in {} ({kind}: {label}){among}", share(*executions, *estimate))
+        }
     }
 }
 

@@ -113,6 +113,9 @@ fn a_thousand_threads() {
 fn no_failure() {
     assert!(explore(programs::counts_under_a_lock).verified());
     let sampled = Explorer::new().strategy("random").executions(50).seed(3).run(programs::counts_under_a_lock);
-    assert_eq!(sampled.verdict_line(), "no failure in 50 executions of a program with ≈ 2 orders (random, seed 3)");
+    assert_eq!(
+        sampled.verdict_line(),
+        "no failure in 50 executions of a program with ≈ 2 orders (a sample: random, seed 3)"
+    );
     assert_eq!(explore(|| ()).verdict_line(), "verified: the 1 order there is");
 }

@@ -5,6 +5,7 @@ mod compile;
 mod failures;
 mod kept;
 mod programs;
+mod proofs;
 mod replay;
 mod reports;
 mod settings;

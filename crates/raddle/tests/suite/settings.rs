@@ -53,7 +53,10 @@ fn the_environment_wins() {
     let says = |variables: &[(&str, &str)], executions: &str, label: &str| {
         let text = passes(variables);
         let line = text.lines().find(|line| line.contains("raddle: no failure in ")).unwrap_or_default();
-        assert!(line.contains(&format!("in {executions} ")) && line.ends_with(&format!("({label})")), "{text}");
+        assert!(
+            line.contains(&format!("in {executions} ")) && line.ends_with(&format!("(a sample: {label})")),
+            "{text}"
+        );
     };
     says(&[], "30", "random, seed 1");
     says(&[("RADDLE_SEED", "9")], "30", "random, seed 9");
@@ -124,7 +127,7 @@ fn strategies_are_names_or_values() {
     assert!(run(Explorer::new().strategy(Pct::new(1, 2))).failed());
     assert!(run(Explorer::new().strategy(Exhaustive::breadth_first())).failed());
     let sampled = Explorer::new().strategy(Random::new(3)).executions(20).run(programs::counts_under_a_lock);
-    assert_eq!(sampled.verdict_line(), "no failure in 20 executions of a program with ≈ 2 orders (random)");
+    assert_eq!(sampled.verdict_line(), "no failure in 20 executions of a program with ≈ 2 orders (a sample: random)");
 }
 
 #[test]
@@ -136,7 +139,7 @@ fn the_time_ends_a_search() {
     let report = Explorer::new().strategy("exhaustive").time(Duration::from_millis(50)).run(forever);
     assert!(!report.failed() && !report.verified(), "{report}");
     let line = report.verdict_line();
-    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (exhaustive)"), "{report}");
+    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (a sample: exhaustive)"), "{report}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::trunk::Trunk;
 use super::wakeup::{Branch, Item};
 use super::{Algorithm, Dpor};
 use crate::piece::Piece;
-use crate::strategy::{ByPiece, Claim, Given, Strategy};
+use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
 
 /// A part of the tree: the path that is to be run next, and what is left along it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -141,6 +141,10 @@ impl ByPiece for Dpor {
     fn claim(&self) -> Claim {
         // Whether a wait can end by time or for no reason depends on what others can do, which the reduction follows by rules that
         // have not been shown to lose nothing.
-        if self.odd || self.cut { Claim::Selective } else { Claim::Exhausted }
+        match self.bound.filter(|_| self.cut) {
+            _ if self.odd => Claim::Selective,
+            Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
+            None => Claim::Exhausted,
+        }
     }
 }

@@ -20,6 +20,7 @@ use super::path::Node;
 use super::plan::Plan;
 use super::share::{Levels, Subtree};
 use super::wakeup::{Item, Open};
+use crate::strategy::{Bound, Claim, Unit};
 
 /// Shared nodes, each with its place in a table.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -78,8 +79,12 @@ impl Trunk {
         self.open.len()
     }
 
-    pub(crate) fn cut(&self) -> bool {
-        self.cut
+    /// What can be said of what was handed out, if something was left out.
+    pub(crate) fn claim(&self) -> Claim {
+        match self.bound.filter(|_| self.cut) {
+            Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
+            None => Claim::Exhausted,
+        }
     }
 
     /// Takes in levels above a piece that hung under `parent`; it hangs under the answer from now on, by what was taken there.

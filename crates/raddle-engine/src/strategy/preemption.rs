@@ -1,0 +1,238 @@
+//! Few preemptions first (iterative context bounding; Musuvathi and Qadeer, PLDI 2007): all orders without a preemption, then
+//! all with one, then with two, and so on. Most bugs need one or two, so they are found early and with a short story.
+//!
+//! **What a preemption is.** Somebody is running: the task whose step was decided last; before the first decision, the task that
+//! took the first step that needed none, if any did. If it could go on in the ordinary way, to let another task go on is a
+//! preemption. All else is free:
+//!
+//! - a switch away from a task that is blocked or has ended;
+//! - a switch away from a task that has just yielded: it asked for it;
+//! - a switch away from a task that could only end its wait by time or for no reason: it is blocked, and whether its time has come
+//!   is not up to the scheduler;
+//! - the running task itself, whichever way out of its wait or whichever message it takes: nobody is switched;
+//! - data choices, which do not change who is running either.
+//!
+//! That another task's wait ends by time or for no reason while the running one could go on is a preemption like any other.
+//!
+//! **Iterations.** An execution with exactly `b` preemptions is run in iteration `b` and in no other. Iteration `b` walks the
+//! subtrees that begin with a `b`-th preemption, depth-first and by free choices only; the preemptions that it passes by are
+//! the work of iteration `b + 1`, kept in a frontier. So the first failure is one with the fewest preemptions.
+//!
+//! **Caching.** Two prefixes with the same happens-before relation lead to the same state. Where the same task is running as
+//! well, or to switch is free, what lies beyond costs the same too, so the second one is given up. The one that was entered
+//! first had at most as many preemptions, because iterations come in order: so nothing is lost, at any bound. Prefixes are told
+//! apart by a hash of 64 bits. From where a wait could end by time or for no reason, nothing is given up: that happens-before
+//! tells all there is to know of the clock has not been shown.
+//!
+//! **Memory** is bounded. The frontier takes one or two bytes for each new point of an execution, four where a preemption was
+//! passed by, and may have 256 MiB; if that is not enough, the search ends after the iteration with the claim that belongs to its
+//! bound. The cache keeps at most four million prefixes; those that come later are entered as often as they turn up.
+
+mod frontier;
+mod seen;
+
+use std::mem;
+use std::ops::Range;
+
+use self::frontier::{Frontier, Level};
+use self::seen::Seen;
+use crate::strategy::{Bound, Claim, Decision, Next, Run, Strategy, Unit};
+use crate::system::{Choice, Point, Variant};
+use crate::trace::{Class, Step, Trace};
+
+/// What the work of the next iteration may take: some ten million executions of a small program.
+const FRONTIER_BYTES: usize = 256 << 20;
+
+/// All orders, those with few preemptions first.
+#[derive(Debug)]
+pub struct Preemption {
+    most: u32,
+    room: usize,
+    started: bool,
+    /// Every execution that is run now has so many preemptions.
+    bound: u32,
+    /// The branch being walked.
+    levels: Vec<Level>,
+    /// So many of its levels stay as they are until the subtree is done.
+    fixed: usize,
+    /// So many of its levels were there in an earlier execution.
+    known: usize,
+    /// The work of this iteration.
+    now: Frontier,
+    /// The work of the next one.
+    next: Frontier,
+    /// A preemption was passed by that is not kept.
+    left_out: bool,
+    seen: Option<Seen>,
+}
+
+impl Preemption {
+    /// Goes on until there is no order with more preemptions.
+    #[must_use]
+    pub fn unbounded() -> Self {
+        Self::up_to(u32::MAX)
+    }
+
+    /// All orders with at most so many preemptions.
+    #[must_use]
+    pub fn up_to(most: u32) -> Self {
+        Self {
+            most,
+            room: FRONTIER_BYTES,
+            started: false,
+            bound: 0,
+            levels: Vec::new(),
+            fixed: 0,
+            known: 0,
+            now: Frontier::default(),
+            next: Frontier::default(),
+            left_out: false,
+            seen: Some(Seen::default()),
+        }
+    }
+
+    /// Also runs orders that are equivalent to others: each order once.
+    #[must_use]
+    pub fn without_cache(self) -> Self {
+        Self { seen: None, ..self }
+    }
+
+    /// With so many bytes for the work of the next iteration.
+    #[must_use]
+    pub fn with_room(self, bytes: usize) -> Self {
+        Self { room: bytes, ..self }
+    }
+
+    /// Takes the next free choice of the subtree.
+    fn backtrack(&mut self) -> bool {
+        while self.levels.len() > self.fixed {
+            let level = self.levels.last_mut().expect("raddle bug: no level above the fixed ones");
+            if level.choice + 1 < level.free.end {
+                level.choice += 1;
+                return true;
+            }
+            self.levels.pop();
+        }
+        false
+    }
+
+    /// Goes to the next subtree, of this iteration or the next one.
+    fn next_subtree(&mut self) -> bool {
+        while !self.now.take(&mut self.levels) {
+            if self.left_out || self.next.is_empty() {
+                return false;
+            }
+            self.bound += 1;
+            self.now = mem::take(&mut self.next);
+        }
+        self.fixed = self.levels.len();
+        true
+    }
+
+    /// Keeps the preemptions that the execution passed by and no earlier one did.
+    fn keep(&mut self) {
+        if self.levels[self.known..].iter().all(Level::is_free) {
+            return;
+        }
+        if self.bound < self.most && !self.left_out {
+            self.next.add(&self.levels, self.known);
+        }
+        if self.bound == self.most || self.next.bytes() > self.room {
+            self.left_out = true;
+            self.next = Frontier::default();
+        }
+    }
+}
+
+impl Strategy for Preemption {
+    fn name(&self) -> &'static str {
+        "preemption"
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        if mem::replace(&mut self.started, true) && !self.backtrack() && !self.next_subtree() {
+            let bound = Bound { most: self.bound, unit: Unit::Preemption };
+            return Next::Done(if self.left_out { Claim::Bounded(bound) } else { Claim::Exhausted });
+        }
+        prefix.extend(self.levels.iter().map(|level| Choice(level.choice)));
+        self.known = self.levels.len();
+        if let Some(seen) = &mut self.seen {
+            seen.begin();
+        }
+        Next::Run { seed: 0 }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        let alternatives = at.alternatives();
+        let latest = running(so_far);
+        let preempted = latest.and_then(|latest| own_choices(at, latest));
+        let odd = self.levels.last().is_some_and(|level| level.odd) || offers_odd_ways(at);
+        if let (Some(seen), false) = (&mut self.seen, odd) {
+            // At a data choice nobody is switched, so it goes on to matter who is running.
+            let matters = preempted.is_some() || matches!(at, Point::Data { .. });
+            let who = latest.filter(|_| matters).map(|latest| latest.task);
+            if !seen.enter(so_far, who) {
+                return Decision::Prune;
+            }
+        }
+        let free = preempted.unwrap_or(0..alternatives);
+        let choice = free.start;
+        self.levels.push(Level { choice, alternatives, free, odd });
+        Decision::Take(Choice(choice))
+    }
+
+    fn end(&mut self, _: &Run<'_>) {
+        self.keep();
+    }
+
+    fn revisits(&self) -> bool {
+        true
+    }
+
+    fn reduces(&self) -> bool {
+        self.seen.is_some()
+    }
+
+    fn covered(&self) -> Option<Bound> {
+        let most = self.bound.checked_sub(1)?;
+        Some(Bound { most, unit: Unit::Preemption })
+    }
+
+    fn remark(&self) -> Option<String> {
+        let plural = if self.bound == 1 { "" } else { "s" };
+        Some(format!("found with {} preemption{plural}", self.bound))
+    }
+}
+
+/// The step that made its task the running one.
+fn running(so_far: &Trace) -> Option<&Step> {
+    let decided = |step: &&Step| step.alternatives > 0 && step.op.class != Class::Choice;
+    let at_the_start = || so_far.steps().iter().find(|step| step.alternatives == 0);
+    so_far.steps().iter().rev().find(decided).or_else(at_the_start)
+}
+
+/// The choices of the running task, whose latest step is given, if a switch to another one would be a preemption here.
+fn own_choices(at: &Point<'_>, latest: &Step) -> Option<Range<u32>> {
+    let Point::Actions(actions) = at else { return None };
+    if latest.op.class == Class::Yield {
+        return None;
+    }
+    // By task in order, so those of one task stand together.
+    let from = actions.iter().position(|action| action.task == latest.task)?;
+    let own = actions[from..].iter().take_while(|action| action.task == latest.task);
+    let goes_on = own.clone().any(|action| !is_odd(action.variant));
+    let place = |at: usize| u32::try_from(at).expect("raddle bug: more than 2^32 actions");
+    goes_on.then(|| place(from)..place(from + own.count()))
+}
+
+/// Whether a wait ends by time or for no reason.
+fn is_odd(variant: Variant) -> bool {
+    matches!(variant, Variant::TimedOut | Variant::Spurious)
+}
+
+fn offers_odd_ways(at: &Point<'_>) -> bool {
+    matches!(at, Point::Actions(actions) if actions.iter().any(|action| is_odd(action.variant)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Searches against the [oracle]: what each strategy has to do on any program, and what it did instead.
+//!
+//! | strategy | has to run |
+//! |---|---|
+//! | `dpor` | each trace once, and give nothing up |
+//! | `dpor-source` | each trace once |
+//! | `dpor-classic` | each trace |
+//! | `exhaustive` | each order once |
+//! | `preemption:b` | each trace that some order with at most `b` preemptions has, and no other; without its cache, each such order once |
+//! | `preemption` | each trace |
+
+mod smaller;
+
+use std::fmt;
+
+use raddle_engine::search::Ended;
+use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::strategy::dpor::{Dpor, Mistake};
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::preemption::Preemption;
+use raddle_engine::strategy::{Claim, Strategy};
+
+use crate::oracle::{self, Bounded, Counted, Seen, Watched};
+use crate::program::Program;
+
+pub use smaller::smaller;
+
+/// How large programs may be that are checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// States that the oracle may remember.
+    pub states: usize,
+    /// Traces there may be.
+    pub traces: u64,
+    /// Orders there may be for what needs every single one.
+    pub orders: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { states: 100_000, traces: 300, orders: 400 }
+    }
+}
+
+/// What the oracle knows of a program.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Its traces.
+    pub counted: Counted,
+    /// Its orders by their number of preemptions, if there are not too many.
+    pub bounded: Option<Vec<Bounded>>,
+    traces: u64,
+    failing: u64,
+}
+
+/// A strategy that did not do what it has to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Which.
+    pub strategy: String,
+    /// What it had to do.
+    pub expected: String,
+    /// What it did.
+    pub got: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { strategy, expected, got } = self;
+        write!(f, "{strategy}: expected {expected}; got {got}")
+    }
+}
+
+/// Searches to the end, or to `most` executions.
+pub fn run(program: &Program, strategy: &mut dyn Strategy, most: u64) -> (Report, Seen) {
+    let mut watched = Watched::new(program.clone());
+    let limits = Limits { executions: Some(most), keep_going: true, ..Limits::default() };
+    let report = search(&mut watched, strategy, &limits);
+    (report, watched.seen())
+}
+
+impl Known {
+    /// Asks the oracle; `None` if the program is too large.
+    #[must_use]
+    pub fn of(program: &Program, room: Room) -> Option<Self> {
+        let counted = oracle::traces(program, room.states).ok()?;
+        let traces = u64::try_from(counted.count.all).ok().filter(|&traces| traces <= room.traces)?;
+        let failing = u64::try_from(counted.count.failing).ok()?;
+        let bounded = if room.orders == 0 { None } else { oracle::preemptions(program, room.orders).ok() };
+        Some(Self { counted, bounded, traces, failing })
+    }
+
+    /// How many traces there are.
+    #[must_use]
+    pub fn traces(&self) -> u64 {
+        self.traces
+    }
+
+    /// Checks every strategy.
+    ///
+    /// # Errors
+    ///
+    /// The first that does not do what it has to.
+    pub fn check(&self, program: &Program) -> Result<(), Mismatch> {
+        self.check_reduction(program)?;
+        self.check_orders(program)?;
+        self.check_preemption(program)
+    }
+
+    /// Checks the reductions.
+    ///
+    /// # Errors
+    ///
+    /// The first that does not do what it has to.
+    pub fn check_reduction(&self, program: &Program) -> Result<(), Mismatch> {
+        self.check_made(program, |dpor| dpor)
+    }
+
+    /// Checks the reductions with a mistake in them: to see that it is noticed.
+    #[doc(hidden)]
+    pub fn check_mistaken(&self, program: &Program, mistake: Mistake) -> Result<(), Mismatch> {
+        self.check_made(program, |dpor| dpor.with_mistake(mistake))
+    }
+
+    fn check_made(&self, program: &Program, make: impl Fn(Dpor) -> Dpor) -> Result<(), Mismatch> {
+        let traces = self.traces;
+        let (optimal, seen) = run(program, &mut make(Dpor::optimal()), 20 * traces + 100);
+        let once = seen.most_often() <= 1 && optimal.pruned == 0;
+        self.holds("dpor", once && self.as_counted(&optimal, &seen), &optimal, &seen)?;
+        let (source, seen) = run(program, &mut make(Dpor::source()), 100 * traces + 1_000);
+        self.holds("dpor-source", seen.most_often() <= 1 && self.as_counted(&source, &seen), &source, &seen)?;
+        let (classic, seen) = run(program, &mut make(Dpor::classic()), 1_000 * traces + 10_000);
+        self.holds("dpor-classic", self.all_traces(&classic, &seen), &classic, &seen)
+    }
+
+    /// Checks the search that runs every order, if there are not too many.
+    ///
+    /// # Errors
+    ///
+    /// If it does not do what it has to.
+    pub fn check_orders(&self, program: &Program) -> Result<(), Mismatch> {
+        let Some(bounded) = &self.bounded else { return Ok(()) };
+        let (report, seen) = run(program, &mut Exhaustive::depth_first(), 2 * orders(bounded) + 10);
+        self.holds("exhaustive", self.each_once(&report, &seen, bounded), &report, &seen)
+    }
+
+    /// Checks the search that goes by the number of preemptions, bound by bound if there are not too many orders.
+    ///
+    /// # Errors
+    ///
+    /// If it does not do what it has to.
+    pub fn check_preemption(&self, program: &Program) -> Result<(), Mismatch> {
+        let Some(bounded) = &self.bounded else { return Ok(()) };
+        let most = 2 * orders(bounded) + 10;
+        let (report, seen) = run(program, &mut Preemption::unbounded(), most);
+        self.holds("preemption", self.all_traces(&report, &seen), &report, &seen)?;
+        for (bound, upto) in (0..).zip(1..=bounded.len()) {
+            let within = &bounded[..upto];
+            let words = |plain| format!("preemption:{bound}{}", if plain { " without its cache" } else { "" });
+            let (report, seen) = run(program, &mut Preemption::up_to(bound).without_cache(), most);
+            let last = upto == bounded.len();
+            let fine = claims(&report, bound, last, !last) && self.each_once(&report, &seen, within);
+            let fine = fine && first_failure(&report, within);
+            fault(&words(true), fine, orders(within), &report, &seen)?;
+            let (report, seen) = run(program, &mut Preemption::up_to(bound), most);
+            // What lies beyond the bound may be equivalent to what was run, which need not be known.
+            let fine = claims(&report, bound, seen.covers_exactly(bounded), true) && seen.covers_exactly(within);
+            let fine = fine && first_failure(&report, within);
+            fault(&words(false), fine, orders(within), &report, &seen)?;
+        }
+        Ok(())
+    }
+
+    fn as_counted(&self, report: &Report, seen: &Seen) -> bool {
+        (report.executions, report.failing) == (self.traces, self.failing) && self.all_traces(report, seen)
+    }
+
+    fn all_traces(&self, report: &Report, seen: &Seen) -> bool {
+        let same = seen.traces() == self.counted.count.all && seen.ends == self.counted.ends;
+        same && report.ended == Ended::Done(Claim::Exhausted)
+    }
+
+    fn each_once(&self, report: &Report, seen: &Seen, all: &[Bounded]) -> bool {
+        report.executions == orders(all) && report.pruned == 0 && seen.is_exactly(all) && seen.covers_exactly(all)
+    }
+
+    fn holds(&self, strategy: &str, fine: bool, report: &Report, seen: &Seen) -> Result<(), Mismatch> {
+        if fine {
+            return Ok(());
+        }
+        let expected =
+            format!("{} traces, {} of them failing, with {} ends", self.traces, self.failing, self.counted.ends.len());
+        Err(Mismatch { strategy: strategy.to_owned(), expected, got: done(report, seen) })
+    }
+}
+
+/// Whether a claim is one of those that may be made.
+fn claims(report: &Report, bound: u32, all: bool, within: bool) -> bool {
+    match report.ended {
+        Ended::Done(Claim::Exhausted) => all,
+        Ended::Done(Claim::Bounded(claimed)) => within && claimed.most == bound,
+        _ => false,
+    }
+}
+
+/// Whether the first failure was found at the smallest bound there is one at.
+fn first_failure(report: &Report, within: &[Bounded]) -> bool {
+    let fewest = within.iter().position(Bounded::fails);
+    let plural = if fewest == Some(1) { "" } else { "s" };
+    let words = fewest.map(|fewest| format!("found with {fewest} preemption{plural}"));
+    report.found.as_ref().and_then(|found| found.remark.clone()) == words
+}
+
+fn orders(all: &[Bounded]) -> u64 {
+    all.iter().map(Bounded::executions).sum()
+}
+
+fn fault(strategy: &str, fine: bool, orders: u64, report: &Report, seen: &Seen) -> Result<(), Mismatch> {
+    let wrong = || Mismatch {
+        strategy: strategy.to_owned(),
+        expected: format!("what {orders} orders are, and the first failure at its smallest bound"),
+        got: done(report, seen),
+    };
+    if fine { Ok(()) } else { Err(wrong()) }
+}
+
+fn done(report: &Report, seen: &Seen) -> String {
+    let Report { executions, pruned, failing, ended, .. } = report;
+    let remark = report.found.as_ref().and_then(|found| found.remark.as_deref()).unwrap_or("nothing said of a failure");
+    format!(
+        "{executions} executions of {} traces (one {} times), {failing} failing, {} ends, {pruned} given up, {ended:?}, {remark}",
+        seen.traces(),
+        seen.most_often(),
+        seen.ends.len()
+    )
+}

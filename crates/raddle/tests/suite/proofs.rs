@@ -1,0 +1,116 @@
+//! What a report says was proved: all orders, all up to a bound, all but for equivalent ones, or a sample.
+
+use std::time::Duration;
+
+use raddle::Explorer;
+use raddle::strategy::Preemption;
+use raddle::sync::atomic::{AtomicUsize, Ordering};
+use raddle::sync::{Arc, Condvar, Mutex};
+use raddle::thread;
+
+use crate::programs;
+
+fn line(strategy: &str, program: fn()) -> String {
+    Explorer::new().strategy(strategy).run(program).verdict_line()
+}
+
+#[test]
+fn a_failure_is_told_with_its_preemptions() {
+    let report = Explorer::new().name("suite::counter::counts").regressions(false).strategy("preemption");
+    insta::assert_snapshot!(report.run(programs::lost_update));
+    assert!(line("preemption", programs::three_locks).contains(" (found with 1 preemption): deadlock"));
+    let all = Explorer::new().strategy("preemption").keep_going(true).run(programs::lost_update).verdict_line();
+    assert_eq!(all, "FAILED in 4 of 6 orders, first in number 3 (found with 1 preemption): panic in main");
+}
+
+#[test]
+fn all_orders_up_to_a_bound() {
+    let bounded = line("preemption:0", programs::lost_update);
+    assert_eq!(bounded, "no failure with up to 0 preemptions (all 2 orders, equivalent ones left out)");
+    let plain = Explorer::new().strategy(Preemption::up_to(0).without_cache()).run(programs::lost_update);
+    assert_eq!(plain.verdict_line(), "no failure with up to 0 preemptions (all 2 orders)");
+    assert!(!plain.verified() && !plain.failed());
+}
+
+#[test]
+fn all_orders() {
+    assert_eq!(line("exhaustive", programs::counts_under_a_lock), "verified: all 2 orders");
+    assert_eq!(line("dpor", programs::counts_under_a_lock), "verified: all 2 orders (equivalent ones left out)");
+    assert_eq!(line("preemption", programs::counts_under_a_lock), "verified: all 2 orders (equivalent ones left out)");
+    assert_eq!(line("dpor", || ()), "verified: the 1 order there is");
+}
+
+#[test]
+fn a_sample() {
+    let threads = || {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let count = |counter: Arc<AtomicUsize>| {
+            thread::spawn(move || {
+                for _ in 0..4 {
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..3).map(|_| count(counter.clone())).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    let budget = Explorer::new().strategy("preemption").executions(20).run(threads);
+    let among = "no failure in 20 orders (a sample: preemption), among them all with up to 0 preemptions";
+    assert_eq!(budget.verdict_line(), among);
+    let budget = Explorer::new().strategy("dpor").executions(20).run(threads);
+    assert_eq!(budget.verdict_line(), "no failure in 20 orders (a sample: dpor)");
+}
+
+/// A thread that yields asks for a switch, and one whose wait may end by time is not held up by it.
+#[test]
+fn switches_that_are_no_preemption() {
+    let yields = || {
+        let flag = Arc::new(AtomicUsize::new(0));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || {
+            theirs.store(1, Ordering::SeqCst);
+            thread::yield_now();
+            theirs.store(2, Ordering::SeqCst);
+        });
+        let seen = thread::spawn(move || assert_ne!(flag.load(Ordering::SeqCst), 1));
+        other.join().unwrap();
+        seen.join().unwrap();
+    };
+    assert!(line("preemption", yields).contains("(found with 0 preemptions)"));
+    let waits = || {
+        let pair = Arc::new((Mutex::new(false), Condvar::new()));
+        let theirs = pair.clone();
+        let waiter = thread::spawn(move || {
+            let guard = theirs.0.lock().unwrap();
+            let (guard, timeout) = theirs.1.wait_timeout(guard, Duration::from_millis(5)).unwrap();
+            assert!(*guard || !timeout.timed_out(), "too late");
+        });
+        *pair.0.lock().unwrap() = true;
+        pair.1.notify_one();
+        waiter.join().unwrap();
+    };
+    assert!(line("preemption", waits).contains("(found with 1 preemption)"), "{}", line("preemption", waits));
+}
+
+/// Who draws first gets the first number, though nothing else tells who was first.
+#[test]
+fn random_numbers_are_not_reduced_away() {
+    let draws = || {
+        let thread = |_: u32| {
+            thread::spawn(|| {
+                AtomicUsize::new(0).load(Ordering::SeqCst);
+                raddle::rand::random::<u64>()
+            })
+        };
+        let _: [u64; 2] = [0, 1].map(thread).map(|thread| thread.join().unwrap());
+    };
+    for strategy in ["dpor", "preemption", "preemption:0"] {
+        let report = Explorer::new().strategy(strategy).run(draws);
+        assert!(
+            !report.verified() && report.to_string().contains("note: the program draws random numbers"),
+            "{report}"
+        );
+        assert!(report.verdict_line().ends_with(&format!(" (a selection: {strategy})")), "{report}");
+    }
+    assert!(Explorer::new().strategy("exhaustive").run(draws).verified());
+}
