@@ -2,7 +2,7 @@
 
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::{Bound, Claim};
+use raddle_engine::strategy::{Bound, Claim, Unit};
 use raddle_litmus::conformance::{Known, Room};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Bounded};
@@ -62,7 +62,7 @@ fn published_bugs_need_as_many_preemptions_as_published() {
         if fewest == 1 {
             let below = found(&litmus, 0);
             assert!(below.found.is_none(), "{name}");
-            assert_eq!(below.ended, Ended::Done(Claim::Bounded(Bound { most: 0, unit: "preemption" })), "{name}");
+            assert_eq!(below.ended, Ended::Done(Claim::Bounded(Bound { most: 0, unit: Unit::Preemption })), "{name}");
         }
     }
 }

@@ -11,7 +11,7 @@ fn by_bound(steps: &[u32]) -> Vec<u64> {
     let reports: Vec<Report> = (0..8).map(run).collect();
     let last = reports.iter().position(Report::verified).expect("so small programs need no more");
     for (most, report) in (0..).zip(&reports[..last]) {
-        assert_eq!(report.ended, Ended::Done(Claim::Bounded(Bound { most, unit: "preemption" })));
+        assert_eq!(report.ended, Ended::Done(Claim::Bounded(Bound { most, unit: Unit::Preemption })));
     }
     let all: Vec<u64> = reports[..=last].iter().map(|report| report.executions).collect();
     (0..all.len()).map(|bound| all[bound] - if bound == 0 { 0 } else { all[bound - 1] }).collect()
