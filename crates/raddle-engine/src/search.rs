@@ -50,8 +50,10 @@ pub struct Report {
     pub executions: u64,
     /// Executions given up because nothing new lay beyond.
     pub pruned: u64,
-    /// Executions that failed.
+    /// Executions that failed, probes not included unless the search ended with one.
     pub failing: u64,
+    /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
+    pub probes: u64,
     /// Executions in which the program left out orders on a guess; see [`System::left_out`].
     pub guessed: u64,
     /// Steps taken in all.
@@ -140,6 +142,7 @@ impl<'s> Search<'s> {
             executions: 0,
             pruned: 0,
             failing: 0,
+            probes: 0,
             guessed: 0,
             steps: 0,
             longest: 0,
@@ -223,20 +226,19 @@ impl<'s> Search<'s> {
         self.report.guessed += u64::from(system.left_out());
         self.report.steps += self.trace.len() as u64;
         self.report.longest = self.report.longest.max(self.trace.len() as u64);
-        match outcome {
-            None => self.report.pruned += 1,
-            Some(Outcome::Completed) => self.report.executions += 1,
-            Some(Outcome::Failed(failure)) => {
-                self.report.executions += 1;
-                self.report.failing += 1;
-                if self.report.found.is_none() {
-                    let seed = if system.drew_random() { seed } else { 0 };
-                    let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
-                    let choices = real.map(|chosen| chosen.choice).collect();
-                    let after = self.report.executions + self.report.pruned;
-                    self.report.found =
-                        Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
-                }
+        let probing = self.strategy.probing();
+        self.report.probes += u64::from(probing);
+        self.report.executions += u64::from(!probing && outcome.is_some());
+        self.report.pruned += u64::from(!probing && outcome.is_none());
+        if let Some(Outcome::Failed(failure)) = outcome {
+            // A search that goes on meets the failure of a probe again.
+            self.report.failing += u64::from(!probing || !self.limits.keep_going);
+            if self.report.found.is_none() {
+                let seed = if system.drew_random() { seed } else { 0 };
+                let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
+                let choices = real.map(|chosen| chosen.choice).collect();
+                let after = self.report.executions + self.report.pruned + self.report.probes;
+                self.report.found = Some(Found { failure: *failure, script: Script::Choices { seed, choices }, after });
             }
         }
     }

@@ -31,6 +31,7 @@ use std::mem;
 use self::path::Node;
 use self::reversal::Second;
 use self::wakeup::{Branch, Item, is_odd};
+use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
@@ -379,6 +380,11 @@ impl Strategy for Dpor {
         if cut_short {
             self.go_on_without_failing(run.pending);
         }
+    }
+
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        branch.extend(self.nodes.iter().map(Node::branching));
+        true
     }
 
     fn sees_every_point(&self) -> bool {

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::estimate::{Estimate, Subtrees};
+use crate::estimate::{Branching, Estimate, Subtrees};
 use crate::rng::Rng;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
@@ -74,6 +74,12 @@ impl Strategy for Exhaustive {
         if let Order::Random(tree) = &mut self.order {
             tree.end();
         }
+    }
+
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        let Order::DepthFirst(path) = &self.order else { return false };
+        branch.extend(path.levels.iter().map(|level| Branching { done: level.choice, all: level.alternatives }));
+        true
     }
 
     fn estimate(&self) -> Option<Estimate> {
