@@ -18,7 +18,8 @@ pub use walks::Walks;
 pub struct Estimate {
     /// How many orders there seem to be.
     pub orders: f64,
-    /// By how much of itself that may be wrong, at two standard errors; `None` where nothing is known of the error.
+    /// By how much of itself that may be wrong, at two standard errors; `None` where there is nothing to tell: the search is
+    /// done, or nothing is known of the error.
     pub error: Option<f64>,
 }
 
@@ -26,10 +27,10 @@ impl Estimate {
     /// There are exactly so many.
     #[must_use]
     pub fn exactly(orders: u64) -> Self {
-        Self { orders: orders as f64, error: Some(0.0) }
+        Self { orders: orders as f64, error: None }
     }
 
-    /// The least and the most orders there may be; `None` where nothing is known of the error.
+    /// The least and the most orders there may be, if the error is told.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         let off = self.orders * self.error?;
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(estimate.given_seen(99), estimate);
         assert_eq!(estimate.given_seen(130), Estimate { orders: 140.0, error: Some(10.0 / 140.0) });
         assert_eq!(estimate.given_seen(150), Estimate { orders: 151.0, error: None });
-        assert_eq!(Estimate::exactly(7).interval(), Some((7.0, 7.0)));
+        assert_eq!(Estimate { orders: 2.0, error: Some(3.0) }.interval(), Some((1.0, 8.0)), "there is at least one");
         assert_eq!(Estimate { orders: 7.0, error: None }.interval(), None);
     }
 

@@ -1,5 +1,7 @@
 //! The loop: strategy × program → report.
 
+mod progress;
+
 use std::time::{Duration, Instant};
 
 use crate::estimate::{Estimate, Walks};
@@ -10,6 +12,8 @@ use crate::schedule::Divergence;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point, Program, System, Variant};
 use crate::trace::{Effect, Trace};
+
+pub use progress::{Counts, Pace, Progress, covered, left};
 
 /// How far a search may go.
 #[derive(Clone, Debug)]
@@ -50,7 +54,7 @@ pub struct Report {
     pub executions: u64,
     /// Executions given up because nothing new lay beyond.
     pub pruned: u64,
-    /// Executions that failed, probes not included unless the search ended with one.
+    /// Executions that failed; probes do not count, unless nothing else failed.
     pub failing: u64,
     /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
     pub probes: u64,
@@ -196,7 +200,9 @@ impl<'s> Search<'s> {
     #[must_use]
     pub fn report(self) -> Report {
         let estimate = self.strategy.estimate().or_else(|| self.walks.estimate());
-        Report { elapsed: self.started.elapsed(), estimate, ..self.report }
+        // What a probe found counts only where the search itself has not come to a failure.
+        let failing = self.report.failing.max(u64::from(self.report.found.is_some()));
+        Report { elapsed: self.started.elapsed(), estimate, failing, ..self.report }
     }
 
     fn budget_spent(&mut self) -> bool {
@@ -231,8 +237,7 @@ impl<'s> Search<'s> {
         self.report.executions += u64::from(!probing && outcome.is_some());
         self.report.pruned += u64::from(!probing && outcome.is_none());
         if let Some(Outcome::Failed(failure)) = outcome {
-            // A search that goes on meets the failure of a probe again.
-            self.report.failing += u64::from(!probing || !self.limits.keep_going);
+            self.report.failing += u64::from(!probing);
             if self.report.found.is_none() {
                 let seed = if system.drew_random() { seed } else { 0 };
                 let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
