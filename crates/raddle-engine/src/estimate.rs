@@ -1,86 +1,56 @@
 //! How large the tree of decisions is, without walking all of it (ALGORITHMS.md §1).
 //!
-//! A uniform random walk tells by the product of the alternatives along it: the mean over walks is the number of orders,
-//! exactly in expectation (Knuth 1975), with an interval from the spread. A search in depth-first order tells by what it has
-//! seen of each subtree: the mean over the children it has visited, times all children (Eta's recursive rule), which jumps
-//! while it is young and is exact when it is done.
+//! A random walk stands for as many orders as one over its probability: the mean over walks is the number of orders, exactly in
+//! expectation (Knuth 1975), with an interval from the spread ([`Walks`]; how to walk is up to
+//! [`Probe`](crate::strategy::probe::Probe)). A search in depth-first order tells by what it has seen of each subtree
+//! ([`Estimator`]), which depends on where it began and is exact when it is done.
 
-use serde::{Deserialize, Serialize};
+mod estimator;
+pub mod futures;
+pub mod lengths;
+mod walks;
+
+pub use estimator::{Branching, Estimator, Kind, Subtrees};
+pub use walks::Walks;
 
 /// A number of orders, about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// How many orders there seem to be.
     pub orders: f64,
-    /// By how much of itself that may be wrong, at two standard errors; `None` where nothing is known of the error.
+    /// By how much of itself that may be wrong, at two standard errors; `None` where there is nothing to tell: the search is
+    /// done, or nothing is known of the error.
     pub error: Option<f64>,
 }
 
-/// The mean and the spread of the products of uniform random walks.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Walks {
-    walks: u64,
-    mean: f64,
-    /// Sum of squared differences from the mean.
-    spread: f64,
-}
-
-impl Walks {
-    /// Takes in a walk along which the numbers of alternatives multiply to `product`.
-    pub fn add(&mut self, product: f64) {
-        self.walks += 1;
-        let before = product - self.mean;
-        self.mean += before / self.walks as f64;
-        self.spread += before * (product - self.mean);
-    }
-
-    /// Takes in other walks.
-    pub fn join(&mut self, other: &Self) {
-        let walks = self.walks + other.walks;
-        if other.walks == 0 || walks == 0 {
-            return;
-        }
-        let apart = other.mean - self.mean;
-        let share = other.walks as f64 / walks as f64;
-        self.spread += other.spread + apart * apart * self.walks as f64 * share;
-        self.mean += apart * share;
-        self.walks = walks;
-    }
-
-    /// What the walks tell; `None` before the second.
+impl Estimate {
+    /// There are exactly so many.
     #[must_use]
-    pub fn estimate(&self) -> Option<Estimate> {
-        if self.walks < 2 || !self.mean.is_finite() {
-            return None;
-        }
-        let variance = self.spread / (self.walks - 1) as f64;
-        let error = 2.0 * (variance / self.walks as f64).sqrt() / self.mean;
-        Some(Estimate { orders: self.mean, error: Some(error) })
-    }
-}
-
-/// One level of a depth-first path: what is known of the subtrees of the children that are done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Subtrees {
-    sum: f64,
-    done: u32,
-}
-
-impl Subtrees {
-    /// A child's subtree is done and has about so many leaves.
-    pub fn add(&mut self, leaves: f64) {
-        self.sum += leaves;
-        self.done += 1;
+    pub fn exactly(orders: u64) -> Self {
+        Self { orders: orders as f64, error: None }
     }
 
-    /// The leaves below this level, where `current` are those below the child being walked, if one is.
+    /// The least and the most orders there may be, if the error is told.
     #[must_use]
-    pub fn leaves(&self, alternatives: u32, current: Option<f64>) -> f64 {
-        let visited = f64::from(self.done + u32::from(current.is_some()));
-        if visited == 0.0 {
-            f64::from(alternatives)
-        } else {
-            (self.sum + current.unwrap_or(0.0)) / visited * f64::from(alternatives)
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let off = self.orders * self.error?;
+        Some(((self.orders - off).max(1.0).min(self.orders), self.orders + off))
+    }
+
+    /// The same when it is known that there are more than `seen`. What is left of the interval is what can still be true; if that
+    /// is nothing, there is at least what was seen.
+    #[must_use]
+    pub fn given_seen(self, seen: u64) -> Self {
+        let seen = seen as f64;
+        if self.orders > seen {
+            return self;
+        }
+        match self.interval() {
+            Some((_, most)) if most > seen => {
+                let orders = f64::midpoint(seen, most);
+                Self { orders, error: Some((most - orders) / orders) }
+            }
+            _ => Self { orders: seen + 1.0, error: None },
         }
     }
 }
@@ -130,6 +100,17 @@ mod tests {
             let orders = report.estimate.expect("an estimate").orders;
             assert!((orders - truth).abs() < 1e-6 && report.executions as f64 == truth, "{steps:?}: {orders}");
         }
+    }
+
+    #[test]
+    fn what_was_seen_bounds_what_there_is() {
+        let estimate = Estimate { orders: 100.0, error: Some(0.5) };
+        assert_eq!(estimate.interval(), Some((50.0, 150.0)));
+        assert_eq!(estimate.given_seen(99), estimate);
+        assert_eq!(estimate.given_seen(130), Estimate { orders: 140.0, error: Some(10.0 / 140.0) });
+        assert_eq!(estimate.given_seen(150), Estimate { orders: 151.0, error: None });
+        assert_eq!(Estimate { orders: 2.0, error: Some(3.0) }.interval(), Some((1.0, 8.0)), "there is at least one");
+        assert_eq!(Estimate { orders: 7.0, error: None }.interval(), None);
     }
 
     #[test]

@@ -26,6 +26,12 @@ impl Rng {
         out
     }
 
+    /// A number from 0 to 1, without 1.
+    #[inline]
+    pub fn fraction(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A number below `n`, each equally likely (Lemire's method: no division but in the rare rejected case).
     ///
     /// # Panics

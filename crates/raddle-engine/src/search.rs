@@ -3,12 +3,14 @@
 //! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
 //! [`Seat`] and works from there, on a thread of its own, until the search is over.
 
+mod progress;
 mod worker;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Seat, Status};
 use crate::board::{Local, Remains, Tally};
@@ -60,8 +62,10 @@ pub struct Report {
     pub executions: u64,
     /// Executions given up because nothing new lay beyond.
     pub pruned: u64,
-    /// Executions that failed.
+    /// Executions that failed; probes do not count, unless nothing else failed.
     pub failing: u64,
+    /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
+    pub probes: u64,
     /// Executions in which the program left out orders on a guess; see [`System::left_out`].
     pub guessed: u64,
     /// Executions in which the program drew random numbers. Who draws which depends on who draws first, so such executions are
@@ -131,6 +135,8 @@ pub struct Search {
     limits: Limits,
     name: &'static str,
     reduces: bool,
+    /// The strategy runs nothing twice and knows when it is done.
+    systematic: bool,
     started: Instant,
     workers: usize,
     /// Workers that have not left.
@@ -178,6 +184,7 @@ impl Search {
             limits: limits.clone(),
             name: strategy.name(),
             reduces: strategy.reduces(),
+            systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
             started: Instant::now(),
             workers,
             active: AtomicUsize::new(workers),
@@ -235,6 +242,15 @@ impl Search {
         last
     }
 
+    /// What is known of the number of orders when so many executions have been run: by the strategy's own book, or by walks.
+    fn estimate(&self, done: bool, run: u64, own: Option<Estimate>, walks: Option<Estimate>) -> Option<Estimate> {
+        match own {
+            _ if self.systematic && done => Some(Estimate::exactly(run)),
+            Some(own) if self.systematic => Some(own.given_seen(run)),
+            own => own.or(walks),
+        }
+    }
+
     /// What was found, once all workers have stopped.
     #[must_use]
     pub fn close(&self, seats: Vec<Seat<'_>>) -> Report {
@@ -244,11 +260,12 @@ impl Search {
     /// What was found, and what is left to do, once all workers have stopped.
     #[must_use]
     pub fn leave(&self, mut seats: Vec<Seat<'_>>) -> (Report, Remains) {
-        let alone = if let [seat] = &mut seats[..] { Some(seat) } else { None };
-        let (own, covered) = alone.map_or((None, None), |seat| (seat.estimate(), seat.covered()));
+        let first = seats.first_mut();
+        let (own, covered) = first.map_or((None, None), |seat| (seat.estimate(), seat.covered()));
         drop(seats);
         let remains = self.board.remains();
-        let Tally { executions, pruned, failing, guessed, drew, steps, longest, walks, found } = remains.total.clone();
+        let Tally { executions, pruned, failing, probes, guessed, drew, steps, longest, walks, found } =
+            remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
         let whole = guessed == 0 && !(self.reduces && drew > 0);
         let ended = match (&found, remains.is_empty()) {
@@ -261,12 +278,14 @@ impl Search {
             strategy: self.name,
             executions,
             pruned,
-            failing,
+            // What a probe found counts only where the search itself has not come to a failure.
+            failing: failing.max(u64::from(found.is_some())),
+            probes,
             guessed,
             drew,
             steps,
             longest,
-            estimate: own.or_else(|| walks.estimate()),
+            estimate: self.estimate(ended == Ended::Done(remains.claim), executions, own, walks.estimate()),
             reduced: self.reduces,
             covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
             elapsed: self.started.elapsed(),

@@ -9,6 +9,8 @@ pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
 pub mod preemption;
+pub mod probe;
+pub mod probed;
 pub mod random;
 pub mod round_robin;
 
@@ -17,7 +19,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::dpor::{Levels, News, Trunk};
-use crate::estimate::Estimate;
+use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
 use crate::piece::Piece;
 use crate::system::{Action, Choice, Pending, Point, Variant};
@@ -49,7 +51,21 @@ pub trait Strategy: Send {
         false
     }
 
-    /// How many orders there are, as far as the strategy can tell from its own book-keeping. Asked at the end of a search.
+    /// Whether the execution that has just begun is a [probe](probe::Probe), which is counted apart from the search itself.
+    /// Asked once for each.
+    fn probing(&self) -> bool {
+        false
+    }
+
+    /// Leaves in `branch`, which is given empty, the points along the execution that has just [ended](Self::end), from the root
+    /// of the tree that the strategy walks in depth-first order; false if it walks otherwise. Asked by who
+    /// [estimates](crate::estimate::Estimator) from that.
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        let _ = branch;
+        false
+    }
+
+    /// How many orders there are, as far as the strategy can tell. Asked at the end of a search, and while it runs.
     fn estimate(&self) -> Option<Estimate> {
         None
     }
@@ -156,6 +172,15 @@ pub enum Given {
     Pieces(Vec<Piece>),
     #[doc(hidden)]
     Levels(Levels),
+}
+
+/// What a search counts, where it is to see each once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Every order of the steps.
+    Orders,
+    /// Orders that differ in more than the order of independent steps.
+    Traces,
 }
 
 /// Whether there is more to do.

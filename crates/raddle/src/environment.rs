@@ -11,6 +11,9 @@ pub(crate) struct Environment {
     names: fn() -> Vec<String>,
 }
 
+/// Whether to tell how far a search has come. No setting of a test: it is about who looks.
+const PROGRESS: &str = "RADDLE_PROGRESS";
+
 impl Environment {
     /// That of the process.
     pub(crate) fn of_the_process() -> Self {
@@ -20,7 +23,7 @@ impl Environment {
 
     /// The settings made here.
     pub(crate) fn settings(&self) -> Result<Settings, SettingError> {
-        let known = || TABLE.iter().filter_map(|setting| setting.variable);
+        let known = || TABLE.iter().filter_map(|setting| setting.variable).chain([PROGRESS]);
         if let Some(name) = (self.names)().into_iter().find(|n| n.starts_with("RADDLE_") && !known().any(|k| k == n)) {
             return Err(SettingError::Unknown { name, allowed: known().collect::<Vec<_>>().join(", ") });
         }
@@ -35,6 +38,19 @@ impl Environment {
     /// Whether panics are to come with backtraces.
     pub(crate) fn backtraces(&self) -> bool {
         (self.lookup)("RUST_BACKTRACE").is_some_and(|value| value != "0")
+    }
+
+    /// Whether to tell how far a search has come, on a terminal or elsewhere.
+    pub(crate) fn progress(&self, on_terminal: bool) -> Result<bool, SettingError> {
+        let Some(value) = (self.lookup)(PROGRESS) else { return Ok(on_terminal) };
+        match value.to_str() {
+            Some("1") => Ok(true),
+            Some("0") => Ok(false),
+            _ => {
+                let value = value.to_string_lossy().into_owned();
+                Err(SettingError::Value { setting: PROGRESS, value, allowed: "`1` or `0`" })
+            }
+        }
     }
 
     /// Whether a report may be coloured, on a terminal or elsewhere.
@@ -66,6 +82,18 @@ mod tests {
         let typo = Environment { lookup: |_| None, names: || vec!["PATH".to_owned(), "RADDLE_SED".to_owned()] };
         let error = typo.settings().err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.starts_with("there is no setting `RADDLE_SED`; there are: RADDLE_STRATEGY, "), "{error}");
+    }
+
+    #[test]
+    fn progress_is_for_terminals_unless_said_otherwise() {
+        let of = |lookup| Environment { lookup, names: || vec![PROGRESS.to_owned()] };
+        let (silent, on, off) = (of(|_| None), of(|_| Some("1".into())), of(|_| Some("0".into())));
+        assert!(silent.settings().is_ok(), "it is known");
+        let told = |environment: &Environment, on_terminal| environment.progress(on_terminal).ok();
+        assert_eq!((told(&silent, true), told(&silent, false)), (Some(true), Some(false)));
+        assert_eq!((told(&on, false), told(&off, true)), (Some(true), Some(false)));
+        let error = of(|_| Some("yes".into())).progress(true).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("RADDLE_PROGRESS is `yes`, which is not `1` or `0`"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
-use crate::strategy::{Dpor, Exhaustive, Pct, Portfolio, Preemption, Random, RoundRobin, Strategy};
+use crate::strategy::{Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, RoundRobin, Strategy};
 
 /// What a name stands for.
 pub(crate) enum Named {
@@ -25,14 +25,18 @@ static FORMS: [Form; 14] = [
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
     Form { written: "pct:DEPTH", seeded: true, make: |seed, depth| search(Pct::new(seed, depth)) },
     Form { written: "round-robin", seeded: false, make: |_, _| search(RoundRobin::new()) },
-    Form { written: "dpor", seeded: false, make: |_, _| search(Dpor::optimal()) },
-    Form { written: "dpor-source", seeded: false, make: |_, _| search(Dpor::source()) },
-    Form { written: "dpor-classic", seeded: false, make: |_, _| search(Dpor::classic()) },
+    Form { written: "dpor", seeded: false, make: |_, _| search(traces(Dpor::optimal())) },
+    Form { written: "dpor-source", seeded: false, make: |_, _| search(traces(Dpor::source())) },
+    Form { written: "dpor-classic", seeded: false, make: |_, _| search(traces(Dpor::classic())) },
     Form { written: "preemption", seeded: false, make: |_, _| search(Preemption::unbounded()) },
     Form { written: "preemption:BOUND", seeded: false, make: |_, bound| search(Preemption::up_to(bound)) },
-    Form { written: "exhaustive", seeded: false, make: |_, _| search(Exhaustive::depth_first()) },
-    Form { written: "exhaustive:breadth-first", seeded: false, make: |_, _| search(Exhaustive::breadth_first()) },
-    Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(Exhaustive::random(seed)) },
+    Form { written: "exhaustive", seeded: false, make: |_, _| search(orders(Exhaustive::depth_first())) },
+    Form {
+        written: "exhaustive:breadth-first",
+        seeded: false,
+        make: |_, _| search(orders(Exhaustive::breadth_first())),
+    },
+    Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(orders(Exhaustive::random(seed))) },
     Form { written: "replay", seeded: false, make: |_, _| Named::Replay },
 ];
 
@@ -41,6 +45,16 @@ const PCT_DEPTH: u32 = 3;
 
 fn search(strategy: impl Strategy + 'static) -> Named {
     Named::Search(Box::new(strategy))
+}
+
+/// With probes, which say how many orders there are if there are many.
+fn orders<S: Strategy>(strategy: S) -> Probed<S> {
+    Probed::new(strategy, Counting::Orders)
+}
+
+/// With probes, which say how many traces there are if there are many.
+fn traces<S: Strategy>(strategy: S) -> Probed<S> {
+    Probed::new(strategy, Counting::Traces)
 }
 
 impl Form {

@@ -14,6 +14,8 @@ pub struct Tally {
     pub pruned: u64,
     /// Executions that failed.
     pub failing: u64,
+    /// Executions beside the search itself, to find out how large it is.
+    pub probes: u64,
     /// Executions in which the program left out orders on a guess.
     pub guessed: u64,
     /// Executions in which the program drew random numbers.
@@ -22,7 +24,8 @@ pub struct Tally {
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
-    /// What uniform walks tell of the size of the tree.
+    /// What uniform walks tell of the size of the tree; only what was run since the search was taken up.
+    #[serde(skip)]
     pub walks: Walks,
     /// The failure to report.
     #[serde(skip)]
@@ -33,7 +36,7 @@ impl Tally {
     /// Executions of any kind.
     #[must_use]
     pub fn run(&self) -> u64 {
-        self.executions + self.pruned
+        self.executions + self.pruned + self.probes
     }
 
     /// Takes in what was done after this.
@@ -42,11 +45,12 @@ impl Tally {
         self.executions += other.executions;
         self.pruned += other.pruned;
         self.failing += other.failing;
+        self.probes += other.probes;
         self.guessed += other.guessed;
         self.drew += other.drew;
         self.steps += other.steps;
         self.longest = self.longest.max(other.longest);
-        self.walks.join(&other.walks);
+        self.walks.merge(&other.walks);
         if let Some(mut found) = other.found {
             if found.number.is_none() {
                 found.after += before;

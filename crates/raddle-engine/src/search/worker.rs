@@ -232,22 +232,21 @@ impl<'s> Seat<'s> {
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + 1));
-        match outcome {
-            None => self.tally.pruned += 1,
-            Some(Outcome::Completed) => self.tally.executions += 1,
-            Some(Outcome::Failed(failure)) => {
-                self.tally.executions += 1;
-                self.tally.failing += 1;
-                if self.tally.found.is_none() {
-                    let seed = if system.drew_random() { seed } else { 0 };
-                    let remark = self.strategy.get().remark();
-                    self.tally.found = Some(Found { remark, ..self.found(*failure, seed, number) });
-                }
+        let probing = self.strategy.get().probing();
+        self.tally.probes += u64::from(probing);
+        self.tally.executions += u64::from(!probing && outcome.is_some());
+        self.tally.pruned += u64::from(!probing && outcome.is_none());
+        if let Some(Outcome::Failed(failure)) = outcome {
+            self.tally.failing += u64::from(!probing);
+            if self.tally.found.is_none() {
+                let seed = if system.drew_random() { seed } else { 0 };
+                let remark = self.strategy.get().remark();
+                self.tally.found = Some(Found { remark, ..self.found(*failure, seed, number) });
             }
         }
         drop(system);
         self.done += 1;
-        self.allowed = self.allowed.saturating_sub(1);
+        self.allowed = self.allowed.saturating_sub(u64::from(!probing));
         self.look_up();
     }
 

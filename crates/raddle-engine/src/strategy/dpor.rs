@@ -41,6 +41,7 @@ pub use self::share::{Levels, News};
 #[doc(hidden)]
 pub use self::trunk::Trunk;
 use self::wakeup::{Branch, Item, is_odd};
+use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
@@ -461,6 +462,11 @@ impl Strategy for Dpor {
 
     fn sharing(&mut self) -> Sharing<'_> {
         Sharing::ByPiece(self)
+    }
+
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        branch.extend(self.nodes.iter().map(Node::branching));
+        true
     }
 
     fn sees_every_point(&self) -> bool {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::breadth_first::Frontier;
 use self::depth_first::Path;
 use self::random::Tree;
-use crate::estimate::{Estimate, Subtrees};
+use crate::estimate::{Branching, Estimate, Subtrees};
 use crate::piece::Piece;
 use crate::strategy::{Bound, ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point};
@@ -102,6 +102,12 @@ impl Strategy for Exhaustive {
         if let Order::Random(tree) = &mut self.order {
             tree.end();
         }
+    }
+
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        let Order::DepthFirst(path) = &self.order else { return false };
+        branch.extend(path.levels().iter().map(|level| Branching { done: level.choice, all: level.alternatives }));
+        true
     }
 
     fn estimate(&self) -> Option<Estimate> {

@@ -21,11 +21,11 @@ fn explored(text: &str, mut dpor: Dpor) -> (u128, u64, u128) {
     (report.executions.into(), report.pruned, report.failing.into())
 }
 
-fn readers(n: u32) -> String {
+pub(crate) fn readers(n: u32) -> String {
     format!("shared x = 0; thread w {{ store(x, 1); }} thread r(i in 1..={n}) {{ load(x); }}")
 }
 
-fn lastzero(n: u32) -> String {
+pub(crate) fn lastzero(n: u32) -> String {
     format!(
         "shared a[{}] = 0; thread reader {{ i = {n}; while load(a[i]) != 0 {{ i = i - 1; }} }}
          thread writer(j in 1..={n}) {{ t = load(a[j - 1]); store(a[j], t + 1); }}",
@@ -35,24 +35,24 @@ fn lastzero(n: u32) -> String {
 
 /// Only the inserters that are named: those of PUBLISHED.md that meet nobody are left out, for the oracle looks at every
 /// state, and they multiply those without adding a trace.
-fn indexer(threads: &[u32]) -> String {
+pub(crate) fn indexer(threads: &[u32]) -> String {
     let insert = "m = 1; while m <= 4 { w = m * 11 + t; h = w * 7 % 128;
         while !cas(table[h], 0, w) { h = (h + 1) % 128; } m = m + 1; }";
     let threads = threads.iter().map(|t| format!("thread inserter(t in {t}..={t}) {{ {insert} }}\n"));
     format!("shared table[128] = 0;\n{}", threads.collect::<String>())
 }
 
-fn counters(n: u32, variables: &[&str]) -> String {
+pub(crate) fn counters(n: u32, variables: &[&str]) -> String {
     let declared: Vec<_> = variables.iter().map(|name| format!("{name} = 0")).collect();
     let adds: String = variables.iter().map(|name| format!("add({name}, 1); ")).collect();
     format!("shared {}; thread t(i in 1..={n}) {{ {adds}}}", declared.join(", "))
 }
 
-fn lock2x(n: u32) -> String {
+pub(crate) fn lock2x(n: u32) -> String {
     format!("mutex m; thread t(i in 1..={n}) {{ lock(m); unlock(m); lock(m); unlock(m); }}")
 }
 
-fn philosophers(n: u32) -> String {
+pub(crate) fn philosophers(n: u32) -> String {
     format!(
         "mutex fork[{n}]; thread p(i in 0..={}) {{ j = (i + 1) % {n};
          lock(fork[i]); lock(fork[j]); unlock(fork[j]); unlock(fork[i]); }}",
@@ -60,26 +60,26 @@ fn philosophers(n: u32) -> String {
     )
 }
 
-fn fib(n: u32) -> String {
+pub(crate) fn fib(n: u32) -> String {
     let half =
         |me: &str| format!("k = 0; while k < {n} {{ a = load(x); b = load(y); store({me}, a + b); k = k + 1; }}");
     format!("shared x = 1, y = 1; thread p {{ {} }} thread q {{ {} }}", half("x"), half("y"))
 }
 
-fn senders(n: u32, order: &str) -> String {
+pub(crate) fn senders(n: u32, order: &str) -> String {
     format!(
         "channel c: {order}; thread s(i in 1..={n}) {{ send(c, i); }}
          thread r {{ k = 0; while k < {n} {{ recv(c); k = k + 1; }} }}"
     )
 }
 
-fn one_sender(order: &str) -> String {
+pub(crate) fn one_sender(order: &str) -> String {
     format!(
         "channel c: {order}; thread s {{ send(c, 1); send(c, 2); send(c, 3); }} thread r {{ recv(c); recv(c); recv(c); }}"
     )
 }
 
-fn two_phase_commit(n: u32) -> String {
+pub(crate) fn two_phase_commit(n: u32) -> String {
     format!(
         "channel votes: unordered; thread participant(i in 1..={n}) {{ send(votes, choose(2)); }}
          thread coordinator {{ k = 0; yes = 0; while k < {n} {{ yes = yes + recv(votes); k = k + 1; }} }}"

@@ -2,6 +2,7 @@
 
 mod counts;
 mod errors;
+mod estimates;
 mod files;
 mod generated;
 mod meaning;

@@ -5,6 +5,7 @@ mod barrier;
 mod cell;
 mod choice;
 mod condvar;
+mod estimates;
 mod explore;
 mod hard_cases;
 mod lazy_lock;

@@ -74,7 +74,7 @@ fn no_failure(report: &Report) -> String {
 }
 
 /// So many of all orders, if it is known about how many those are.
-fn share(executions: u64, estimate: Option<Estimate>) -> String {
+pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
     let Some(Estimate { orders: all, error }) = estimate else {
         return orders(executions);
     };

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::wakeup::{Branch, Item, is_odd};
+use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label};
 use crate::system::{Choice, Point};
@@ -36,6 +37,13 @@ impl Node {
 
     pub fn choice(&self) -> Choice {
         Choice(self.taken)
+    }
+
+    /// What was run from here, what is being run, and what is to be.
+    pub fn branching(&self) -> Branching {
+        let count = |n: usize| u32::try_from(n).expect("raddle bug: more than 2^32 children");
+        let done = self.sleep.len() - self.asleep;
+        Branching { done: count(done), all: count(done + 1 + self.tree.len()) }
     }
 
     pub fn current(&self) -> (TaskId, Label) {

@@ -119,6 +119,9 @@ impl ByPiece for Dpor {
     }
 
     fn give(&mut self) -> Given {
+        if self.placed {
+            return Given::Nothing;
+        }
         let run = self.nodes.len().min(self.events.len());
         let Some(open) = (self.frozen..run).find(|&at| !self.nodes[at].tree.is_empty()) else { return Given::Nothing };
         let via = self.frozen.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));

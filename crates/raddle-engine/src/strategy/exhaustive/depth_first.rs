@@ -70,6 +70,10 @@ impl Path {
         self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(1.0, above))
     }
 
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
     pub fn place(&mut self, mut boughs: Vec<Bough>) {
         boughs.reverse();
         let first = boughs.pop().unwrap_or_default();

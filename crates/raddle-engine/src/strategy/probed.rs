@@ -1,0 +1,290 @@
+//! A systematic search that says how large it is: random [probes](Probe) beside it, counted apart.
+//!
+//! Most searches are done before anybody would ask, so the first executions are run plainly, and until then the estimate is
+//! what Eta's rule makes of them. A search that is not done by then runs about a hundred probes at once, and one more now and
+//! then for as long as it lasts, so that the interval gets narrower while the search goes on. A probe is an execution like any
+//! other: if it fails, a failure is found.
+
+use crate::estimate::{Branching, Estimate, Estimator, Kind};
+use crate::strategy::probe::Probe;
+use crate::strategy::{Bound, Counting, Decision, Next, Run, Sharing, Strategy};
+use crate::system::{Choice, Point};
+use crate::trace::Trace;
+
+/// A systematic strategy and its probes.
+#[derive(Debug)]
+pub struct Probed<S> {
+    inner: S,
+    probe: Probe,
+    /// Probes still to be run before the search goes on.
+    wanted: u64,
+    probing: bool,
+    probed: bool,
+    plain: Plain,
+    estimator: Estimator,
+    kind: Kind,
+    branch: Vec<Branching>,
+}
+
+/// What was run by the search itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plain {
+    executions: u64,
+    complete: u64,
+    steps: u64,
+}
+
+/// Executions after which a search is a long one.
+const LONG: u64 = 1_000;
+
+/// Executions and steps after which one is, too: executions may be long themselves.
+const LONG_BY_STEPS: (u64, u64) = (200, 200_000);
+
+/// Probes of a long search before it goes on, without the pilots.
+const PROBES: u64 = 100;
+
+/// From then on, one probe for so many executions.
+const BETWEEN: u64 = 200;
+
+impl<S: Strategy> Probed<S> {
+    /// Around a search that is to see each order, or each trace, once.
+    #[must_use]
+    pub fn new(inner: S, counting: Counting) -> Self {
+        Self {
+            inner,
+            probe: Probe::new(counting, 0),
+            wanted: 0,
+            probing: false,
+            probed: false,
+            plain: Plain::default(),
+            estimator: Estimator::new(Kind::Recursive),
+            kind: Kind::Knuth,
+            branch: Vec::new(),
+        }
+    }
+
+    /// Estimates by another rule, for comparison. With any but [`Kind::Knuth`] there are no probes.
+    #[must_use]
+    pub fn estimating(self, kind: Kind) -> Self {
+        let first = if kind == Kind::Knuth { Kind::Recursive } else { kind };
+        Self { kind, estimator: Estimator::new(first), ..self }
+    }
+
+    /// The probes so far.
+    #[must_use]
+    pub fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    fn is_long(&self) -> bool {
+        let Plain { executions, steps, .. } = self.plain;
+        executions >= LONG || (executions >= LONG_BY_STEPS.0 && steps >= LONG_BY_STEPS.1)
+    }
+
+    /// Probes that are due before the next execution of the search.
+    fn due(&self) -> u64 {
+        match (self.kind, self.probed) {
+            (Kind::Knuth, false) if self.is_long() => Probe::PILOTS + PROBES,
+            (Kind::Knuth, true) if self.plain.executions.is_multiple_of(BETWEEN) => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether the search has not come to its end just here, as far as can be told.
+    fn goes_on(&mut self) -> bool {
+        match self.inner.sharing() {
+            Sharing::ByPiece(by_piece) => by_piece.rest().is_some(),
+            _ => true,
+        }
+    }
+
+    fn begin_probe(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.probing = true;
+        self.probed = true;
+        self.wanted -= 1;
+        self.probe.begin(prefix)
+    }
+
+    fn learn(&mut self, run: &Run<'_>) {
+        let complete = run.outcome.is_some();
+        self.plain.executions += 1;
+        self.plain.complete += u64::from(complete);
+        self.plain.steps += run.trace.len() as u64;
+        if self.kind != Kind::Knuth || !self.probed {
+            self.branch.clear();
+            if self.inner.branching(&mut self.branch) {
+                self.estimator.add(&self.branch, complete);
+            }
+        }
+    }
+}
+
+impl<S: Strategy> Strategy for Probed<S> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        if self.wanted > 0 {
+            return self.begin_probe(prefix);
+        }
+        self.probing = false;
+        let due = self.due();
+        if due > 0 && self.goes_on() {
+            self.wanted = due;
+            return self.begin_probe(prefix);
+        }
+        self.inner.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        if self.probing { self.probe.choose(at, so_far) } else { self.inner.choose(at, so_far) }
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        if self.probing {
+            self.probe.end(run);
+        } else {
+            self.inner.end(run);
+            self.learn(run);
+        }
+    }
+
+    fn sees_every_point(&self) -> bool {
+        self.inner.sees_every_point() || self.probe.sees_every_point()
+    }
+
+    fn probing(&self) -> bool {
+        self.probing
+    }
+
+    fn branching(&self, branch: &mut Vec<Branching>) -> bool {
+        self.inner.branching(branch)
+    }
+
+    /// Never less than what was seen.
+    fn estimate(&self) -> Option<Estimate> {
+        let probes = if self.kind == Kind::Knuth { self.probe.estimate() } else { None };
+        let estimate = probes.or_else(|| self.estimator.estimate()).or_else(|| self.inner.estimate());
+        estimate.map(|estimate| estimate.given_seen(self.plain.complete))
+    }
+
+    fn wants_pending(&self) -> bool {
+        self.inner.wants_pending() || self.probe.wants_pending()
+    }
+
+    /// Other workers only search.
+    fn sharing(&mut self) -> Sharing<'_> {
+        self.inner.sharing()
+    }
+
+    fn revisits(&self) -> bool {
+        self.inner.revisits()
+    }
+
+    fn reduces(&self) -> bool {
+        self.inner.reduces()
+    }
+
+    fn covered(&self) -> Option<Bound> {
+        self.inner.covered()
+    }
+
+    fn remark(&self) -> Option<String> {
+        if self.probing { None } else { self.inner.remark() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+    use crate::search::{Limits, Report, search};
+    use crate::strategy::Claim;
+    use crate::strategy::exhaustive::Exhaustive;
+
+    fn run(steps: &[u32], kind: Kind, executions: Option<u64>) -> Report {
+        let mut strategy = Probed::new(Exhaustive::depth_first(), Counting::Orders).estimating(kind);
+        search(&mut Counters::new(steps), &mut strategy, &Limits { executions, ..Limits::default() })
+    }
+
+    #[test]
+    fn a_short_search_is_not_probed() {
+        let report = run(&[4, 4], Kind::Knuth, None);
+        assert_eq!((report.executions, report.probes, report.estimate), (70, 0, Some(Estimate::exactly(70))));
+        let just_long = run(&[4, 10], Kind::Knuth, None);
+        assert_eq!((just_long.executions, just_long.probes), (1_001, Probe::PILOTS + PROBES));
+        assert_eq!(run(&[4, 10], Kind::Knuth, Some(1_000)).probes, 0);
+    }
+
+    #[test]
+    fn a_long_one_is_and_its_counts_are_the_same() {
+        let report = run(&[3, 3, 3], Kind::Knuth, None);
+        assert!(report.verified());
+        assert_eq!((report.executions, report.estimate), (1_680, Some(Estimate::exactly(1_680))));
+        // All at once after 1,000 executions, and one each after 1,200, 1,400 and 1,600.
+        assert_eq!(report.probes, Probe::PILOTS + PROBES + 3);
+    }
+
+    #[test]
+    fn estimates_are_never_less_than_what_was_seen() {
+        for executions in [1, 10, 100, 999, 1_000, 1_001, 1_300, 1_679] {
+            for kind in [Kind::Knuth, Kind::Recursive, Kind::WeightedBacktrack] {
+                let report = run(&[3, 3, 3], kind, Some(executions));
+                let orders = report.estimate.expect("an estimate at any time").orders;
+                assert!(orders > executions as f64, "{kind:?}: {orders} after {executions}");
+                assert!(kind == Kind::Knuth || report.probes == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_depth_first_order_tells_depends_on_where_it_begins() {
+        let orders = |kind, executions| run(&[5, 5, 5], kind, Some(executions)).estimate.expect("an estimate").orders;
+        let truth = 756_756.0;
+        let off = |kind| (orders(kind, 1_001) / truth).ln().abs();
+        assert!(off(Kind::Knuth) < 0.1, "{}", off(Kind::Knuth));
+        assert!(off(Kind::Recursive) > 1.0 && off(Kind::WeightedBacktrack) > 1.0, "these were not better than known");
+    }
+
+    #[test]
+    fn the_rule_of_the_estimator_is_that_of_the_path() {
+        for executions in [1, 7, 300, 1_500] {
+            let limits = Limits { executions: Some(executions), ..Limits::default() };
+            let plain = search(&mut Counters::new(&[3, 3, 3]), &mut Exhaustive::depth_first(), &limits);
+            let own = plain.estimate.expect("an estimate").given_seen(executions).orders;
+            let ours = run(&[3, 3, 3], Kind::Recursive, Some(executions)).estimate.expect("an estimate").orders;
+            assert!((own - ours).abs() < 1e-6 * own, "{own} and {ours}");
+        }
+    }
+
+    /// Three hundred executions, all the same.
+    struct Long(u64);
+
+    impl Strategy for Long {
+        fn name(&self) -> &'static str {
+            "long"
+        }
+
+        fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+            self.0 += 1;
+            if self.0 > 300 { Next::Done(Claim::Sampled) } else { Next::Run { seed: 0 } }
+        }
+
+        fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
+            Decision::Take(Choice(0))
+        }
+
+        fn end(&mut self, _: &Run<'_>) {}
+    }
+
+    #[test]
+    fn executions_that_are_long_make_a_search_long() {
+        let probes = |steps| {
+            let mut strategy = Probed::new(Long(0), Counting::Orders);
+            search(&mut Counters::new(&[steps, 1]), &mut strategy, &Limits::default()).probes
+        };
+        assert_eq!(probes(500), 0);
+        assert_eq!(probes(1_500), Probe::PILOTS + PROBES);
+    }
+}
