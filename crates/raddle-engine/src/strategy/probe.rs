@@ -21,7 +21,7 @@
 //! - by *length*: a task is the more likely the more steps it has to go, for where one task has many and the others have few, nearly
 //!   all orders begin with that one. For tasks that have nothing to do with one another this is exact;
 //! - *evenly*; where traces are counted, with the more weight the nearer a task is to the smallest conflict there is
-//!   ([`near`]).
+//!   (`near.rs`).
 //!
 //! Where traces are counted, both hardly ever take what has no part in that conflict. Otherwise the order of steps that do not
 //! matter to one another would be drawn at random, too, which makes some walks stand for many more traces than others.

@@ -207,5 +207,5 @@ fn a_probe_that_fails_has_found_a_failure() {
     let with = search(&mut program, &mut probed, &limits);
     let without = search(&mut program, &mut Exhaustive::depth_first(), &limits);
     assert_eq!((with.executions, with.failing), (without.executions, without.failing));
-    assert_eq!((with.executions, with.probes, without.probes), (2_772, 110 + 8, 0));
+    assert_eq!((with.executions, with.probes, without.probes), (2_772, 110 + 3, 0));
 }
