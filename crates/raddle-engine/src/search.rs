@@ -138,6 +138,7 @@ pub struct Search {
     /// The strategy runs nothing twice and knows when it is done.
     systematic: bool,
     started: Instant,
+    observer: Option<Box<dyn Fn(&Progress) + Send + Sync>>,
     workers: usize,
     /// Workers that have not left.
     active: AtomicUsize,
@@ -170,6 +171,12 @@ impl Search {
         Self::resume(strategy, limits, workers, Remains::of_all(piece, trunk))
     }
 
+    /// Tells `observer` now and then how far the search has come.
+    #[must_use]
+    pub fn observed(self, observer: Box<dyn Fn(&Progress) + Send + Sync>) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
     /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
     #[must_use]
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
@@ -186,6 +193,7 @@ impl Search {
             reduces: strategy.reduces(),
             systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
             started: Instant::now(),
+            observer: None,
             workers,
             active: AtomicUsize::new(workers),
             alone_for: warm_up.max(ALONE_FOR),
@@ -197,7 +205,9 @@ impl Search {
     /// The seat of the first worker.
     #[must_use]
     pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
-        Seat::new(self, Held::Lent(strategy))
+        let mut seat = Seat::new(self, Held::Lent(strategy));
+        seat.pace = self.observer.as_ref().map(|_| Pace::default());
+        seat
     }
 
     /// A seat for a worker that brings its own strategy, of the same kind as the first one's.
@@ -240,6 +250,20 @@ impl Search {
             std::thread::yield_now();
         }
         last
+    }
+
+    /// Tells how far the search has come; `uncommitted` is what the worker who says so has done since its latest commit.
+    fn tell(&self, uncommitted: &Tally, own: Option<Estimate>) {
+        let Some(observer) = &self.observer else { return };
+        let total = self.board.total();
+        let counts = Counts {
+            executions: total.executions + uncommitted.executions,
+            pruned: total.pruned + uncommitted.pruned,
+            failing: total.failing + uncommitted.failing,
+        };
+        let estimate = self.estimate(false, counts.executions, own, total.walks.estimate());
+        let new = if self.systematic { Progress::new } else { Progress::of_samples };
+        observer(&new(counts, estimate, self.started.elapsed()));
     }
 
     /// What is known of the number of orders when so many executions have been run: by the strategy's own book, or by walks.

@@ -107,6 +107,11 @@ impl Local {
         self.changed.notify_all();
     }
 
+    /// What was committed so far.
+    pub(crate) fn total(&self) -> Tally {
+        self.lock().total.clone()
+    }
+
     /// What was done and what is left; call when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();

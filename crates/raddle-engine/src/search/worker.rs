@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use super::{Found, Search, Spare, too_many_steps};
+use super::{Found, Pace, Search, Spare, too_many_steps};
 use crate::board::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::estimate::Estimate;
 use crate::ids::StepIx;
@@ -42,6 +42,8 @@ pub struct Seat<'s> {
     trace: Trace,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
+    /// When to tell how far the search has come; `None` if this worker does not.
+    pub(super) pace: Option<Pace>,
 }
 
 /// A strategy of the caller's or of this worker alone.
@@ -104,6 +106,7 @@ impl<'s> Seat<'s> {
             path: Vec::new(),
             trace: Trace::default(),
             next_look: (0, 0),
+            pace: None,
         }
     }
 
@@ -202,13 +205,18 @@ impl<'s> Seat<'s> {
         if self.allowed == 0 {
             return false;
         }
-        let Some(limit) = self.search.limits.time else { return true };
         let steps = self.tally.steps;
-        if self.done < self.next_look.0 && steps < self.next_look.1 {
+        let limit = self.search.limits.time;
+        if (limit.is_none() && self.pace.is_none()) || (self.done < self.next_look.0 && steps < self.next_look.1) {
             return true;
         }
         self.next_look = (self.done + 64, steps + 4_096);
-        let spent = self.search.started.elapsed() >= limit;
+        let elapsed = self.search.started.elapsed();
+        if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
+            let own = self.strategy.get().estimate();
+            self.search.tell(&self.tally, own);
+        }
+        let spent = limit.is_some_and(|limit| elapsed >= limit);
         if spent {
             self.search.board.stop();
         }
