@@ -100,6 +100,8 @@ pub enum Role {
     Takes,
     /// Lets those who wait to take the object go on.
     Gives,
+    /// The step ended a wait that could have ended by this clock instead. Nobody waits for it.
+    Timed,
     /// Whoever receives at the object may take the message that this step sends. Orders nothing: such an access is never
     /// dependent with another, and its effect does not count.
     Offers(Offer),

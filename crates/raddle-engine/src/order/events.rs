@@ -75,6 +75,8 @@ pub struct Event {
     pub found: Option<Word>,
     /// It changes something only if it finds this value.
     pub wants: Option<Word>,
+    /// The clock that it could have ended by instead, if it is the end of a wait; [`ObjectId::NONE`] if by none.
+    pub timed: ObjectId,
     /// The message it sends, and where that can be received, if receives choose there.
     pub offers: Option<(ObjectId, Offer)>,
     begin: u32,
@@ -85,7 +87,18 @@ impl Event {
     /// One that has not happened.
     #[must_use]
     pub fn pending(task: TaskId, label: Label, class: Class, object: ObjectId) -> Self {
-        Self { task, label, class, object, found: None, wants: None, offers: None, begin: 0, end: 0 }
+        Self {
+            task,
+            label,
+            class,
+            object,
+            found: None,
+            wants: None,
+            timed: ObjectId::NONE,
+            offers: None,
+            begin: 0,
+            end: 0,
+        }
     }
 }
 
@@ -107,6 +120,8 @@ struct Handed {
     touches: Vec<Touch>,
     /// The latest event, plus one, in which the task was let go on by another.
     apart: usize,
+    /// The event, plus one, in which the task was created.
+    born: usize,
 }
 
 impl Events {
@@ -118,6 +133,7 @@ impl Events {
         self.handed.iter_mut().for_each(|handed| {
             handed.touches.clear();
             handed.apart = 0;
+            handed.born = 0;
         });
         self.ends.clear();
     }
@@ -210,6 +226,7 @@ impl Events {
             object: step.access.object,
             found: step.found,
             wants: step.wants,
+            timed: ObjectId::NONE,
             offers: None,
             begin,
             end: self.mark(),
@@ -220,10 +237,12 @@ impl Events {
         let now = self.events.len();
         let owner = self.events[now - 1].task;
         let let_go = step.alternatives == 0 && (step.op.class == Class::Join || step.access.role == Role::Takes);
-        if step.task != owner || let_go {
-            self.handed_to(step.task).apart = now;
+        let handed = self.handed_to(step.task);
+        // What a new task does at once, it does in the step that created it.
+        if let_go || (step.task != owner && handed.born != now) {
+            handed.apart = now;
         }
-        let apart = self.handed_to(step.task).apart == now;
+        let apart = handed.apart == now;
         if step.op.class == Class::Join {
             self.inherit_from_ended(step);
         }
@@ -234,7 +253,11 @@ impl Events {
                     self.events[now - 1].offers = Some((access.object, offer));
                     continue;
                 }
+                if access.role == Role::Timed {
+                    self.events[now - 1].timed = access.object;
+                }
                 let role = match step.op.class {
+                    _ if access.role == Role::Timed => Role::Plain,
                     Class::Join => Role::Takes,
                     Class::Finish => Role::Gives,
                     _ => access.role,
@@ -266,7 +289,8 @@ impl Events {
         self.put(Touch::birth(child, Effect::Change, Role::Gives));
         let mut known = if apart { self.handed_to(parent).touches.clone() } else { Vec::new() };
         known.push(Touch::birth(child, Effect::Read, Role::Takes));
-        self.handed_to(child).touches = known;
+        let now = self.events.len();
+        *self.handed_to(child) = Handed { touches: known, apart: if apart { now } else { 0 }, born: now };
     }
 
     /// A task may have ended right after it was let go on: who waits for its end comes after all that it waited for.

@@ -30,22 +30,20 @@ use std::mem;
 
 use self::path::Node;
 use self::reversal::Second;
-use self::wakeup::{Branch, Item, is_odd};
+use self::wakeup::{Branch, Item};
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Effect, Role, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
 pub struct Dpor {
     algorithm: Algorithm,
     mistake: Option<Mistake>,
-    /// A wait was seen that may end by time or for no reason.
-    odd: bool,
     started: bool,
     nodes: Vec<Node>,
     /// What is to be run beyond the latest node.
@@ -109,7 +107,6 @@ impl Dpor {
         Self {
             algorithm,
             mistake: None,
-            odd: false,
             started: false,
             nodes: Vec::new(),
             beyond: Vec::new(),
@@ -158,6 +155,18 @@ impl Dpor {
             self.reverse(race, Second { event: index, previous });
         }
         self.races = races;
+        if self.events.get(index).timed.is_some() {
+            self.reverse_timed_wait(Second { event: index, previous });
+        }
+    }
+
+    /// What let a wait go on that has a time could have come too late.
+    fn reverse_timed_wait(&mut self, ended: Second) {
+        if let Some(first) = reversal::kept_from_timing_out(&self.events, &self.before, &self.nodes, ended) {
+            let instead = reversal::suppose_timed_out(&mut self.events, ended.event);
+            self.plan(first, Second { event: instead, ..ended }, ended.event);
+            self.events.forget();
+        }
     }
 
     fn reverse(&mut self, race: &Race, second: Second) {
@@ -224,49 +233,25 @@ impl Dpor {
     }
 
     /// What a task that cannot go on would do takes part, too.
-    fn reverse_races_with_pending(&mut self, action: &Action) {
-        let label = Label::Way(action.variant);
-        let Action { task, object, effect, role, .. } = *action;
+    fn reverse_races_with_pending(&mut self, pending: &Pending) {
+        let Action { task, object, effect, role, op, variant, .. } = pending.action;
         let mut touches = self.events.handed(task).to_vec();
         if object.is_some() {
             touches.retain(|touch| touch.object != object);
             touches.push(Touch { object, effect, role });
         }
-        let event = Event::pending(task, label, action.op.class, object);
+        if pending.clock.is_some() && pending.clock != object {
+            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Plain });
+        }
+        let mut event = Event::pending(task, Label::Way(variant), op.class, object);
+        event.timed = pending.clock;
         let index = self.events.suppose(event, touches);
         self.reverse_races_with(index);
-        self.events.forget();
-    }
-
-    /// A wait can end by time or for no reason only until it ends otherwise: where such a way out was lost, it is taken.
-    fn take_lost_ways_out(&mut self) {
-        for at in self.fresh..self.nodes.len() {
-            let (here, beyond) = self.nodes[at..].split_first_mut().expect("raddle bug: a node that is not there");
-            for place in 0..here.options.len() {
-                let option = here.options[place];
-                let kept = || beyond.first().is_some_and(|next| next.has(option.0, option.1));
-                if is_odd(option.1) && option.0 != here.current().0 && !kept() {
-                    here.add(option);
-                }
-            }
+        if pending.clock.is_some() && !pending.ready {
+            let timed_out = reversal::suppose_timed_out(&mut self.events, index);
+            self.reverse_races_with(timed_out);
+            self.events.forget();
         }
-    }
-
-    /// A wait ends for no reason only while somebody else can go on. At the end nobody can, so it has to while the latest event
-    /// that it did not depend on is still to come.
-    fn wake_while_others_can(&mut self, action: &Action) {
-        let Action { task, object, effect, role, variant, .. } = *action;
-        let last = self.before.len();
-        let Some(previous) = self.before.previous(task, last) else { return };
-        let free = |&at: &usize| {
-            let event = self.events.get(at);
-            let is_step = matches!(event.label, Label::Way(_));
-            is_step && event.task != task && !self.before.ordered(&self.events, at, previous)
-        };
-        let Some(first) = (0..previous).rev().find(free) else { return };
-        let event = Event::pending(task, Label::Way(variant), action.op.class, object);
-        let index = self.events.suppose(event, [Touch { object, effect, role }]);
-        self.plan(first, Second { event: index, previous: Some(previous) }, last);
         self.events.forget();
     }
 
@@ -296,9 +281,7 @@ impl Strategy for Dpor {
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         if mem::replace(&mut self.started, true) {
             if !self.advance() {
-                // Whether such a way out is there depends on what others can do, which the reduction follows by rules that have not
-                // been shown to lose nothing.
-                return Next::Done(if self.odd { Claim::Selective } else { Claim::Exhausted });
+                return Next::Done(Claim::Exhausted);
             }
             prefix.extend(self.nodes.iter().map(Node::choice));
             self.fresh = self.nodes.len() - 1;
@@ -315,7 +298,6 @@ impl Strategy for Dpor {
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
         let mut node = Node::new(at);
-        self.odd |= node.options.iter().any(|option| is_odd(option.1));
         if let Some(parent) = self.nodes.last() {
             node.sleep = parent.still_asleep(&self.events, depth - 1);
         }
@@ -333,7 +315,8 @@ impl Strategy for Dpor {
                     self.beyond = beyond;
                     true
                 }
-                None => false,
+                // What was planned is not possible after all; what goes without saying it would have led to is run all the same.
+                None => node.take_any(None, exact),
             }
         };
         if !taken {
@@ -364,18 +347,12 @@ impl Strategy for Dpor {
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;
-            if is_odd(Label::Way(pending.action.variant)) {
-                self.odd = true;
-                self.wake_while_others_can(&pending.action);
-                continue;
-            }
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
             if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
-                self.reverse_races_with_pending(&pending.action);
+                self.reverse_races_with_pending(pending);
             }
         }
-        self.take_lost_ways_out();
         if cut_short {
             self.go_on_without_failing(run.pending);
         }

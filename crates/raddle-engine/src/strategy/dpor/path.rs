@@ -1,9 +1,9 @@
 //! The execution being explored, as a path of nodes: what could have been done at each, what was, what is left.
 
-use super::wakeup::{Branch, Item, is_odd};
+use super::wakeup::{Branch, Item};
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label};
-use crate::system::{Choice, Point};
+use crate::system::{Choice, Point, Variant};
 
 /// A point on the path.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Node {
     /// Takes the option that switches tasks least, of those that are awake.
     pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
         let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
-        let ordinary = |&at: &usize| !is_odd(self.options[at].1);
+        let ordinary = |&at: &usize| self.options[at].1 != Label::Way(Variant::TimedOut);
         let stays = |&at: &usize| Some(self.options[at].0) == latest;
         let all = || (0..self.options.len()).filter(awake);
         let place =
