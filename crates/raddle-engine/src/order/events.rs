@@ -5,6 +5,9 @@
 //! So what such a step touches is handed on to the next event of its task, which thereby comes after both, while the event that
 //! it happened to follow does not.
 //!
+//! A task that has asked for a value gets it before anything else happens. So what is done with the value counts for the event
+//! that led to the question as well: others come before both or after both.
+//!
 //! Being created is an object too: the parent's event gives it and the child's first event takes it.
 
 use crate::ids::{ObjectId, StepIx, TaskId};
@@ -43,6 +46,11 @@ impl Touch {
     pub(crate) fn slot(self) -> usize {
         let number = self.object.number();
         if number >= BIRTHS { (number - BIRTHS) as usize * 2 + 1 } else { number as usize * 2 }
+    }
+
+    /// Whether it has to wait until somebody else gives.
+    pub(crate) fn takes(self) -> bool {
+        self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
     }
 
     /// Whether the order of the two makes a difference.
@@ -253,11 +261,10 @@ impl Events {
                     self.events[now - 1].offers = Some((access.object, offer));
                     continue;
                 }
-                if access.role == Role::Timed {
+                if access.role == Role::Timed && access.effect == Effect::Read {
                     self.events[now - 1].timed = access.object;
                 }
                 let role = match step.op.class {
-                    _ if access.role == Role::Timed => Role::Plain,
                     Class::Join => Role::Takes,
                     Class::Finish => Role::Gives,
                     _ => access.role,
@@ -283,6 +290,26 @@ impl Events {
         let event = self.events.last_mut().expect("raddle bug: a touch without an event");
         merge(&mut self.touches, event.begin as usize, touch);
         event.end = u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        let mut at = self.events.len() - 1;
+        while at > 0 && matches!(self.events[at].label, Label::Value(_)) {
+            at -= 1;
+            self.put_earlier(at, touch);
+        }
+    }
+
+    /// Adds a touch to an event that is not the latest.
+    #[cold]
+    fn put_earlier(&mut self, at: usize, touch: Touch) {
+        let Event { begin, end, .. } = self.events[at];
+        let mut touches = self.touches[begin as usize..end as usize].to_vec();
+        merge(&mut touches, 0, touch);
+        let more = touches.len() as u32 - (end - begin);
+        self.touches.splice(begin as usize..end as usize, touches);
+        self.events[at].end += more;
+        for later in &mut self.events[at + 1..] {
+            later.begin += more;
+            later.end += more;
+        }
     }
 
     fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool) {
@@ -303,7 +330,7 @@ impl Events {
 }
 
 /// Adds a touch to those from `begin` on; an object is there only once.
-fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
+pub(crate) fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
     match touches[begin..].iter_mut().find(|other| other.object == touch.object) {
         None => touches.push(touch),
         Some(other) => {
@@ -311,7 +338,9 @@ fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
                 other.effect = Effect::Change;
             }
             if other.role != touch.role {
-                other.role = Role::Plain;
+                // Whoever begins to wait for another time right after an end is still one who has ended a wait.
+                let timed = other.role == Role::Timed || touch.role == Role::Timed;
+                other.role = if timed { Role::Timed } else { Role::Plain };
             }
         }
     }

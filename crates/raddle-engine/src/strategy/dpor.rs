@@ -33,7 +33,7 @@ use self::reversal::Second;
 use self::wakeup::{Branch, Item};
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
-use crate::order::events::{Event, Events, Label, Touch};
+use crate::order::events::{Event, Events, Label, Touch, merge};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
@@ -129,10 +129,15 @@ impl Dpor {
         let widely = self.algorithm != Algorithm::Optimal;
         self.nodes.truncate(self.events.len());
         while let Some(node) = self.nodes.last_mut() {
-            if !node.tree.is_empty() {
+            let open = !node.tree.is_empty();
+            if open || node.gives_value() {
                 let done = self.nodes.len() - 1;
-                let node = &mut self.nodes[done];
-                node.sleep.push(Item::of(&self.events, done));
+                let item = self.nodes[done].done(&self.events, done);
+                self.note_value(done, &item);
+                self.nodes[done].sleep.push(item);
+            }
+            let node = self.nodes.last_mut().expect("raddle bug: the latest node is gone");
+            if open {
                 if let Some(beyond) = node.take_next(exact, widely) {
                     self.beyond = beyond;
                     return true;
@@ -141,6 +146,15 @@ impl Dpor {
             self.nodes.pop();
         }
         false
+    }
+
+    /// What a value touched counts for what led to the question.
+    fn note_value(&mut self, index: usize, item: &Item) {
+        if self.nodes[index].gives_value()
+            && let (Some(touches), Some(asker)) = (&item.touches, index.checked_sub(1))
+        {
+            touches.iter().for_each(|&touch| merge(&mut self.nodes[asker].given, 0, touch));
+        }
     }
 
     /// Plans what the event `index`, which may not have happened, makes necessary.
@@ -241,7 +255,7 @@ impl Dpor {
             touches.push(Touch { object, effect, role });
         }
         if pending.clock.is_some() && pending.clock != object {
-            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Plain });
+            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
         }
         let mut event = Event::pending(task, Label::Way(variant), op.class, object);
         event.timed = pending.clock;

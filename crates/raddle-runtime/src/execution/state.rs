@@ -432,9 +432,8 @@ impl State {
 
 /// What the end of a wait with a time is to the clock: it moves, or it is not held back by that time any more.
 fn end_of_timed_wait(variant: Variant) -> Access {
-    let (effect, role) =
-        if variant == Variant::TimedOut { (Effect::Change, Role::Plain) } else { (Effect::Read, Role::Timed) };
-    Access { object: CLOCK, effect, role, ordered: Ordered::RELAXED }
+    let effect = if variant == Variant::TimedOut { Effect::Change } else { Effect::Read };
+    Access { object: CLOCK, effect, role: Role::Timed, ordered: Ordered::RELAXED }
 }
 
 /// A wait that ends by time or for no reason takes nothing that was given.

@@ -422,6 +422,7 @@ enum Op {
     Load(usize),
     Store(usize, usize),
     Cas(usize, usize, usize),
+    CasWeak(usize, usize, usize),
     Lock(usize),
     Unlock(usize),
     TryLock(usize),
@@ -436,6 +437,7 @@ enum Op {
     Send(usize),
     TryRecv,
     Recv,
+    RecvTimeout,
     Choose,
     Sleep(u64),
     Panic,
@@ -455,7 +457,7 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed);
     let threads = 2 + rng.below(2) as usize;
     // Each program has a few kinds of operations, so that two of a kind meet.
-    let kinds: Vec<u32> = (0..3).map(|_| rng.below(12)).collect();
+    let kinds: Vec<u32> = (0..3).map(|_| rng.below(14)).collect();
     let mut thread = |_| {
         let mut ops = Vec::new();
         for _ in 0..2 + rng.below(2) {
@@ -474,7 +476,9 @@ fn generate(seed: u64) -> Vec<Vec<Op>> {
                 8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
                 9 => ops.push(Op::Choose),
                 10 => ops.push(Op::Sleep(5 * k as u64)),
-                _ => ops.push(Op::Panic),
+                11 => ops.push(Op::Panic),
+                12 => ops.push(Op::CasWeak(v, k - 1, k)),
+                _ => ops.push([Op::Send(k), Op::RecvTimeout, Op::Sleep(5 * k as u64)][rng.below(3) as usize]),
             }
         }
         ops
@@ -493,6 +497,9 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
             Op::Store(v, k) => shared.variables[v].store(k, SeqCst),
             Op::Cas(v, from, to) => {
                 note(usize::from(shared.variables[v].compare_exchange(from, to, SeqCst, SeqCst).is_ok()));
+            }
+            Op::CasWeak(v, from, to) => {
+                note(usize::from(shared.variables[v].compare_exchange_weak(from, to, SeqCst, SeqCst).is_ok()));
             }
             Op::Lock(v) if guards[v].is_none() => {
                 let mut guard = shared.locks[v].lock().unwrap();
@@ -550,6 +557,10 @@ fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
             Op::Send(k) => shared.sender.send(k).unwrap(),
             Op::TryRecv => note(shared.receiver.lock().unwrap().try_recv().unwrap_or(3)),
             Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
+            Op::RecvTimeout => {
+                let receiver = shared.receiver.lock().unwrap();
+                note(receiver.recv_timeout(Duration::from_millis(7)).unwrap_or(3));
+            }
             Op::Choose => note(choose(2)),
             Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
             Op::Panic => {

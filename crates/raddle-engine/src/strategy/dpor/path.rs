@@ -2,7 +2,7 @@
 
 use super::wakeup::{Branch, Item};
 use crate::ids::TaskId;
-use crate::order::events::{Events, Label};
+use crate::order::events::{Events, Label, Touch, merge};
 use crate::system::{Choice, Point, Variant};
 
 /// A point on the path.
@@ -18,6 +18,8 @@ pub(super) struct Node {
     pub tree: Vec<Branch>,
     /// What is being run.
     pub taken: u32,
+    /// What has been touched by values that were given right after what is being run.
+    pub given: Vec<Touch>,
 }
 
 impl Node {
@@ -28,6 +30,22 @@ impl Node {
             Point::End(_) => Vec::new(),
         };
         Self { options, ..Self::default() }
+    }
+
+    /// What was taken here, event `index`, has been run in all the ways that it has to be; with all that its values touched.
+    pub fn done(&mut self, events: &Events, index: usize) -> Item {
+        let mut item = Item::of(events, index);
+        if !self.given.is_empty() {
+            let mut touches = events.touches(index).to_vec();
+            self.given.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
+            item.touches = Some(touches.into());
+        }
+        item
+    }
+
+    /// Whether a value is given here.
+    pub fn gives_value(&self) -> bool {
+        self.options.first().is_some_and(|option| matches!(option.1, Label::Value(_)))
     }
 
     pub fn choice(&self) -> Choice {

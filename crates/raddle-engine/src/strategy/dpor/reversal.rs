@@ -35,9 +35,11 @@ pub(super) fn suppose_timed_out(events: &mut Events, ended: usize) -> usize {
     let Event { task, class, object, timed, .. } = *events.get(ended);
     let mut touches = events.touches(ended).to_vec();
     for touch in &mut touches {
-        let effect = if touch.object == timed { Effect::Change } else { Effect::Read };
-        let role = if touch.object == object || touch.object == timed { Role::Plain } else { touch.role };
-        *touch = Touch { effect, role, ..*touch };
+        if touch.object == timed {
+            *touch = Touch { effect: Effect::Change, role: Role::Timed, ..*touch };
+        } else if touch.object == object {
+            *touch = Touch { effect: Effect::Read, role: Role::Plain, ..*touch };
+        }
     }
     events.suppose(Event::pending(task, TIMED_OUT, class, object), touches)
 }
