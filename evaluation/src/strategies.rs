@@ -35,6 +35,11 @@ pub const ALL: &[Named] = &[
     Named { name: "dpor", make: |_| Box::new(Dpor::optimal()), scope: Scope::Traces },
     Named { name: "dpor-source", make: |_| Box::new(Dpor::source()), scope: Scope::Traces },
     Named { name: "dpor-classic", make: |_| Box::new(Dpor::classic()), scope: Scope::Everything },
+    Named {
+        name: "dpor-classic:no-sleep",
+        make: |_| Box::new(Dpor::classic().without_sleep_sets()),
+        scope: Scope::Everything,
+    },
     Named { name: "exhaustive", make: |_| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
     Named { name: "random", make: |seed| Box::new(Random::new(seed)), scope: Scope::Sample },
     Named { name: "pct", make: |seed| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },

@@ -19,7 +19,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 12] = [
+static FORMS: [Form; 13] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -28,6 +28,7 @@ static FORMS: [Form; 12] = [
     Form { written: "dpor", seeded: false, make: |_, _| search(Dpor::optimal()) },
     Form { written: "dpor-source", seeded: false, make: |_, _| search(Dpor::source()) },
     Form { written: "dpor-classic", seeded: false, make: |_, _| search(Dpor::classic()) },
+    Form { written: "dpor-classic:no-sleep", seeded: false, make: |_, _| search(Dpor::classic().without_sleep_sets()) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(Exhaustive::depth_first()) },
     Form { written: "exhaustive:breadth-first", seeded: false, make: |_, _| search(Exhaustive::breadth_first()) },
     Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(Exhaustive::random(seed)) },

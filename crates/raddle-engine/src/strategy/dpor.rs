@@ -4,7 +4,8 @@
 //! Three algorithms share everything but what they make of a race. [`Dpor::optimal`] runs exactly one execution for each trace
 //! (source sets and wakeup trees; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 and JACM 2017), [`Dpor::source`] gives some
 //! executions up in the middle (source sets and sleep sets, same papers), [`Dpor::classic`] runs some traces more than once
-//! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets).
+//! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets or
+//! [without](Dpor::without_sleep_sets)).
 //!
 //! Each execution is looked at when it is over, given up or not. For every two events that are in a race (`e`, `e'`), it is
 //! planned at `e`'s node to run `v`, after which `e'` comes before `e`. In the papers' letters: the path is `E`, a node's
@@ -44,6 +45,8 @@ use crate::trace::{Class, Effect, Role, Trace};
 pub struct Dpor {
     algorithm: Algorithm,
     mistake: Option<Mistake>,
+    /// Whether what was run from a node is left alone beyond it until something wakes it.
+    sleeps: bool,
     started: bool,
     nodes: Vec<Node>,
     /// What is to be run beyond the latest node.
@@ -96,6 +99,17 @@ impl Dpor {
         Self::new(Algorithm::Classic)
     }
 
+    /// With persistent sets alone, for comparison.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is not the [classic](Self::classic) one: the others are nothing without sleep sets.
+    #[must_use]
+    pub fn without_sleep_sets(self) -> Self {
+        assert_eq!(self.algorithm, Algorithm::Classic, "raddle: only the classic reduction can do without sleep sets");
+        Self { sleeps: false, ..self }
+    }
+
     /// With a mistake: for tests only.
     #[doc(hidden)]
     #[must_use]
@@ -107,6 +121,7 @@ impl Dpor {
         Self {
             algorithm,
             mistake: None,
+            sleeps: true,
             started: false,
             nodes: Vec::new(),
             beyond: Vec::new(),
@@ -312,7 +327,7 @@ impl Strategy for Dpor {
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
         let mut node = Node::new(at);
-        if let Some(parent) = self.nodes.last() {
+        if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
             node.sleep = parent.still_asleep(&self.events, depth - 1);
         }
         node.asleep = node.sleep.len();

@@ -1,6 +1,6 @@
 //! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
 
-use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::dpor::{Dpor, Mistake};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Counted, Seen, Watched};
@@ -12,6 +12,9 @@ const SIZE: Size = Size { threads: 4, steps: 10 };
 
 /// Traces that a program may have to be tried.
 const MOST_TRACES: u128 = 300;
+
+/// Executions after which an algorithm that repeats traces without end is let off.
+const MOST_REPEATED: u64 = 5_000;
 
 fn run(program: &Program, mut dpor: Dpor, most: u64) -> (Report, Seen) {
     let mut watched = Watched::new(program.clone());
@@ -46,6 +49,15 @@ fn faults(program: &Program, counted: &Counted) -> Option<String> {
             "classic: {} executions, {} traces of {traces}",
             classic.executions,
             classic_seen.traces()
+        ));
+    }
+    let (classic, classic_seen) = run(program, Dpor::classic().without_sleep_sets(), MOST_REPEATED);
+    let done = classic.ended != Ended::BudgetSpent;
+    if (done && !classic_seen.same_traces(&seen)) || classic.pruned > 0 {
+        let Report { executions, pruned, .. } = classic;
+        let distinct = classic_seen.traces();
+        return Some(format!(
+            "classic without sleep sets: {executions} executions, {distinct} traces of {traces}, {pruned} blocked"
         ));
     }
     None
