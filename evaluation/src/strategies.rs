@@ -37,6 +37,11 @@ pub const ALL: &[Named] = &[
     Named { name: "dpor", make: |_, _| Box::new(Dpor::optimal()), scope: Scope::Traces },
     Named { name: "dpor-source", make: |_, _| Box::new(Dpor::source()), scope: Scope::Traces },
     Named { name: "dpor-classic", make: |_, _| Box::new(Dpor::classic()), scope: Scope::Everything },
+    Named {
+        name: "dpor-classic:no-sleep",
+        make: |_, _| Box::new(Dpor::classic().without_sleep_sets()),
+        scope: Scope::Everything,
+    },
     Named { name: "exhaustive", make: |_, _| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
     Named { name: "preemption", make: |_, _| Box::new(Preemption::unbounded()), scope: Scope::Everything },
     Named { name: "preemption:BOUND", make: |_, bound| Box::new(Preemption::up_to(bound)), scope: Scope::Everything },

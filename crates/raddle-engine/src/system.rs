@@ -145,6 +145,8 @@ pub struct Pending {
     pub action: Action,
     /// Whether it could be done now.
     pub ready: bool,
+    /// The clock that the wait for it may end by; [`ObjectId::NONE`] if it does not end by time.
+    pub clock: ObjectId,
 }
 
 /// Which way out of its wait a task takes. Ordered: the ordinary way first.

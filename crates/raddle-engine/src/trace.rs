@@ -102,6 +102,9 @@ pub enum Role {
     Takes,
     /// Lets those who wait to take the object go on.
     Gives,
+    /// Ends a wait that has a time, by this clock (which changes it) or otherwise (which does not): those whose time comes later
+    /// waited for that.
+    Timed,
     /// Whoever receives at the object may take the message that this step sends. Orders nothing: such an access is never
     /// dependent with another, and its effect does not count.
     Offers(Offer),

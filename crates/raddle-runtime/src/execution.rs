@@ -4,6 +4,7 @@
 //! chooses it, and only then does the operation take effect. In between, the engine sees what the task
 //! [asks for](Ask), so what a task will do next is known before it is done.
 
+mod budget;
 mod enabled;
 mod ending;
 mod object;
@@ -55,8 +56,6 @@ pub(crate) struct Ask {
     pub(crate) key: u64,
     /// When the wait may end although it is not ready.
     pub(crate) deadline: Option<u64>,
-    /// Whether the wait may end for no reason.
-    pub(crate) spurious: bool,
     /// Nobody can tell when it is done (joining an ended task), so it needs no decision.
     pub(crate) unseen: bool,
 }
@@ -74,7 +73,6 @@ impl Ask {
             ready: None,
             key: 0,
             deadline: None,
-            spurious: false,
             unseen: false,
         }
     }
@@ -241,6 +239,12 @@ impl Execution {
     #[inline]
     pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         self.state.borrow_mut().record(&ask, Variant::Ready, act)
+    }
+
+    /// Looks at something where a wait begins. Others can tell when, so the look belongs to the task's latest decision; if the task
+    /// was let go on by others since, there is none that it could belong to in every order, and it is one of its own.
+    pub(crate) fn look<R>(&self, ask: Ask, look: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        if self.state.borrow_mut().task().let_go { self.step(ask, look) } else { self.step_unseen(ask, look) }
     }
 
     /// Does what is asked once it is ready, without a decision, and is not unwound by teardown: what waits here must not end

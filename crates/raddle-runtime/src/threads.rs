@@ -207,7 +207,8 @@ impl Running {
     fn settle(&mut self) {
         while !matches!(self.at, At::End(_)) {
             let mut state = self.worker.execution.state.borrow_mut();
-            if state.outcome.is_some() {
+            // Who has asked for a value gets it before anything else happens.
+            if state.outcome.is_some() || state.data.is_some() {
                 return;
             }
             if let Some(newborn) = state.newborn.pop_front() {

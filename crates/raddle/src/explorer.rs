@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::report::Report;
+use crate::report::progress::Teller;
 use crate::session::Session;
 use crate::settings::{Plan, SettingError, Settings, Wanted};
 use crate::strategy::Strategy;
@@ -161,10 +162,11 @@ impl Explorer {
             Some(error) => Err(error),
             None => Plan::new(self.settings, &environment),
         };
-        match plan {
-            Ok(mut plan) => {
+        let ready = plan.and_then(|plan| Ok((plan, Teller::new(&self.test.path, &environment)?)));
+        match ready {
+            Ok((mut plan, teller)) => {
                 plan.backtraces &= may_print || plan.replay.is_some();
-                Session::new(self.test, plan, Arc::new(program)).run()
+                Session::new(self.test, plan, Arc::new(program), teller).run()
             }
             Err(error) => panic!("raddle: {error}"),
         }

@@ -3,7 +3,6 @@
 mod account;
 mod names;
 mod paint;
-#[expect(dead_code, reason = "the search does not tell its progress yet")]
 pub(crate) mod progress;
 mod source;
 mod story;

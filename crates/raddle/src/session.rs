@@ -1,5 +1,7 @@
 //! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
 
+use std::sync::Arc;
+
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
@@ -9,6 +11,7 @@ use raddle_engine::shrink::{Effort, alike, shrink};
 use crate::explorer::Test;
 use crate::files::{self, Files};
 use crate::regressions::Regressions;
+use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
 use crate::settings::Plan;
 use crate::workers::{Body, Workers};
@@ -20,14 +23,15 @@ pub(crate) struct Session {
     workers: Workers,
     files: Files,
     notes: Vec<String>,
+    teller: Option<Arc<Teller>>,
 }
 
 impl Session {
-    pub(crate) fn new(test: Test, plan: Plan, body: Body) -> Self {
+    pub(crate) fn new(test: Test, plan: Plan, body: Body, teller: Option<Teller>) -> Self {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        Self { plan, test, workers, files, notes: Vec::new() }
+        Self { plan, test, workers, files, notes: Vec::new(), teller: teller.map(Arc::new) }
     }
 
     pub(crate) fn run(mut self) -> Report {
@@ -101,7 +105,8 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let mut searched = self.workers.search(&mut *self.plan.strategy, &self.plan.limits, self.plan.workers);
+        let mut searched =
+            self.workers.search(&mut *self.plan.strategy, &self.plan.limits, self.plan.workers, self.teller.take());
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));

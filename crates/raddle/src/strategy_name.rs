@@ -19,7 +19,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 14] = [
+static FORMS: [Form; 15] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -28,6 +28,11 @@ static FORMS: [Form; 14] = [
     Form { written: "dpor", seeded: false, make: |_, _| search(traces(Dpor::optimal())) },
     Form { written: "dpor-source", seeded: false, make: |_, _| search(traces(Dpor::source())) },
     Form { written: "dpor-classic", seeded: false, make: |_, _| search(traces(Dpor::classic())) },
+    Form {
+        written: "dpor-classic:no-sleep",
+        seeded: false,
+        make: |_, _| search(traces(Dpor::classic().without_sleep_sets())),
+    },
     Form { written: "preemption", seeded: false, make: |_, _| search(Preemption::unbounded()) },
     Form { written: "preemption:BOUND", seeded: false, make: |_, bound| search(Preemption::up_to(bound)) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(orders(Exhaustive::depth_first())) },

@@ -13,6 +13,8 @@ use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_runtime::threads::{Settings, Threads};
 
+use crate::report::progress::Teller;
+
 /// The program under test.
 pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
 
@@ -29,14 +31,26 @@ const WORKER_STACK_BYTES: usize = 4 << 20;
 
 impl Workers {
     /// Searches on so many workers until the strategy or the budget says that it is over.
-    pub(crate) fn search(&self, strategy: &mut dyn Strategy, limits: &Limits, workers: usize) -> search::Report {
-        let search = Search::new(strategy, limits, workers);
+    pub(crate) fn search(
+        &self,
+        strategy: &mut dyn Strategy,
+        limits: &Limits,
+        workers: usize,
+        teller: Option<Arc<Teller>>,
+    ) -> search::Report {
+        let mut search = Search::new(strategy, limits, workers);
+        if let Some(teller) = teller.clone() {
+            search = search.observed(Box::new(move |progress| teller.tell(progress)));
+        }
         let seats = thread::scope(|scope| {
             let others: Vec<_> = (1..workers).map(|_| self.start(scope, || self.work_on(search.join()))).collect();
             let first = self.work_on(Some(search.seat(strategy)));
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
             first.into_iter().chain(others.flatten()).collect::<Vec<_>>()
         });
+        if let Some(teller) = teller {
+            teller.finish();
+        }
         search.close(seats)
     }
 

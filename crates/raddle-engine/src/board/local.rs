@@ -315,7 +315,8 @@ impl Board for Local {
             Then::Done(claim) => {
                 let closed = state.close(job.ticket).piece;
                 if let (Some(place), Piece::Reduced(piece)) = (under, closed) {
-                    state.trunk.finish(place, taken.unwrap_or(piece.taken()), piece.is_untold());
+                    let untold = taken.is_none() && piece.is_untold();
+                    state.trunk.finish(place, taken.unwrap_or(piece.taken()), untold);
                 } else if let (Some(place), Some(taken)) = (under, taken) {
                     state.trunk.finish(place, taken, false);
                 }

@@ -30,6 +30,12 @@ struct Touched {
     role: Role,
 }
 
+impl Touched {
+    fn gives(self) -> bool {
+        matches!(self.role, Role::Gives | Role::Timed)
+    }
+}
+
 /// Two events in a race: dependent, and nothing else orders them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
@@ -211,16 +217,16 @@ impl Before {
                     }
                     continue;
                 }
-                let takes = touch.role == Role::Takes;
-                let cause = takes && (earlier.role == Role::Gives || looked_at_held(&table[..at], *earlier));
+                let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
                 if cause {
                     if takes_any && events.get(event).class == Class::Send {
                         break;
                     }
                     causes.push((slot, event));
-                    if earlier.role == Role::Gives && !given {
+                    if earlier.gives() && (!given || earlier.effect == Effect::Read) {
                         let spare = could_do_without(events, &table[..at], event);
-                        found.push(Race { first: event, gives: true, spare, changed: true, slot });
+                        let changed = earlier.effect == Effect::Change;
+                        found.push(Race { first: event, gives: true, spare, changed, slot });
                     }
                     given = true;
                     continue;
@@ -250,7 +256,7 @@ impl Before {
                 if !conflict || events.get(first).task == task || self.known_to(events, first, previous) {
                     continue;
                 }
-                let (gives, takes) = (earlier.role == Role::Gives, touch.role == Role::Takes);
+                let (gives, takes) = (earlier.gives(), touch.takes());
                 if !takes || gives || !looked_at_held(&table[..at], *earlier) {
                     let (gives, changed) = (gives && takes, earlier.effect == Effect::Change);
                     let spare = !gives || could_do_without(events, &table[..at], first);
@@ -287,7 +293,7 @@ impl Before {
 /// A look at something that was held just then (a `try_lock` that failed): whoever takes it later cannot come before it.
 fn looked_at_held(before: &[Touched], look: Touched) -> bool {
     let latest = || before.iter().rev().find(|earlier| earlier.effect == Effect::Change);
-    look.effect == Effect::Read && look.role == Role::Plain && latest().is_some_and(|change| change.role != Role::Gives)
+    look.effect == Effect::Read && look.role == Role::Plain && latest().is_some_and(|change| !change.gives())
 }
 
 /// Whether one who takes what `gift` gave might have found enough without it: somebody else had given before, and the giver did

@@ -5,6 +5,9 @@
 //! So what such a step touches is handed on to the next event of its task, which thereby comes after both, while the event that
 //! it happened to follow does not.
 //!
+//! A task that has asked for a value gets it before anything else happens. So what is done with the value counts for the event
+//! that led to the question as well: others come before both or after both.
+//!
 //! Being created is an object too: the parent's event gives it and the child's first event takes it.
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +50,11 @@ impl Touch {
         if number >= BIRTHS { (number - BIRTHS) as usize * 2 + 1 } else { number as usize * 2 }
     }
 
+    /// Whether it has to wait until somebody else gives.
+    pub(crate) fn takes(self) -> bool {
+        self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
+    }
+
     /// Whether the order of the two makes a difference.
     #[inline]
     #[must_use]
@@ -77,6 +85,8 @@ pub struct Event {
     pub found: Option<Word>,
     /// It changes something only if it finds this value.
     pub wants: Option<Word>,
+    /// The clock that it could have ended by instead, if it is the end of a wait; [`ObjectId::NONE`] if by none.
+    pub timed: ObjectId,
     /// The message it sends, and where that can be received, if receives choose there.
     pub offers: Option<(ObjectId, Offer)>,
     begin: u32,
@@ -87,7 +97,18 @@ impl Event {
     /// One that has not happened.
     #[must_use]
     pub fn pending(task: TaskId, label: Label, class: Class, object: ObjectId) -> Self {
-        Self { task, label, class, object, found: None, wants: None, offers: None, begin: 0, end: 0 }
+        Self {
+            task,
+            label,
+            class,
+            object,
+            found: None,
+            wants: None,
+            timed: ObjectId::NONE,
+            offers: None,
+            begin: 0,
+            end: 0,
+        }
     }
 }
 
@@ -109,6 +130,8 @@ struct Handed {
     touches: Vec<Touch>,
     /// The latest event, plus one, in which the task was let go on by another.
     apart: usize,
+    /// The event, plus one, in which the task was created.
+    born: usize,
 }
 
 impl Events {
@@ -120,6 +143,7 @@ impl Events {
         self.handed.iter_mut().for_each(|handed| {
             handed.touches.clear();
             handed.apart = 0;
+            handed.born = 0;
         });
         self.ends.clear();
     }
@@ -212,6 +236,7 @@ impl Events {
             object: step.access.object,
             found: step.found,
             wants: step.wants,
+            timed: ObjectId::NONE,
             offers: None,
             begin,
             end: self.mark(),
@@ -222,10 +247,12 @@ impl Events {
         let now = self.events.len();
         let owner = self.events[now - 1].task;
         let let_go = step.alternatives == 0 && (step.op.class == Class::Join || step.access.role == Role::Takes);
-        if step.task != owner || let_go {
-            self.handed_to(step.task).apart = now;
+        let handed = self.handed_to(step.task);
+        // What a new task does at once, it does in the step that created it.
+        if let_go || (step.task != owner && handed.born != now) {
+            handed.apart = now;
         }
-        let apart = self.handed_to(step.task).apart == now;
+        let apart = handed.apart == now;
         if step.op.class == Class::Join {
             self.inherit_from_ended(step);
         }
@@ -235,6 +262,9 @@ impl Events {
                 if let Role::Offers(offer) = access.role {
                     self.events[now - 1].offers = Some((access.object, offer));
                     continue;
+                }
+                if access.role == Role::Timed && access.effect == Effect::Read {
+                    self.events[now - 1].timed = access.object;
                 }
                 let role = match step.op.class {
                     Class::Join => Role::Takes,
@@ -262,13 +292,34 @@ impl Events {
         let event = self.events.last_mut().expect("raddle bug: a touch without an event");
         merge(&mut self.touches, event.begin as usize, touch);
         event.end = u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        let mut at = self.events.len() - 1;
+        while at > 0 && matches!(self.events[at].label, Label::Value(_)) {
+            at -= 1;
+            self.put_earlier(at, touch);
+        }
+    }
+
+    /// Adds a touch to an event that is not the latest.
+    #[cold]
+    fn put_earlier(&mut self, at: usize, touch: Touch) {
+        let Event { begin, end, .. } = self.events[at];
+        let mut touches = self.touches[begin as usize..end as usize].to_vec();
+        merge(&mut touches, 0, touch);
+        let more = touches.len() as u32 - (end - begin);
+        self.touches.splice(begin as usize..end as usize, touches);
+        self.events[at].end += more;
+        for later in &mut self.events[at + 1..] {
+            later.begin += more;
+            later.end += more;
+        }
     }
 
     fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool) {
         self.put(Touch::birth(child, Effect::Change, Role::Gives));
         let mut known = if apart { self.handed_to(parent).touches.clone() } else { Vec::new() };
         known.push(Touch::birth(child, Effect::Read, Role::Takes));
-        self.handed_to(child).touches = known;
+        let now = self.events.len();
+        *self.handed_to(child) = Handed { touches: known, apart: if apart { now } else { 0 }, born: now };
     }
 
     /// A task may have ended right after it was let go on: who waits for its end comes after all that it waited for.
@@ -281,7 +332,7 @@ impl Events {
 }
 
 /// Adds a touch to those from `begin` on; an object is there only once.
-fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
+pub(crate) fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
     match touches[begin..].iter_mut().find(|other| other.object == touch.object) {
         None => touches.push(touch),
         Some(other) => {
@@ -289,7 +340,9 @@ fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
                 other.effect = Effect::Change;
             }
             if other.role != touch.role {
-                other.role = Role::Plain;
+                // Whoever begins to wait for another time right after an end is still one who has ended a wait.
+                let timed = other.role == Role::Timed || touch.role == Role::Timed;
+                other.role = if timed { Role::Timed } else { Role::Plain };
             }
         }
     }

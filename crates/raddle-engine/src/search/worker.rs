@@ -363,6 +363,12 @@ impl<'s> Seat<'s> {
     fn say(&mut self, given: Given, then: Then) {
         let Some(mut job) = self.job.take() else { return };
         let goes_on = matches!(then, Then::GoesOn(_));
+        if let (Sharing::ByPiece(by_piece), Then::Done(_)) = (self.strategy.get().sharing(), &then) {
+            let news = by_piece.news();
+            if !news.is_empty() {
+                self.search.board.offer(&mut job, news);
+            }
+        }
         let tally = mem::take(&mut self.tally);
         self.next_look.1 = 0;
         self.search.board.commit(&mut job, Commit { tally, given, then });

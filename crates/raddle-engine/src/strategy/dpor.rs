@@ -4,7 +4,8 @@
 //! Three algorithms share everything but what they make of a race. [`Dpor::optimal`] runs exactly one execution for each trace
 //! (source sets and wakeup trees; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 and JACM 2017), [`Dpor::source`] gives some
 //! executions up in the middle (source sets and sleep sets, same papers), [`Dpor::classic`] runs some traces more than once
-//! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets).
+//! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets or
+//! [without](Dpor::without_sleep_sets)).
 //!
 //! Each execution is looked at when it is over, given up or not. For every two events that are in a race (`e`, `e'`), it is
 //! planned at `e`'s node to run `v`, after which `e'` comes before `e`. In the papers' letters: the path is `E`, a node's
@@ -40,25 +41,27 @@ pub use self::share::Subtree;
 pub use self::share::{Levels, News};
 #[doc(hidden)]
 pub use self::trunk::Trunk;
-use self::wakeup::{Branch, Item, is_odd};
+use self::wakeup::{Branch, Item};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
-use crate::order::events::{Event, Events, Label, Touch};
+use crate::order::events::{Event, Events, Label, Touch, merge};
 use crate::outcome::Outcome;
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Effect, Role, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
 pub struct Dpor {
     algorithm: Algorithm,
     mistake: Option<Mistake>,
-    /// A wait was seen that may end by time or for no reason.
-    odd: bool,
+    /// Whether what was run from a node is left alone beyond it until something wakes it.
+    sleeps: bool,
     /// The path that is to be run next is known; at first it is empty.
     placed: bool,
+    /// Nothing is left of this worker's piece.
+    exhausted: bool,
     nodes: Vec<Node>,
     /// How many of them lie above this worker's piece: what is left there is not for this worker.
     frozen: usize,
@@ -130,6 +133,17 @@ impl Dpor {
         Self { bound: Some(most), ..self }
     }
 
+    /// With persistent sets alone, for comparison.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is not the [classic](Self::classic) one: the others are nothing without sleep sets.
+    #[must_use]
+    pub fn without_sleep_sets(self) -> Self {
+        assert_eq!(self.algorithm, Algorithm::Classic, "raddle: only the classic reduction can do without sleep sets");
+        Self { sleeps: false, ..self }
+    }
+
     /// With a mistake: for tests only.
     #[doc(hidden)]
     #[must_use]
@@ -141,8 +155,9 @@ impl Dpor {
         Self {
             algorithm,
             mistake: None,
-            odd: false,
+            sleeps: true,
             placed: true,
+            exhausted: false,
             nodes: Vec::new(),
             frozen: 0,
             news: News::default(),
@@ -171,8 +186,13 @@ impl Dpor {
         self.nodes.truncate(self.events.len());
         while self.nodes.len() > self.frozen {
             let done = self.nodes.len() - 1;
-            if !self.nodes[done].tree.is_empty() {
-                self.nodes[done].sleep.push(Item::of(&self.events, done));
+            let open = !self.nodes[done].tree.is_empty();
+            if open || self.nodes[done].gives_value() {
+                let item = self.nodes[done].done(&self.events, done);
+                self.note_value(done, &item);
+                self.nodes[done].sleep.push(item);
+            }
+            if open {
                 if self.too_far(done) {
                     self.cut = true;
                 } else if let Some(beyond) = self.nodes[done].take_next(exact, widely) {
@@ -190,6 +210,15 @@ impl Dpor {
         let Some(bound) = self.bound else { return false };
         let above: u32 = self.nodes[..at].iter().map(|node| node.rank).sum();
         above + self.nodes[at].run_before() > bound
+    }
+
+    /// What a value touched counts for what led to the question.
+    fn note_value(&mut self, index: usize, item: &Item) {
+        if self.nodes[index].gives_value()
+            && let (Some(touches), Some(asker)) = (&item.touches, index.checked_sub(1))
+        {
+            touches.iter().for_each(|&touch| merge(&mut self.nodes[asker].given, 0, touch));
+        }
     }
 
     /// Plans to run an option at node `at`.
@@ -223,6 +252,18 @@ impl Dpor {
             self.reverse(race, Second { event: index, previous });
         }
         self.races = races;
+        if self.events.get(index).timed.is_some() {
+            self.reverse_timed_wait(Second { event: index, previous });
+        }
+    }
+
+    /// What let a wait go on that has a time could have come too late.
+    fn reverse_timed_wait(&mut self, ended: Second) {
+        if let Some(first) = reversal::kept_from_timing_out(&self.events, &self.before, &self.nodes, ended) {
+            let instead = reversal::suppose_timed_out(&mut self.events, ended.event);
+            self.plan(first, Second { event: instead, ..ended }, ended.event);
+            self.events.forget();
+        }
     }
 
     fn reverse(&mut self, race: &Race, second: Second) {
@@ -307,48 +348,25 @@ impl Dpor {
     }
 
     /// What a task that cannot go on would do takes part, too.
-    fn reverse_races_with_pending(&mut self, action: &Action) {
-        let label = Label::Way(action.variant);
-        let Action { task, object, effect, role, .. } = *action;
+    fn reverse_races_with_pending(&mut self, pending: &Pending) {
+        let Action { task, object, effect, role, op, variant, .. } = pending.action;
         let mut touches = self.events.handed(task).to_vec();
         if object.is_some() {
             touches.retain(|touch| touch.object != object);
             touches.push(Touch { object, effect, role });
         }
-        let event = Event::pending(task, label, action.op.class, object);
+        if pending.clock.is_some() && pending.clock != object {
+            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
+        }
+        let mut event = Event::pending(task, Label::Way(variant), op.class, object);
+        event.timed = pending.clock;
         let index = self.events.suppose(event, touches);
         self.reverse_races_with(index);
-        self.events.forget();
-    }
-
-    /// A wait can end by time or for no reason only until it ends otherwise: where such a way out was lost, it is taken.
-    fn take_lost_ways_out(&mut self) {
-        for at in self.fresh..self.nodes.len() {
-            for place in 0..self.nodes[at].options.len() {
-                let option = self.nodes[at].options[place];
-                let kept = self.nodes.get(at + 1).is_some_and(|next| next.has(option.0, option.1));
-                if is_odd(option.1) && option.0 != self.nodes[at].current().0 && !kept {
-                    self.add(at, option);
-                }
-            }
+        if pending.clock.is_some() && !pending.ready {
+            let timed_out = reversal::suppose_timed_out(&mut self.events, index);
+            self.reverse_races_with(timed_out);
+            self.events.forget();
         }
-    }
-
-    /// A wait ends for no reason only while somebody else can go on. At the end nobody can, so it has to while the latest event
-    /// that it did not depend on is still to come.
-    fn wake_while_others_can(&mut self, action: &Action) {
-        let Action { task, object, effect, role, variant, .. } = *action;
-        let last = self.before.len();
-        let Some(previous) = self.before.previous(task, last) else { return };
-        let free = |&at: &usize| {
-            let event = self.events.get(at);
-            let is_step = matches!(event.label, Label::Way(_));
-            is_step && event.task != task && !self.before.ordered(&self.events, at, previous)
-        };
-        let Some(first) = (0..previous).rev().find(free) else { return };
-        let event = Event::pending(task, Label::Way(variant), action.op.class, object);
-        let index = self.events.suppose(event, [Touch { object, effect, role }]);
-        self.plan(first, Second { event: index, previous: Some(previous) }, last);
         self.events.forget();
     }
 
@@ -393,8 +411,7 @@ impl Strategy for Dpor {
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
         let mut node = Node::new(at);
-        self.odd |= node.options.iter().any(|option| is_odd(option.1));
-        if let Some(parent) = self.nodes.last() {
+        if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
             node.sleep = parent.still_asleep(&self.events, depth - 1);
         }
         node.asleep = node.sleep.len();
@@ -412,7 +429,8 @@ impl Strategy for Dpor {
                     self.beyond = beyond;
                     true
                 }
-                None => false,
+                // What was planned is not possible after all; what goes without saying it would have led to is run all the same.
+                None => node.take_any(None, exact),
             }
         };
         if !taken {
@@ -443,18 +461,12 @@ impl Strategy for Dpor {
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;
-            if is_odd(Label::Way(pending.action.variant)) {
-                self.odd = true;
-                self.wake_while_others_can(&pending.action);
-                continue;
-            }
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
             if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
-                self.reverse_races_with_pending(&pending.action);
+                self.reverse_races_with_pending(pending);
             }
         }
-        self.take_lost_ways_out();
         if cut_short {
             self.go_on_without_failing(run.pending);
         }

@@ -134,6 +134,7 @@ fn accesses_are_exact() {
                 Role::Plain => "",
                 Role::Takes => " takes",
                 Role::Gives => " gives",
+                Role::Timed => " timed",
                 Role::Offers(_) => " offers",
             };
             format!("{effect} {}{role}", access.object.number())

@@ -1,7 +1,8 @@
 //! Who can go on: what the engine is offered at each point, and how time passes.
 
-use raddle_engine::ids::TaskId;
+use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
+use raddle_engine::trace::Effect;
 
 use crate::execution::Ask;
 use crate::execution::state::{State, role};
@@ -21,15 +22,12 @@ impl State {
 
     /// What every task that has not ended is about to do, and whether it can.
     pub(crate) fn pending(&self) -> Vec<Pending> {
-        let asks = |&task: &TaskId| Some((task, self.tasks[task.index()].asks.as_ref()?));
-        let ways_out = |(task, ask): (TaskId, &Ask)| {
-            let ready = self.is_ready(ask);
-            // While somebody else can go on, it might have woken for no reason.
-            let spurious = (!ready && ask.spurious && self.spurious_left > 0).then_some((Variant::Spurious, false));
-            let ways = std::iter::once((Variant::Ready, ready)).chain(spurious);
-            ways.map(|(variant, ready)| Pending { action: action(task, variant, ask), ready }).collect::<Vec<_>>()
+        let pending = |&task: &TaskId| {
+            let ask = self.tasks[task.index()].asks.as_ref()?;
+            let clock = if ask.deadline.is_some() { CLOCK } else { ObjectId::NONE };
+            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask), clock })
         };
-        self.alive.iter().filter_map(asks).flat_map(ways_out).collect()
+        self.alive.iter().filter_map(pending).collect()
     }
 
     /// Lists what can happen next; nothing if nobody can go on.
@@ -45,12 +43,11 @@ impl State {
             if self.is_ready(ask) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
-                timed |= ask.deadline.is_some() || ask.spurious;
+                timed |= ask.deadline.is_some();
             }
         }
         if timed {
-            self.list_other_ways_out(actions);
-            drop_if_only_spurious(actions);
+            self.list_timeouts(actions);
         }
         self.let_others_go_first(actions);
     }
@@ -84,30 +81,30 @@ impl State {
             if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
-                timed |= ask.deadline.is_some() || ask.spurious;
+                timed |= ask.deadline.is_some();
             }
         }
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.creep() {
                 return self.list_actions_slowly(actions);
             }
-            self.list_other_ways_out(actions);
+            self.list_timeouts(actions);
         }
-        if self.stalled > 0 && actions.iter().all(|a| a.variant == Variant::Spurious) {
+        if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
         } else {
             // Others go on while one waits that might have gone on as well.
             self.left_out |= guessed;
         }
-        drop_if_only_spurious(actions);
         self.let_others_go_first(actions);
     }
 
-    /// The earliest time that anybody waits for who is not stalled.
+    /// The earliest time that anybody waits for who is not stalled. Whoever could go on counts until it has: what lets it go on
+    /// does not touch the clock, its going on does.
     fn earliest_deadline(&self) -> Option<u64> {
         let deadline = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
-            if self.spins[task.index()].stalled || self.is_ready(ask) { None } else { ask.deadline }
+            if self.spins[task.index()].stalled { None } else { ask.deadline }
         };
         self.alive.iter().filter_map(deadline).min()
     }
@@ -138,24 +135,21 @@ impl State {
         self.clock_leap = self.clock_leap.saturating_mul(2);
     }
 
-    /// Waits that end by time or for no reason. Time passes no further than to the earliest time anybody waits for. One who
+    /// Waits that end by time. Time passes no further than to the earliest time anybody waits for. One who
     /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
-    fn list_other_ways_out(&self, actions: &mut Vec<Action>) {
+    fn list_timeouts(&self, actions: &mut Vec<Action>) {
         let awake = self.earliest_deadline();
         let lull = actions.is_empty();
         let waits = |task: &TaskId| {
-            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask))?;
+            let ask = self.tasks[task.index()].asks.as_ref()?;
             let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
             (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
         let horizon = earliest.unwrap_or(0).max(self.now());
         for (task, ask) in self.alive.iter().filter_map(waits) {
-            if ask.deadline.is_some_and(|deadline| deadline <= horizon) {
+            if !self.is_ready(ask) && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
-            }
-            if ask.spurious && self.spurious_left > 0 {
-                actions.push(action(task, Variant::Spurious, ask));
             }
         }
         actions.sort_by_key(|a| (a.task, a.variant));
@@ -197,7 +191,7 @@ impl State {
         if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
             actions.push(action(task, Variant::Ready, ask));
         }
-        self.list_other_ways_out(actions);
+        self.list_timeouts(actions);
     }
 
     pub(super) fn move_clock(&mut self, to: u64) {
@@ -209,15 +203,9 @@ impl State {
     }
 }
 
-/// Nobody can count on being woken for no reason: if nothing else can happen, nothing can.
-fn drop_if_only_spurious(actions: &mut Vec<Action>) {
-    if actions.iter().all(|a| a.variant == Variant::Spurious) {
-        actions.clear();
-    }
-}
-
 #[inline]
 fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
-    let Ask { op, object, effect, site, .. } = *ask;
+    let Ask { op, object, site, .. } = *ask;
+    let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
     Action { task, variant, op, object, effect, role: role(ask, variant), site }
 }

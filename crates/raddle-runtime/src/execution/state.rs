@@ -10,6 +10,7 @@ use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role
 
 use crate::coroutine::Job;
 use crate::coroutine::act::Act;
+use crate::execution::budget::{BUDGET, BUDGET_KIND};
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::{Spin, Verdict};
 use crate::execution::task::{Status, Task};
@@ -96,7 +97,6 @@ pub(crate) struct State {
     pub(crate) left_out: bool,
     /// Changes made by anyone to anything.
     pub(super) changes: u64,
-    pub(crate) spurious_left: u32,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
     pub(super) clock_leap: u64,
     seed: u64,
@@ -138,7 +138,6 @@ impl Default for State {
             looking_again: Vec::new(),
             left_out: false,
             changes: 0,
-            spurious_left: 0,
             clock_leap: 1,
             seed: 0,
             rng: None,
@@ -170,12 +169,13 @@ impl State {
         self.looking_again.clear();
         self.left_out = false;
         self.changes = 0;
-        self.spurious_left = self.settings.spurious;
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
+        let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));
+        assert_eq!(budget, BUDGET, "raddle bug: the budget is not the second object");
     }
 
     /// Adds an object that belongs to no value of the user's.
@@ -187,12 +187,12 @@ impl State {
     /// Adds a task, created by the current one.
     pub(crate) fn add_task(&mut self, label: Option<String>) -> TaskId {
         let task = TaskId::next_of(self.tasks.len());
-        let ordinal = match self.tasks.get_mut(self.current.index()) {
+        let (ordinal, let_go) = match self.tasks.get_mut(self.current.index()) {
             Some(parent) => {
                 parent.children += 1;
-                parent.children
+                (parent.children, parent.let_go)
             }
-            None => 0,
+            None => (0, false),
         };
         let end = self.add_object(&TASK_END, 0);
         let signal = self.add_object(&TASK_SIGNAL, 0);
@@ -202,7 +202,7 @@ impl State {
         }
         self.stale = true;
         self.unsettled = true;
-        self.tasks.push(Task::new(self.current, ordinal, label, end, signal));
+        self.tasks.push(Task { let_go, ..Task::new(self.current, ordinal, label, end, signal) });
         task
     }
 
@@ -314,11 +314,18 @@ impl State {
     #[inline(always)]
     pub(crate) fn record<R>(&mut self, ask: &Ask, variant: Variant, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         let task = self.current;
+        if self.alternatives > 0 {
+            self.tasks[task.index()].let_go = false;
+        } else if ask.unseen {
+            self.tasks[task.index()].let_go = true;
+        }
+        // What a wait asks for is not touched if it ends by time.
+        let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
         self.trace.push(Step {
             task,
             variant,
             op: ask.op,
-            access: Access { object: ask.object, effect: ask.effect, role: role(ask, variant), ordered: ask.ordered },
+            access: Access { object: ask.object, effect, role: role(ask, variant), ordered: ask.ordered },
             found: None,
             left: None,
             hold: Hold::Unchanged,
@@ -334,13 +341,8 @@ impl State {
         let mut moment = Moment { state: self, object: ask.object, variant, progress };
         let result = act(&mut moment);
         let progress = moment.progress;
-        if variant == Variant::TimedOut {
-            self.trace.touch(Access {
-                object: CLOCK,
-                effect: Effect::Change,
-                role: Role::Plain,
-                ordered: Ordered::RELAXED,
-            });
+        if ask.deadline.is_some() {
+            self.trace.touch(end_of_timed_wait(variant));
         }
         self.note_progress(ask, variant, progress);
         result
@@ -420,16 +422,18 @@ impl State {
         if variant != Variant::Ready {
             self.stale = true;
             self.go_on(task);
-            match variant {
-                Variant::TimedOut => {
-                    self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out"))
-                }
-                Variant::Spurious => self.spurious_left -= 1,
-                Variant::Ready | Variant::Message(_) => {}
+            if variant == Variant::TimedOut {
+                self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out"));
             }
         }
         self.record(&ask, variant, |moment| act.call(moment));
     }
+}
+
+/// What the end of a wait with a time is to the clock: it moves, or it is not held back by that time any more.
+fn end_of_timed_wait(variant: Variant) -> Access {
+    let effect = if variant == Variant::TimedOut { Effect::Change } else { Effect::Read };
+    Access { object: CLOCK, effect, role: Role::Timed, ordered: Ordered::RELAXED }
 }
 
 /// A wait that ends by time or for no reason takes nothing that was given.

@@ -36,6 +36,8 @@ pub(crate) struct Task {
     pub(crate) end: ObjectId,
     /// The task as something others wake: its parking token, or a notification.
     pub(crate) signal: ObjectId,
+    /// It was let go on by others since its latest decision, and nobody can tell whether before or after that.
+    pub(crate) let_go: bool,
     /// The panics that unwound it, the latest last.
     pub(crate) panics: Vec<(String, Option<Place>)>,
     /// How often it was unwound because the execution is over.
@@ -57,6 +59,7 @@ impl Task {
             act: None,
             end,
             signal,
+            let_go: false,
             panics: Vec::new(),
             teardowns: 0,
             last_steps: 0,

@@ -12,9 +12,7 @@ use raddle_engine::trace::Site;
 
 use self::waiters::Woken;
 use super::{LockResult, MutexGuard, PoisonError};
-use crate::coroutine::current;
 use crate::execution::{Kind, Place, Tag, here, word_as_number};
-use crate::time::after;
 
 static CONDVAR: Kind = Kind { noun: "Condvar", show: word_as_number };
 
@@ -163,7 +161,7 @@ impl Condvar {
         let site = here();
         let inside = guard.is_inside();
         let real_start = std::time::Instant::now();
-        let start = current::with(|execution| execution.state.borrow().now()).unwrap_or(0);
+        let mut start = None;
         let mut passed = Duration::ZERO;
         while guard.has_to_wait(&mut condition) {
             let Some(left) = timeout.checked_sub(passed).filter(|left| !left.is_zero()) else {
@@ -171,7 +169,7 @@ impl Condvar {
             };
             if inside {
                 let (taken, woken) = self.wait_inside(guard, Some(left), site);
-                passed = Duration::from_nanos(woken.at - start);
+                passed = Duration::from_nanos(woken.to - *start.get_or_insert(woken.from));
                 guard = taken.or_else(|poisoned| with_time_out(poisoned, woken.timed_out))?;
             } else {
                 guard = self.wait_timeout(guard, left)?.0;
@@ -209,9 +207,9 @@ impl Condvar {
         site: Site,
     ) -> (LockResult<MutexGuard<'a, T>>, Woken) {
         let waited = self.with(|place| {
-            let (lock, begun) = guard.release_to_wait(site, |moment| waiters::begin(moment, place));
+            let (lock, begun) = guard.release_to_wait(site, |moment| waiters::begin(moment, place, timeout.is_some()));
             assert!(begun.same_mutex, "raddle: this Condvar was used with another Mutex before; use it with one only");
-            let woken = waiters::sleep(place, timeout.map(|timeout| after(begun.at, timeout)), site);
+            let woken = waiters::sleep(place, &begun, timeout, site);
             (lock, woken)
         });
         let (lock, woken) = waited.expect("raddle bug: the engine granted a lock outside an execution");

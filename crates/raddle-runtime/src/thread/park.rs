@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Progress, here};
-use crate::time::{CLOCK, after};
+use crate::time::{CLOCK, after, begin_timed_wait};
 
 static YIELD: Operation = Operation { verb: "yield", class: Class::Yield };
 static PARK: Operation = Operation { verb: "park", class: Class::Wait };
@@ -49,22 +49,19 @@ pub fn park_timeout(timeout: Duration) {
 }
 
 fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
-    let (signal, deadline) = {
-        let mut state = execution.state.borrow_mut();
-        let now = state.now();
-        (state.task().signal, timeout.map(|timeout| after(now, timeout)))
-    };
+    let deadline = timeout.map(|timeout| after(begin_timed_wait(execution, site), timeout));
+    let signal = execution.state.borrow_mut().task().signal;
     let ask = Ask::new(&PARK, signal, Effect::Change, site);
     let ready: fn(u64, u64) -> bool = |token, _| token != 0;
-    let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), deadline, spurious: true, ..ask };
-    execution.step(ask, |moment| {
-        if moment.variant() == Variant::Ready {
-            *moment.word() = 0;
-        }
-        if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
-        }
-    });
+    let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), deadline, ..ask };
+    let may_wake = execution.look_at_budget(site);
+    if !execution.wakes_for_no_reason(may_wake, &ask) {
+        execution.step(ask, |moment| {
+            if moment.variant() == Variant::Ready {
+                *moment.word() = 0;
+            }
+        });
+    }
 }
 
 pub(super) fn unpark(execution: &Execution, task: TaskId, site: Site) {
@@ -82,13 +79,12 @@ pub fn sleep(duration: Duration) {
     }
 }
 
-/// A sleep begins where the task asks for it: that it has begun changes nothing for anybody. It ends by time only, and one
-/// of no length ends at once.
+/// A sleep ends by time only, and one of no length ends at once.
 fn sleep_in(execution: &Execution, duration: Duration, site: Site) {
     if duration.is_zero() {
         return yield_in(execution, site);
     }
-    let deadline = after(execution.state.borrow().now(), duration);
+    let deadline = after(begin_timed_wait(execution, site), duration);
     let never: fn(u64, u64) -> bool = |_, _| false;
     let ask = Ask::new(&SLEEP, CLOCK, Effect::Change, site);
     execution.step(Ask { ready: Some(never), deadline: Some(deadline), ..ask }, |moment| {

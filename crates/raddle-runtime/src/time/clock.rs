@@ -6,8 +6,9 @@ use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::{Class, Effect, Operation, Site, Word};
 
 use crate::coroutine::current;
-use crate::execution::{Ask, Kind};
+use crate::execution::{Ask, Execution, Kind, Progress};
 
+static BEGIN: Operation = Operation { verb: "begin a timed wait", class: Class::Time };
 static LOOK: Operation = Operation { verb: "read the clock", class: Class::Time };
 
 /// The clock is the first object of every execution; its word counts nanoseconds from the start.
@@ -22,6 +23,14 @@ fn show(Word(nanos): Word) -> String {
 /// `duration` after `now`, or the end of time.
 pub(crate) fn after(now: u64, duration: Duration) -> u64 {
     now.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// A wait with a time begins: the time that it counts from.
+pub(crate) fn begin_timed_wait(execution: &Execution, site: Site) -> u64 {
+    execution.look(Ask::new(&BEGIN, CLOCK, Effect::Read, site), |moment| {
+        moment.progress(Progress::Neutral);
+        moment.state.now()
+    })
 }
 
 /// Looks at the clock: which execution it is, and how many nanoseconds it is old. `None` outside of any.

@@ -113,3 +113,15 @@ fn random_numbers_are_even() {
     // Standard deviation of one count is about 29; six of them either way.
     assert!(hits.iter().all(|&h| (820..1_180).contains(&h)), "{hits:?}");
 }
+
+#[test]
+fn threads_that_begin_with_a_choice_all_get_theirs() {
+    let seen = Seen::default();
+    let out = seen.clone();
+    let count = passes(move || {
+        let threads = [(); 2].map(|()| thread::spawn(|| choose(2)));
+        out.note(threads.map(|t| t.join().unwrap()));
+    });
+    assert_eq!(count, 4);
+    assert_eq!(seen.len(), 4);
+}

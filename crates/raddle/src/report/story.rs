@@ -168,7 +168,9 @@ fn shared_objects(record: &Record, failure: Option<&Failure>) -> Vec<bool> {
 
 fn matters(step: &Step, shared: &[bool]) -> bool {
     match step.op.class {
-        Class::Spawn | Class::Choice => true,
+        Class::Spawn => true,
+        // What comes of a question of the runtime's own is the step after it.
+        Class::Choice => !step.op.verb.ends_with('?'),
         Class::Yield => false,
         _ => unusual(step.variant).is_some() || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
     }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::wakeup::{Branch, Item, is_odd};
+use super::wakeup::{Branch, Item};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
-use crate::order::events::{Events, Label};
-use crate::system::{Choice, Point};
+use crate::order::events::{Events, Label, Touch, merge};
+use crate::system::{Choice, Point, Variant};
 
 /// A point on the path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub(super) struct Node {
     pub taken: u32,
     /// How many others had been run from here before it.
     pub rank: u32,
+    /// What has been touched by values that were given right after what is being run.
+    pub given: Vec<Touch>,
 }
 
 impl Node {
@@ -33,6 +35,22 @@ impl Node {
             Point::End(_) => Vec::new(),
         };
         Self { options, ..Self::default() }
+    }
+
+    /// What was taken here, event `index`, has been run in all the ways that it has to be; with all that its values touched.
+    pub fn done(&mut self, events: &Events, index: usize) -> Item {
+        let mut item = Item::of(events, index);
+        if !self.given.is_empty() {
+            let mut touches = events.touches(index).to_vec();
+            self.given.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
+            item.touches = Some(touches.into());
+        }
+        item
+    }
+
+    /// Whether a value is given here.
+    pub fn gives_value(&self) -> bool {
+        self.options.first().is_some_and(|option| matches!(option.1, Label::Value(_)))
     }
 
     pub fn choice(&self) -> Choice {
@@ -81,7 +99,7 @@ impl Node {
     /// Takes the option that switches tasks least, of those that are awake.
     pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
         let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
-        let ordinary = |&at: &usize| !is_odd(self.options[at].1);
+        let ordinary = |&at: &usize| self.options[at].1 != Label::Way(Variant::TimedOut);
         let stays = |&at: &usize| Some(self.options[at].0) == latest;
         let all = || (0..self.options.len()).filter(awake);
         let place =

@@ -6,6 +6,7 @@
 use super::path::Node;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
+use crate::system::Variant;
 use crate::trace::{Class, Effect, Role};
 
 /// The second event of a race.
@@ -16,12 +17,39 @@ pub(super) struct Second {
     pub previous: Option<usize>,
 }
 
+const TIMED_OUT: Label = Label::Way(Variant::TimedOut);
+
+/// The latest event without which the end of a wait would have been one by time, if that is so for any.
+pub(super) fn kept_from_timing_out(events: &Events, before: &Before, nodes: &[Node], ended: Second) -> Option<usize> {
+    let Event { task, label, object, .. } = *events.get(ended.event);
+    let changes = |touch: &Touch| touch.object == object && touch.effect == Effect::Change;
+    let rivals = (0..ended.event.min(before.len())).rev().filter(|&at| events.touches(at).iter().any(changes));
+    let free = |at: &usize| {
+        events.get(*at).task != task && !ended.previous.is_some_and(|previous| before.ordered(events, *at, previous))
+    };
+    rivals.take_while(free).find(|&at| !nodes[at].has(task, label))
+}
+
+/// Supposes that a wait, instead of as it did, ends by time.
+pub(super) fn suppose_timed_out(events: &mut Events, ended: usize) -> usize {
+    let Event { task, class, object, timed, .. } = *events.get(ended);
+    let mut touches = events.touches(ended).to_vec();
+    for touch in &mut touches {
+        if touch.object == timed {
+            *touch = Touch { effect: Effect::Change, role: Role::Timed, ..*touch };
+        } else if touch.object == object {
+            *touch = Touch { effect: Effect::Read, role: Role::Plain, ..*touch };
+        }
+    }
+    events.suppose(Event::pending(task, TIMED_OUT, class, object), touches)
+}
+
 /// The point from which a race can be reversed, if it can: the first event's, or, as a task is given a value at once, that of
 /// the step that asked for it.
 pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Race, second: Second) -> Option<usize> {
     let mut first = race.first;
     while matches!(events.get(first).label, Label::Value(_)) {
-        first = first.checked_sub(1).filter(|&at| events.get(at).task == events.get(race.first).task)?;
+        first = first.checked_sub(1)?;
     }
     if first != race.first && second.previous.is_some_and(|previous| before.ordered(events, first, previous)) {
         return None;
@@ -39,8 +67,12 @@ pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Ra
 }
 
 /// Whether the second event's task was let go on after the first event by something that the race is not about: it was created,
-/// what it waited to end has ended, or its message was sent.
+/// what it waited to end has ended, its message was sent, or a wait was over whose time came before its own.
 fn let_go_later(events: &Events, race: &Race, (first, second): (usize, usize)) -> bool {
+    if events.get(second).label == TIMED_OUT {
+        let held_back = |at: usize| events.get(at).timed.is_some() || events.get(at).label == TIMED_OUT;
+        return (first + 1..second.min(events.len())).any(held_back);
+    }
     let gave = |object| {
         let gives = |touch: &Touch| touch.object == object && touch.role == Role::Gives;
         (first + 1..second.min(events.len())).any(|at| events.touches(at).iter().any(gives))

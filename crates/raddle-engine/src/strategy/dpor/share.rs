@@ -48,12 +48,24 @@ impl Subtree {
     }
 }
 
-/// The levels between a piece's frozen ones and what its worker goes on with, from above: each with the event that it took there.
+/// The levels between a piece's frozen ones and what its worker goes on with, from above.
 #[derive(Debug)]
 pub struct Levels {
     /// What is run above them to come there, and its rank.
     pub(super) via: (u32, u32),
-    pub(super) nodes: Vec<(Node, Item)>,
+    /// The event above them, without what its values touch, if it has not been told.
+    pub(super) above: Option<Item>,
+    pub(super) nodes: Vec<Level>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub node: Node,
+    /// The event that the worker took there.
+    pub item: Item,
+    /// The event asks for a value, and what all its values touch, which counts for it, is not known before all are done.
+    pub asks: bool,
 }
 
 /// What those above a piece must hear of.
@@ -72,10 +84,16 @@ impl News {
 }
 
 impl Dpor {
+    /// Whether the event at node `at` asked for a value.
+    fn asks(&self, at: usize) -> bool {
+        self.nodes.get(at + 1).is_some_and(Node::gives_value)
+    }
+
     /// Makes sure that the path is the one to be run next; no if nothing is left.
     pub(super) fn place_next(&mut self) -> bool {
         if !self.placed {
             if !self.advance() {
+                self.exhausted = true;
                 return false;
             }
             self.fresh = self.nodes.len() - 1;
@@ -87,7 +105,7 @@ impl Dpor {
 
 impl ByPiece for Dpor {
     fn copy(&self) -> Box<dyn Strategy> {
-        Box::new(Self { mistake: self.mistake, bound: self.bound, ..Self::new(self.algorithm) })
+        Box::new(Self { mistake: self.mistake, sleeps: self.sleeps, bound: self.bound, ..Self::new(self.algorithm) })
     }
 
     fn trunk(&self) -> Trunk {
@@ -105,15 +123,16 @@ impl ByPiece for Dpor {
         self.beyond = beyond;
         self.untold = fresh;
         self.placed = true;
+        self.exhausted = false;
         self.news = News::default();
         self.told.clear();
         self.events.clear();
     }
 
     fn news(&mut self) -> News {
-        if self.untold && self.events.len() >= self.frozen {
+        if self.untold && self.events.len() >= self.frozen && (self.exhausted || !self.asks(self.frozen - 1)) {
             self.untold = false;
-            self.news.first = Some(Item::of(&self.events, self.frozen - 1));
+            self.news.first = Some(self.nodes[self.frozen - 1].done(&self.events, self.frozen - 1));
         }
         std::mem::take(&mut self.news)
     }
@@ -123,11 +142,18 @@ impl ByPiece for Dpor {
             return Given::Nothing;
         }
         let run = self.nodes.len().min(self.events.len());
-        let Some(open) = (self.frozen..run).find(|&at| !self.nodes[at].tree.is_empty()) else { return Given::Nothing };
+        let open = |at: &usize| !self.nodes[*at].tree.is_empty() && !self.asks(*at);
+        let Some(open) = (self.frozen..run).find(open) else { return Given::Nothing };
         let via = self.frozen.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
-        let nodes = (self.frozen..=open).map(|at| (self.nodes[at].clone(), Item::of(&self.events, at))).collect();
+        let level = |at: usize| {
+            let node = Node { given: Vec::new(), ..self.nodes[at].clone() };
+            Level { node, item: self.nodes[at].clone().done(&self.events, at), asks: self.asks(at) }
+        };
+        let nodes = (self.frozen..=open).map(level).collect();
+        let above = self.untold.then(|| Item::of(&self.events, self.frozen - 1));
         self.frozen = open + 1;
-        Given::Levels(Levels { via, nodes })
+        self.untold = false;
+        Given::Levels(Levels { via, above, nodes })
     }
 
     fn rest(&mut self) -> Option<Piece> {
@@ -142,10 +168,7 @@ impl ByPiece for Dpor {
     }
 
     fn claim(&self) -> Claim {
-        // Whether a wait can end by time or for no reason depends on what others can do, which the reduction follows by rules that
-        // have not been shown to lose nothing.
         match self.bound.filter(|_| self.cut) {
-            _ if self.odd => Claim::Selective,
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,
         }

@@ -9,7 +9,7 @@
 //! What sleeps is still being run, maybe, so a plan is dropped because of it only if it surely belongs to it; some executions are
 //! given up that one worker alone would not have begun.
 //!
-//! What the first event of a child touches is known once it has been run. Until then nothing else is handed out at its node,
+//! What the first event of a child touches is known once it has been run, or, if it asks for a value, once all its values have. Until then nothing else is handed out at its node,
 //! and plans for the node are held back, for what sleeps there decides about both.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::path::Node;
 use super::plan::Plan;
-use super::share::{Levels, Subtree};
+use super::share::{Level, Levels, Subtree};
 use super::wakeup::{Item, Open};
 use crate::strategy::{Bound, Claim, Unit};
 
@@ -50,10 +50,25 @@ struct Shared {
     below: usize,
     /// What the latest child's first event touches is not known yet.
     waits: bool,
+    /// That event, without what its values touch, where it asked for one and the child is shared.
+    asked: Option<Item>,
     held: Vec<Plan>,
 }
 
 impl Shared {
+    fn know(&mut self, item: Item) {
+        self.node.sleep.push(Item { open: Open::Yes, ..item });
+        self.go_on();
+    }
+
+    /// Nothing has to be waited for any more.
+    fn go_on(&mut self) {
+        self.waits = false;
+        for plan in std::mem::take(&mut self.held) {
+            plan.enter(&mut self.node);
+        }
+    }
+
     fn child_is_done(&mut self, taken: u32) {
         self.below -= 1;
         let (task, label) = self.node.options[taken as usize];
@@ -91,12 +106,18 @@ impl Trunk {
     pub(crate) fn grow(&mut self, parent: Option<usize>, levels: Levels) -> (Option<usize>, u32) {
         let mut parent = parent;
         let mut via = levels.via;
-        for (mut node, item) in levels.nodes {
+        if let (Some(place), Some(item)) = (parent, levels.above) {
+            self.get_mut(place).asked = Some(item);
+        }
+        for Level { mut node, item, asks } in levels.nodes {
             let above = parent.map(|place| self.get(place));
             let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + via.1));
             let next = (node.taken, node.rank);
-            node.sleep.push(Item { open: Open::Yes, ..item });
-            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: false, held: Vec::new() };
+            let asked = asks.then(|| item.clone());
+            if !asks {
+                node.sleep.push(Item { open: Open::Yes, ..item });
+            }
+            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held: Vec::new() };
             let place = self.put(shared);
             self.refresh(place);
             parent = Some(place);
@@ -126,12 +147,7 @@ impl Trunk {
 
     /// The first event of the latest child at `place` is known.
     pub(crate) fn know(&mut self, place: usize, item: Item) {
-        let shared = self.get_mut(place);
-        shared.node.sleep.push(Item { open: Open::Yes, ..item });
-        shared.waits = false;
-        for plan in std::mem::take(&mut shared.held) {
-            plan.enter(&mut shared.node);
-        }
+        self.get_mut(place).know(item);
         self.refresh(place);
     }
 
@@ -155,10 +171,7 @@ impl Trunk {
         let shared = self.get_mut(place);
         shared.child_is_done(taken);
         if untold {
-            shared.waits = false;
-            for plan in std::mem::take(&mut shared.held) {
-                plan.enter(&mut shared.node);
-            }
+            shared.go_on();
         }
         self.close_if_done(place);
     }
@@ -200,10 +213,15 @@ impl Trunk {
             }
             at = shared.parent;
             let taken = shared.via.0;
+            let given = shared.node.sleep[shared.node.asleep..].to_vec();
             self.nodes[place] = None;
             self.free.push(place);
             if let Some(parent) = at {
-                self.get_mut(parent).child_is_done(taken);
+                let parent = self.get_mut(parent);
+                if let Some(asked) = parent.asked.take() {
+                    parent.know(asked.with_values(&given));
+                }
+                parent.child_is_done(taken);
             }
         }
     }

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::TaskId;
-use crate::order::events::{Event, Events, Label, Touch, dependent};
-use crate::system::Variant;
+use crate::order::events::{Events, Label, Touch, dependent, merge};
 
 /// An event that has been or is to be run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,25 +46,25 @@ impl Item {
         Self { task, label, touches: None, open: Open::No }
     }
 
+    /// The same with all that its values touched.
+    pub fn with_values(mut self, values: &[Self]) -> Self {
+        let mut touches = self.touches.take().unwrap_or_default().into_vec();
+        for touch in values.iter().filter_map(|value| value.touches.as_ref()).flatten() {
+            merge(&mut touches, 0, *touch);
+        }
+        self.touches = Some(touches.into());
+        self
+    }
+
     pub fn is(&self, task: TaskId, label: Label, exact: bool) -> bool {
         self.task == task && (self.label == label || !exact)
     }
 
-    /// Whether the order of this and an event makes no difference. Whether a wait can end by time or for no reason may depend
-    /// on anything.
+    /// Whether the order of this and an event makes no difference.
     pub fn commutes_with(&self, events: &Events, index: usize) -> bool {
-        let Event { task, label, .. } = *events.get(index);
         let touches = events.touches(index);
-        self.task != task
-            && !is_odd(self.label)
-            && !is_odd(label)
-            && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
+        self.task != events.get(index).task && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
     }
-}
-
-/// Whether it is the end of a wait by time or for no reason.
-pub(super) fn is_odd(label: Label) -> bool {
-    matches!(label, Label::Way(Variant::TimedOut | Variant::Spurious))
 }
 
 /// Items to be run one after another, and then one of several ways to go on; none means: as you like.

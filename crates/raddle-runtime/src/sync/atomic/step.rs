@@ -119,7 +119,7 @@ impl Exchange {
     pub(super) fn weak(self, place: Place<'_>) -> Result<u64, u64> {
         let op = &COMPARE_EXCHANGE_WEAK;
         let looked = place.step(op, Effect::Change, self.success, self.site, |moment| {
-            if moment.state.spurious_left == 0 || *moment.word() != self.current {
+            if *moment.word() != self.current || !moment.may_end_for_no_reason() {
                 return Some(self.exchange(moment));
             }
             moment.found(self.current);
@@ -131,11 +131,12 @@ impl Exchange {
             return result;
         }
         if place.execution.choose(2, self.site, &FAILS_FOR_NO_REASON) == 1 {
-            let mut state = place.execution.state.borrow_mut();
-            state.spurious_left -= 1;
-            // The value is as it was, and yet it makes sense to look again.
-            state.spin().changed();
-            return Err(self.current);
+            let ask = Ask { ordered: self.failure, ..Ask::new(op, place.object, Effect::Read, self.site) };
+            return place.execution.step_unseen(ask, |moment| {
+                moment.found(self.current);
+                moment.end_for_no_reason();
+                Err(self.current)
+            });
         }
         let ask = Ask { ordered: self.success, ..Ask::new(op, place.object, Effect::Change, self.site) };
         place.execution.step_unseen(ask, |moment| self.exchange(moment))

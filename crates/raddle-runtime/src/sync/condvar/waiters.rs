@@ -3,12 +3,14 @@
 //! Who waits is told by what the tasks ask for, so it needs no list. Each waiter has a slot among the low bits of the
 //! condition variable's word, and is woken when its bit is set. The high bits name the mutex it is used with.
 
+use std::time::Duration;
+
 use raddle_engine::ids::ObjectId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::execution::{Ask, Moment, Place, Progress, State};
-use crate::time::CLOCK;
+use crate::time::{CLOCK, after};
 
 static WAIT: Operation = Operation { verb: "wait", class: Class::Wait };
 static NOTIFY_ONE: Operation = Operation { verb: "notify_one", class: Class::Notify };
@@ -27,18 +29,21 @@ pub(super) struct Begun {
     pub(super) same_mutex: bool,
     /// By the virtual clock.
     pub(super) at: u64,
+    /// The wait may end for no reason.
+    pub(super) may_wake: bool,
 }
 
 /// How a wait ended.
 #[derive(Clone, Copy)]
 pub(super) struct Woken {
     pub(super) timed_out: bool,
-    /// By the virtual clock.
-    pub(super) at: u64,
+    /// When the wait began and when it ended, by the virtual clock.
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 /// Begins to wait, in the step that releases the mutex.
-pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>) -> Begun {
+pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timed: bool) -> Begun {
     // Waiters do not change anything for one another; those who notify change it for them.
     moment.touch(condvar.access(Effect::Read, Ordered::RELAXED));
     let mutex = moment.object().index() as u64;
@@ -47,36 +52,34 @@ pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>) -> Begun {
     if before == 0 {
         *word |= mutex << MUTEX_SHIFT;
     }
-    Begun { same_mutex: before == 0 || before == mutex, at: moment.state.now() }
+    if timed {
+        moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
+    }
+    let may_wake = moment.may_end_for_no_reason();
+    Begun { same_mutex: before == 0 || before == mutex, at: moment.state.now(), may_wake }
 }
 
 /// Waits until somebody sets the bit of a slot that is free now.
-pub(super) fn sleep(condvar: Place<'_>, deadline: Option<u64>, site: Site) -> Woken {
+pub(super) fn sleep(condvar: Place<'_>, begun: &Begun, timeout: Option<Duration>, site: Site) -> Woken {
+    let from = begun.at;
+    let deadline = timeout.map(|timeout| after(from, timeout));
     let taken = slots(&condvar.execution.state.borrow(), condvar.object).fold(0, |taken, slot| taken | slot);
     let free = SLOTS & !taken;
     let slot = if free == 0 { CROWD } else { 1 << free.trailing_zeros() };
     let ready: fn(u64, u64) -> bool = |word, slot| word & slot != 0;
     let ask = Ask::new(&WAIT, condvar.object, Effect::Read, site);
-    let ask = Ask { role: Role::Takes, ready: Some(ready), key: slot, deadline, spurious: true, ..ask };
+    let ask = Ask { role: Role::Takes, ready: Some(ready), key: slot, deadline, ..ask };
+    if condvar.execution.wakes_for_no_reason(begun.may_wake, &ask) {
+        return Woken { timed_out: false, from, to: from };
+    }
     condvar.execution.step(ask, |moment| {
-        match moment.variant() {
-            Variant::TimedOut => {}
-            // It makes sense to look again although nothing has changed.
-            Variant::Spurious => {
-                moment.progress(Progress::Neutral);
-                moment.state.spin().changed();
-            }
-            _ => {
-                moment.progress(Progress::Neutral);
-                if slots(moment.state, condvar.object).all(|other| other != slot) {
-                    *moment.word() &= !slot;
-                }
+        if moment.variant() != Variant::TimedOut {
+            moment.progress(Progress::Neutral);
+            if slots(moment.state, condvar.object).all(|other| other != slot) {
+                *moment.word() &= !slot;
             }
         }
-        if deadline.is_some() {
-            moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
-        }
-        Woken { timed_out: moment.variant() == Variant::TimedOut, at: moment.state.now() }
+        Woken { timed_out: moment.variant() == Variant::TimedOut, from, to: moment.state.now() }
     })
 }
 

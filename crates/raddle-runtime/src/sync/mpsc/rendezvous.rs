@@ -2,8 +2,8 @@
 //!
 //! A receive has two steps. In the first it takes what a sender offers, or makes it known that it waits; in the second it
 //! gets what was promised to it meanwhile. A send has two as well: it promises its message to a receiver that waits and is
-//! done, or offers it and then waits until it has been taken. The second steps need no decision: nobody can tell when
-//! they happen. `try_send` succeeds exactly if the receiver waits and nothing was promised to it yet.
+//! done, or offers it and then waits until it has been taken. The second steps need no decision, unless there is a time: nobody
+//! can tell when they happen. `try_send` succeeds exactly if the receiver waits and nothing was promised to it yet.
 
 use std::cell::Cell;
 use std::sync::mpsc::{RecvTimeoutError, SendError, TrySendError};
@@ -102,7 +102,9 @@ impl<T> Channel<T> {
                 return first;
             }
             let ask = wait_to_receive(&place, timeout, site);
-            place.execution.step(Ask { ordered: Ordered::ACQUIRE, unseen: true, ..ask }, |moment| {
+            // When a wait with a time ends decides whose time comes next.
+            let unseen = timeout.is_none();
+            place.execution.step(Ask { ordered: Ordered::ACQUIRE, unseen, ..ask }, |moment| {
                 *moment.word() &= !RECEIVER_WAITS;
                 take(moment)
             })
