@@ -20,6 +20,8 @@ pub struct Probed<S> {
     wanted: u64,
     probing: bool,
     probed: bool,
+    /// Executions of the search when it was last probed.
+    probed_at: u64,
     plain: Plain,
     estimator: Estimator,
     kind: Kind,
@@ -56,6 +58,7 @@ impl<S: Strategy> Probed<S> {
             wanted: 0,
             probing: false,
             probed: false,
+            probed_at: 0,
             plain: Plain::default(),
             estimator: Estimator::new(Kind::Recursive),
             kind: Kind::Knuth,
@@ -130,8 +133,9 @@ impl<S: Strategy> Strategy for Probed<S> {
         }
         self.probing = false;
         let due = self.due();
-        if due > 0 && self.goes_on() {
+        if due > 0 && self.probed_at != self.plain.executions && self.goes_on() {
             self.wanted = due;
+            self.probed_at = self.plain.executions;
             return self.begin_probe(prefix);
         }
         self.inner.begin(prefix)

@@ -83,13 +83,14 @@ pub fn run_with(
     body: impl Fn() + Send + Sync + 'static,
 ) -> Report {
     let body = Arc::new(body);
-    let mut search = Search::new(strategy, &limits);
+    let search = Search::new(strategy, &limits, 1);
+    let mut seat = search.seat(strategy);
     loop {
         // A worker that had to leave a task behind is replaced, as the explorer does.
-        let run = || search.run(&mut Threads::new(body.clone(), settings));
+        let run = || seat.work(&mut Threads::new(body.clone(), settings));
         let status = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
         if status == Status::Over {
-            return search.report();
+            return search.close(vec![seat]);
         }
     }
 }

@@ -66,8 +66,10 @@ impl Path {
 
     /// How many leaves there seem to be: what is not visited is taken to be like what is.
     pub fn leaves(&self) -> f64 {
-        let above = |below: f64, level: &Level| level.done.leaves(level.alternatives, Some(below));
-        self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(1.0, above))
+        // Of a branch that is only about to be walked nothing is known.
+        let leaf = if self.placed { None } else { Some(1.0) };
+        let above = |below: Option<f64>, level: &Level| Some(level.done.leaves(level.alternatives, below));
+        self.whole.unwrap_or_else(|| self.levels.iter().rev().fold(leaf, above).unwrap_or(1.0))
     }
 
     pub fn levels(&self) -> &[Level] {
