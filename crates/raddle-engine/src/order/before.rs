@@ -196,7 +196,7 @@ impl Before {
         found.clear();
         let task = events.get(index).task;
         let mut causes = Vec::new();
-        // Who takes whatever comes first would have taken something else in another's place.
+        // Who takes whatever message comes first would have taken another one in another's place.
         let takes_any = events.get(index).class == Class::Receive;
         for touch in events.touches(index) {
             let slot = touch.slot();
@@ -216,7 +216,7 @@ impl Before {
                 }
                 let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
                 if cause {
-                    if takes_any && events.get(event).class == Class::Send {
+                    if takes_any && events.get(event).class == Class::Send && touch.object != events.get(index).object {
                         break;
                     }
                     causes.push((slot, event));
@@ -268,16 +268,20 @@ impl Before {
         if found.is_empty() || (found.len() == 1 && causes.is_empty()) {
             return;
         }
+        // What cannot be reversed, because something was given in between, is not between others either.
+        found.retain(|race| {
+            let cause = |&(slot, event): &(usize, usize)| {
+                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
+            };
+            !causes.iter().any(cause)
+        });
         let all = std::mem::take(found);
         let between = |race: &Race| {
             let later = |other: &Race| {
                 let own_gift = other.gives && other.slot == race.slot;
                 other.first != race.first && !own_gift && self.ordered(events, race.first, other.first)
             };
-            let cause = |&(slot, event): &(usize, usize)| {
-                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
-            };
-            all.iter().any(later) || causes.iter().any(cause)
+            all.iter().any(later)
         };
         for race in &all {
             if !between(race) && found.iter().all(|other| other.first != race.first) {
@@ -298,7 +302,8 @@ fn looked_at_held(before: &[Touched], look: Touched) -> bool {
 fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let giver = events.get(gift).task;
     let own = before.iter().rev().find(|earlier| events.get(earlier.event as usize).task == giver);
-    let gives_back = own.is_some_and(|own| own.role != Role::Gives);
+    let lends = events.get(gift).class != Class::Send;
+    let gives_back = lends && own.is_some_and(|own| own.role != Role::Gives);
     let is_end = events.get(gift).class == Class::Finish;
     !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
 }
