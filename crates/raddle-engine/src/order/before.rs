@@ -20,6 +20,8 @@ pub struct Before {
     /// By object: who touched it, oldest first.
     touched: Vec<Vec<Touched>>,
     fingerprint: u64,
+    /// Nobody asks for the fingerprint.
+    anonymous: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,37 @@ impl Before {
         self.fingerprint = 0;
     }
 
+    /// Without a fingerprint, which costs, and which cannot be taken back.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self { anonymous: true, ..Self::default() }
+    }
+
+    /// Forgets all but the first `len` events.
+    ///
+    /// # Panics
+    ///
+    /// If there is a fingerprint.
+    pub fn truncate(&mut self, len: usize) {
+        assert!(self.anonymous, "raddle bug: the fingerprint of a prefix is not known");
+        if len >= self.len {
+            return;
+        }
+        for latest in &mut self.latest {
+            while *latest > len {
+                *latest = self.previous[*latest - 1];
+            }
+        }
+        for table in &mut self.touched {
+            while table.last().is_some_and(|touched| touched.event as usize >= len) {
+                table.pop();
+            }
+        }
+        self.clocks.truncate(len * self.width);
+        self.previous.truncate(len);
+        self.len = len;
+    }
+
     /// How many events were taken in.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -81,7 +114,8 @@ impl Before {
         self.len == 0
     }
 
-    /// Equal for prefixes with the same happens-before relation, whatever the order of their events.
+    /// Equal for prefixes with the same happens-before relation, whatever the order of their events; 0 if it is
+    /// [anonymous](Self::anonymous).
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -155,7 +189,9 @@ impl Before {
         self.previous.push(self.latest[task]);
         self.latest[task] = index + 1;
         self.len += 1;
-        self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
+        if !self.anonymous {
+            self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
+        }
     }
 
     fn join(&mut self, start: usize, earlier: usize) {

@@ -49,6 +49,8 @@ pub struct Dpor {
     sleeps: bool,
     started: bool,
     nodes: Vec<Node>,
+    /// Nodes that are done with, for their memory.
+    spare: Vec<Node>,
     /// What is to be run beyond the latest node.
     beyond: Vec<Branch>,
     /// The first event that the execution before did not have.
@@ -124,11 +126,12 @@ impl Dpor {
             sleeps: true,
             started: false,
             nodes: Vec::new(),
+            spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
             refused: Vec::new(),
             events: Events::default(),
-            before: Before::default(),
+            before: Before::anonymous(),
             races: Vec::new(),
             sequence: Vec::new(),
         }
@@ -158,7 +161,7 @@ impl Dpor {
                     return true;
                 }
             }
-            self.nodes.pop();
+            self.spare.extend(self.nodes.pop());
         }
         false
     }
@@ -246,6 +249,9 @@ impl Dpor {
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
         let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
+        if whole && optimal::is_covered(&self.events, &self.before, &self.nodes[first], (first, second.event)) {
+            return;
+        }
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
@@ -316,7 +322,10 @@ impl Strategy for Dpor {
             self.fresh = self.nodes.len() - 1;
         }
         self.events.clear();
-        self.before.clear();
+        // What is the same as in the execution before is known, but for what a value does, which counts for its question.
+        let is_value = |&at: &usize| self.nodes[at].gives_value();
+        let known = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
+        self.before.truncate(known);
         self.refused.clear();
         Next::Run { seed: 0 }
     }
@@ -326,9 +335,9 @@ impl Strategy for Dpor {
         let depth = self.nodes.len();
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
-        let mut node = Node::new(at);
+        let mut node = self.spare.pop().unwrap_or_default().renew(at);
         if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
-            node.sleep = parent.still_asleep(&self.events, depth - 1);
+            node.sleep.extend(parent.still_asleep(&self.events, depth - 1));
         }
         node.asleep = node.sleep.len();
         node.tree = mem::take(&mut self.beyond);

@@ -5,7 +5,23 @@
 
 use super::path::Node;
 use super::wakeup::{Begins, begins, insert};
-use crate::order::events::Events;
+use crate::order::before::Before;
+use crate::order::events::{Events, Label};
+use crate::trace::Role;
+
+/// Whether it can be told without the sequence that it leads to what has been run: it begins with the first event that does not
+/// happen after the race's first, and that one was run already.
+pub(super) fn is_covered(events: &Events, before: &Before, node: &Node, (first, second): (usize, usize)) -> bool {
+    if matches!(events.get(second).label, Label::Value(_)) {
+        return false;
+    }
+    let begins = (first + 1..before.len()).find(|&at| at != second && !before.ordered(events, first, at));
+    begins.is_some_and(|at| {
+        let event = events.get(at);
+        let waits = || events.touches(at).iter().any(|touch| touch.role == Role::Takes);
+        event.task != events.get(second).task && !waits() && node.is_asleep((event.task, event.label), true)
+    })
+}
 
 pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) {
     let covered = node.sleep.iter().any(|item| !matches!(begins(events, sequence, item, exact), Begins::No));

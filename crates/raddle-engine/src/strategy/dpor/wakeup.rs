@@ -6,8 +6,13 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch, dependent};
+
+/// What an item touches: few things, kept without memory of their own.
+pub(super) type Touches = SmallVec<[Touch; 3]>;
 
 /// An event that has been or is to be run.
 #[derive(Clone, Debug)]
@@ -15,13 +20,13 @@ pub(super) struct Item {
     pub task: TaskId,
     pub label: Label,
     /// What it touches; `None` if that is not known yet, and then it may be anything.
-    pub touches: Option<Box<[Touch]>>,
+    pub touches: Option<Touches>,
 }
 
 impl Item {
     pub fn of(events: &Events, index: usize) -> Self {
         let event = events.get(index);
-        Self { task: event.task, label: event.label, touches: Some(events.touches(index).into()) }
+        Self { task: event.task, label: event.label, touches: Some(Touches::from_slice(events.touches(index))) }
     }
 
     pub fn unknown(task: TaskId, label: Label) -> Self {
