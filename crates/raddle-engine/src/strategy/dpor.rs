@@ -14,8 +14,9 @@
 //!
 //! Where we differ: an event keeps which way out of a wait and which value it was, and all of them are run where one is. A
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
-//! turns out to be not possible on objects that do not say who gives and who takes) is tried, and given up. When an execution
-//! is cut short by a failure, the others go on from the failing event's node without it.
+//! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
+//! execution goes on without it. A wait that has a time is like one that is never blocked: put before what let it go on, it ends
+//! by time. When an execution is cut short by a failure, the others go on from the failing event's node without it.
 //!
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
@@ -155,11 +156,9 @@ impl Dpor {
                 self.nodes[done].sleep.push(item);
             }
             let node = self.nodes.last_mut().expect("raddle bug: the latest node is gone");
-            if open {
-                if let Some(beyond) = node.take_next(exact, widely) {
-                    self.beyond = beyond;
-                    return true;
-                }
+            if open && let Some(beyond) = node.take_next(exact, widely) {
+                self.beyond = beyond;
+                return true;
             }
             self.spare.extend(self.nodes.pop());
         }
@@ -353,7 +352,7 @@ impl Strategy for Dpor {
                     self.beyond = beyond;
                     true
                 }
-                // What was planned is not possible after all; what goes without saying it would have led to is run all the same.
+                // What was planned is not possible after all. Other plans may have been left out for its sake, so go on without it.
                 None => node.take_any(None, exact),
             }
         };

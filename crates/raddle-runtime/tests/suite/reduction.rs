@@ -360,8 +360,7 @@ fn times_in_the_order_of_deadlines() {
         thread::sleep(Duration::from_millis(1));
         log.lock().unwrap().push(4);
         other.join().unwrap();
-        let log = log.lock().unwrap().clone();
-        log
+        log.lock().unwrap().clone()
     });
 }
 
