@@ -126,6 +126,12 @@ impl Moment<'_> {
         self.step().found = Some(Word(word));
     }
 
+    /// It changes the object only where it finds this.
+    #[inline]
+    pub(crate) fn wants(&mut self, word: u64) {
+        self.step().wants = Some(Word(word));
+    }
+
     /// Shows what was left in the object.
     #[inline]
     pub(crate) fn left(&mut self, word: u64) {

@@ -21,6 +21,8 @@ pub struct Before {
     /// By object: who touched it, oldest first.
     touched: Vec<Vec<Touched>>,
     fingerprint: u64,
+    /// Nobody asks for the fingerprint.
+    anonymous: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,37 @@ impl Before {
         self.fingerprint = 0;
     }
 
+    /// Without a fingerprint, which costs, and which cannot be taken back.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self { anonymous: true, ..Self::default() }
+    }
+
+    /// Forgets all but the first `len` events.
+    ///
+    /// # Panics
+    ///
+    /// If there is a fingerprint.
+    pub fn truncate(&mut self, len: usize) {
+        assert!(self.anonymous, "raddle bug: the fingerprint of a prefix is not known");
+        if len >= self.len {
+            return;
+        }
+        for latest in &mut self.latest {
+            while *latest > len {
+                *latest = self.previous[*latest - 1];
+            }
+        }
+        for table in &mut self.touched {
+            while table.last().is_some_and(|touched| touched.event as usize >= len) {
+                table.pop();
+            }
+        }
+        self.clocks.truncate(len * self.width);
+        self.previous.truncate(len);
+        self.len = len;
+    }
+
     /// How many events were taken in.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -82,7 +115,8 @@ impl Before {
         self.len == 0
     }
 
-    /// Equal for prefixes with the same happens-before relation, whatever the order of their events.
+    /// Equal for prefixes with the same happens-before relation, whatever the order of their events; 0 if it is
+    /// [anonymous](Self::anonymous).
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -156,7 +190,9 @@ impl Before {
         self.previous.push(self.latest[task]);
         self.latest[task] = index + 1;
         self.len += 1;
-        self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
+        if !self.anonymous {
+            self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
+        }
     }
 
     fn join(&mut self, start: usize, earlier: usize) {
@@ -199,7 +235,7 @@ impl Before {
         found.clear();
         let task = events.get(index).task;
         let mut causes = Vec::new();
-        // Who takes whatever comes first would have taken something else in another's place.
+        // Who takes whatever message comes first would have taken another one in another's place.
         let takes_any = events.get(index).class == Class::Receive;
         for touch in events.touches(index) {
             let slot = touch.slot();
@@ -219,7 +255,7 @@ impl Before {
                 }
                 let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
                 if cause {
-                    if takes_any && events.get(event).class == Class::Send {
+                    if takes_any && events.get(event).class == Class::Send && touch.object != events.get(index).object {
                         break;
                     }
                     causes.push((slot, event));
@@ -271,16 +307,20 @@ impl Before {
         if found.is_empty() || (found.len() == 1 && causes.is_empty()) {
             return;
         }
+        // What cannot be reversed, because something was given in between, is not between others either.
+        found.retain(|race| {
+            let cause = |&(slot, event): &(usize, usize)| {
+                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
+            };
+            !causes.iter().any(cause)
+        });
         let all = std::mem::take(found);
         let between = |race: &Race| {
             let later = |other: &Race| {
                 let own_gift = other.gives && other.slot == race.slot;
                 other.first != race.first && !own_gift && self.ordered(events, race.first, other.first)
             };
-            let cause = |&(slot, event): &(usize, usize)| {
-                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
-            };
-            all.iter().any(later) || causes.iter().any(cause)
+            all.iter().any(later)
         };
         for race in &all {
             if !between(race) && found.iter().all(|other| other.first != race.first) {
@@ -301,7 +341,8 @@ fn looked_at_held(before: &[Touched], look: Touched) -> bool {
 fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let giver = events.get(gift).task;
     let own = before.iter().rev().find(|earlier| events.get(earlier.event as usize).task == giver);
-    let gives_back = own.is_some_and(|own| own.role != Role::Gives);
+    let lends = events.get(gift).class != Class::Send;
+    let gives_back = lends && own.is_some_and(|own| own.role != Role::Gives);
     let is_end = events.get(gift).class == Class::Finish;
     !gives_back && !is_end && before.iter().any(|earlier| earlier.role == Role::Gives)
 }

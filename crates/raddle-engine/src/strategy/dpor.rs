@@ -14,8 +14,9 @@
 //!
 //! Where we differ: an event keeps which way out of a wait and which value it was, and all of them are run where one is. A
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
-//! turns out to be not possible on objects that do not say who gives and who takes) is tried, and given up. When an execution
-//! is cut short by a failure, the others go on from the failing event's node without it.
+//! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
+//! execution goes on without it. A wait that has a time is like one that is never blocked: put before what let it go on, it ends
+//! by time. When an execution is cut short by a failure, the others go on from the failing event's node without it.
 //!
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
@@ -75,6 +76,8 @@ pub struct Dpor {
     bound: Option<u32>,
     /// Something was left out because of that.
     cut: bool,
+    /// Nodes that are done with, for their memory.
+    spare: Vec<Node>,
     /// What is to be run beyond the latest node.
     beyond: Vec<Branch>,
     /// The first event that the execution before did not have.
@@ -165,11 +168,12 @@ impl Dpor {
             untold: false,
             bound: None,
             cut: false,
+            spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
             refused: Vec::new(),
             events: Events::default(),
-            before: Before::default(),
+            before: Before::anonymous(),
             races: Vec::new(),
             sequence: Vec::new(),
         }
@@ -192,15 +196,13 @@ impl Dpor {
                 self.note_value(done, &item);
                 self.nodes[done].sleep.push(item);
             }
-            if open {
-                if self.too_far(done) {
-                    self.cut = true;
-                } else if let Some(beyond) = self.nodes[done].take_next(exact, widely) {
-                    self.beyond = beyond;
-                    return true;
-                }
+            if open && self.too_far(done) {
+                self.cut = true;
+            } else if open && let Some(beyond) = self.nodes[done].take_next(exact, widely) {
+                self.beyond = beyond;
+                return true;
             }
-            self.nodes.pop();
+            self.spare.extend(self.nodes.pop());
         }
         false
     }
@@ -315,6 +317,9 @@ impl Dpor {
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
         let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
+        if whole && optimal::is_covered(&self.events, &self.before, &self.nodes[first], (first, second.event)) {
+            return;
+        }
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
@@ -400,7 +405,10 @@ impl Strategy for Dpor {
         self.placed = false;
         prefix.extend(self.nodes.iter().map(Node::choice));
         self.events.clear();
-        self.before.clear();
+        // What is the same as in the execution before is known, but for what a value does, which counts for its question.
+        let is_value = |&at: &usize| self.nodes[at].gives_value();
+        let known = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
+        self.before.truncate(known);
         self.refused.clear();
         Next::Run { seed: 0 }
     }
@@ -410,9 +418,9 @@ impl Strategy for Dpor {
         let depth = self.nodes.len();
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
-        let mut node = Node::new(at);
+        let mut node = self.spare.pop().unwrap_or_default().renew(at);
         if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
-            node.sleep = parent.still_asleep(&self.events, depth - 1);
+            node.sleep.extend(parent.still_asleep(&self.events, depth - 1));
         }
         node.asleep = node.sleep.len();
         node.tree = mem::take(&mut self.beyond);
@@ -429,7 +437,7 @@ impl Strategy for Dpor {
                     self.beyond = beyond;
                     true
                 }
-                // What was planned is not possible after all; what goes without saying it would have led to is run all the same.
+                // What was planned is not possible after all. Other plans may have been left out for its sake, so go on without it.
                 None => node.take_any(None, exact),
             }
         };

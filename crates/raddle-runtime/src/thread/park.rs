@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Progress, here};
@@ -53,7 +53,7 @@ fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
     let signal = execution.state.borrow_mut().task().signal;
     let ask = Ask::new(&PARK, signal, Effect::Change, site);
     let ready: fn(u64, u64) -> bool = |token, _| token != 0;
-    let ask = Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), deadline, ..ask };
+    let ask = Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), deadline, ..ask };
     let may_wake = execution.look_at_budget(site);
     if !execution.wakes_for_no_reason(may_wake, &ask) {
         execution.step(ask, |moment| {
@@ -66,7 +66,7 @@ fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
 
 pub(super) fn unpark(execution: &Execution, task: TaskId, site: Site) {
     let signal = execution.state.borrow().tasks[task.index()].signal;
-    let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&UNPARK, signal, Effect::Change, site) };
+    let ask = Ask { role: Role::Gives, ordered: Ordered::BOTH, ..Ask::new(&UNPARK, signal, Effect::Change, site) };
     execution.step(ask, |moment| *moment.word() = 1);
 }
 

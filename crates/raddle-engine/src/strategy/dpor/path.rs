@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::wakeup::{Branch, Item};
+use super::wakeup::{Branch, Item, Touches};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch, merge};
@@ -28,13 +28,22 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub fn new(point: &Point<'_>) -> Self {
-        let options = match point {
-            Point::Actions(actions) => actions.iter().map(|a| (a.task, Label::Way(a.variant))).collect(),
-            Point::Data { task, choices, .. } => (0..*choices).map(|value| (*task, Label::Value(value))).collect(),
-            Point::End(_) => Vec::new(),
-        };
-        Self { options, ..Self::default() }
+    /// The node of a point, in the memory of one that is of no use any more.
+    pub fn renew(mut self, point: &Point<'_>) -> Self {
+        self.options.clear();
+        match point {
+            Point::Actions(actions) => self.options.extend(actions.iter().map(|a| (a.task, Label::Way(a.variant)))),
+            Point::Data { task, choices, .. } => {
+                self.options.extend((0..*choices).map(|value| (*task, Label::Value(value))));
+            }
+            Point::End(_) => {}
+        }
+        self.sleep.clear();
+        self.asleep = 0;
+        self.tree.clear();
+        self.given.clear();
+        self.rank = 0;
+        self
     }
 
     /// What was taken here, event `index`, has been run in all the ways that it has to be; with all that its values touched.
@@ -43,7 +52,7 @@ impl Node {
         if !self.given.is_empty() {
             let mut touches = events.touches(index).to_vec();
             self.given.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
-            item.touches = Some(touches.into());
+            item.touches = Some(Touches::from_vec(touches));
         }
         item
     }
@@ -77,8 +86,8 @@ impl Node {
     }
 
     /// What sleeps on after event `index`, which was taken here.
-    pub fn still_asleep(&self, events: &Events, index: usize) -> Vec<Item> {
-        self.sleep.iter().filter(|item| item.commutes_with(events, index)).cloned().collect()
+    pub fn still_asleep<'a>(&'a self, events: &'a Events, index: usize) -> impl Iterator<Item = Item> + 'a {
+        self.sleep.iter().filter(move |item| item.commutes_with(events, index)).cloned()
     }
 
     /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the

@@ -27,7 +27,9 @@ pub(super) fn kept_from_timing_out(events: &Events, before: &Before, nodes: &[No
     let free = |at: &usize| {
         events.get(*at).task != task && !ended.previous.is_some_and(|previous| before.ordered(events, *at, previous))
     };
-    rivals.take_while(free).find(|&at| !nodes[at].has(task, label))
+    // Where the task had not come to the wait yet, its next step was another one.
+    let waits = |at: usize| ended.previous.is_none_or(|previous| previous < at);
+    rivals.take_while(free).find(|&at| !waits(at) || !nodes[at].has(task, label))
 }
 
 /// Supposes that a wait, instead of as it did, ends by time.

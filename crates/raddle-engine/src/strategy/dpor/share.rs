@@ -127,6 +127,7 @@ impl ByPiece for Dpor {
         self.news = News::default();
         self.told.clear();
         self.events.clear();
+        self.before.truncate(0);
     }
 
     fn news(&mut self) -> News {

@@ -7,9 +7,13 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch, dependent, merge};
+
+/// What an item touches: few things, kept without memory of their own.
+pub(super) type Touches = SmallVec<[Touch; 3]>;
 
 /// An event that has been or is to be run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,7 +21,7 @@ pub(crate) struct Item {
     pub task: TaskId,
     pub label: Label,
     /// What it touches; `None` if that is not known yet, and then it may be anything.
-    pub touches: Option<Box<[Touch]>>,
+    pub touches: Option<Touches>,
     /// In a sleep set: whether what it leads to is known to be done.
     #[serde(default)]
     pub open: Open,
@@ -39,7 +43,8 @@ pub(crate) enum Open {
 impl Item {
     pub fn of(events: &Events, index: usize) -> Self {
         let event = events.get(index);
-        Self { task: event.task, label: event.label, touches: Some(events.touches(index).into()), open: Open::No }
+        let touches = Some(Touches::from_slice(events.touches(index)));
+        Self { task: event.task, label: event.label, touches, open: Open::No }
     }
 
     pub fn unknown(task: TaskId, label: Label) -> Self {

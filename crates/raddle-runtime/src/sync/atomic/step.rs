@@ -145,6 +145,7 @@ impl Exchange {
     fn exchange(self, moment: &mut Moment<'_>) -> Result<u64, u64> {
         let found = *moment.word();
         moment.found(found);
+        moment.wants(self.current);
         if found != self.current {
             moment.only_looked(self.failure);
             return Err(found);

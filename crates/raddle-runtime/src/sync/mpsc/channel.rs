@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::execution::{Ask, Kind, Met, Moment, Place, Tag};
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
@@ -95,7 +95,13 @@ impl<T> Channel<T> {
             let ready = (self.bound != UNBOUNDED).then_some(ready);
             let ask = Ask::new(&SEND, place.object, Effect::Change, site);
             let ask = Ask { ordered: self.ordered(Ordered::RELEASE), ready, key: self.bound, ..ask };
-            place.execution.step(ask, put)
+            place.execution.step(ask, |moment| {
+                let sent = put(moment);
+                if sent && self.bound == UNBOUNDED {
+                    moment.gives();
+                }
+                sent
+            })
         });
         if !sent {
             return Err(SendError(message));
@@ -136,7 +142,10 @@ impl<T> Channel<T> {
             return self.meet(timeout, site);
         }
         self.with(site, |place| {
-            let ask = Ask { ordered: self.ordered(Ordered::ACQUIRE), ..wait_to_receive(&place, timeout, site) };
+            let ask = wait_to_receive(&place, timeout, site);
+            // With a bound, each side waits for the other, and no access is of one role only.
+            let role = if self.bound == UNBOUNDED { Role::Takes } else { Role::Plain };
+            let ask = Ask { role, ordered: self.ordered(Ordered::ACQUIRE), ..ask };
             place.execution.step(ask, take)
         })?;
         Ok(self.pop())
@@ -175,7 +184,10 @@ impl<T> Channel<T> {
             &CHANNEL,
             |_| self.first_word(),
             |place| {
-                place.step(&DROP_SENDER, Effect::Change, Ordered::RELEASE, site, |moment| *moment.word() |= NO_SENDERS);
+                place.step(&DROP_SENDER, Effect::Change, Ordered::RELEASE, site, |moment| {
+                    moment.gives();
+                    *moment.word() |= NO_SENDERS;
+                });
             },
         );
     }
