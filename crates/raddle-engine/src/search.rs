@@ -110,6 +110,8 @@ pub struct Found {
     pub remark: Option<String>,
     /// Its number, where executions have one.
     pub number: Option<u64>,
+    /// A probe found it, whose place is nowhere in the order of the search.
+    pub probe: bool,
 }
 
 impl Found {

@@ -75,6 +75,13 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Leaves out what strays too far from the first execution: the k-th alternative taken at a point, counted from 0, costs k,
+    /// and the sum along an execution is at most `most`. Called before the first execution; false if the strategy cannot.
+    fn bound_deviations(&mut self, most: u32) -> bool {
+        let _ = most;
+        false
+    }
+
     /// How several workers can share this search. Asked at the start of a search and whenever work is handed over.
     fn sharing(&mut self) -> Sharing<'_> {
         Sharing::Alone

@@ -91,6 +91,18 @@ impl Explorer {
         self.set("workers", &workers.to_string())
     }
 
+    /// Leaves out orders that stray further than this from the first: the k-th alternative taken at a point, counted from 0, costs
+    /// k, and the sum along an execution is at most `most`. For `exhaustive` and `dpor`.
+    pub fn deviations(self, most: u32) -> Self {
+        self.set("deviations", &most.to_string())
+    }
+
+    /// Whether what is left when the budget is spent is kept in a file, and the next search goes on with it; only for a
+    /// [named](Self::name) test, and as long as the test program is the same. Numbers are those of all sittings together.
+    pub fn resume(self, resume: bool) -> Self {
+        self.set("resume", &resume.to_string())
+    }
+
     /// The stack of each thread of the program, in bytes; 2 MiB if not set.
     pub fn stack_size(self, bytes: usize) -> Self {
         self.set("stack_size", &bytes.to_string())
@@ -162,12 +174,13 @@ impl Explorer {
             Some(error) => Err(error),
             None => Plan::new(self.settings, &environment),
         };
-        let ready = plan.and_then(|plan| Ok((plan, Teller::new(&self.test.path, &environment)?)));
-        match ready {
-            Ok((mut plan, teller)) => {
-                plan.backtraces &= may_print || plan.replay.is_some();
-                Session::new(self.test, plan, Arc::new(program), teller).run()
-            }
+        let session = plan.and_then(|mut plan| {
+            plan.backtraces &= may_print || plan.replay.is_some();
+            let teller = Teller::new(&self.test.path, &environment)?;
+            Session::new(self.test, plan, Arc::new(program), teller)
+        });
+        match session {
+            Ok(session) => session.run(),
             Err(error) => panic!("raddle: {error}"),
         }
     }

@@ -12,6 +12,8 @@ pub(crate) struct Files {
     pub(crate) regressions: Option<PathBuf>,
     /// Reports that are too long for a terminal.
     pub(crate) report: Option<PathBuf>,
+    /// What a search has left to do.
+    pub(crate) left: Option<PathBuf>,
 }
 
 impl Files {
@@ -19,7 +21,7 @@ impl Files {
     /// A program without a name has no files.
     pub(crate) fn of(test: &Test, out: Option<&Path>, keep_regressions: bool) -> Self {
         if test.path.is_empty() || out.is_some_and(|out| out.as_os_str().is_empty()) {
-            return Self { regressions: None, report: None };
+            return Self { regressions: None, report: None, left: None };
         }
         let name = file_name(&test.path);
         let beside_sources = || Path::new(test.crate_dir.unwrap_or("")).join("raddle-regressions");
@@ -27,7 +29,8 @@ impl Files {
         let reports = out.map(Path::to_owned).or_else(|| Some(target_dir()?.join("raddle")));
         Self {
             regressions: keep_regressions.then_some(regressions),
-            report: reports.map(|dir| dir.join(format!("{name}.report.txt"))),
+            report: reports.as_ref().map(|dir| dir.join(format!("{name}.report.txt"))),
+            left: reports.map(|dir| dir.join(format!("{name}.left.json"))),
         }
     }
 }

@@ -55,6 +55,7 @@
 mod environment;
 mod explorer;
 mod files;
+mod left;
 mod regressions;
 mod replay_source;
 mod report;

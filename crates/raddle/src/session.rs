@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use raddle_engine::board::Remains;
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::Found;
+use raddle_engine::search::{self, Ended, Found};
 use raddle_engine::shrink::{Effort, alike, shrink};
+use raddle_engine::strategy::Sharing;
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
+use crate::left;
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
-use crate::settings::Plan;
+use crate::settings::{Plan, SettingError};
 use crate::workers::{Body, Workers};
 
 /// One run of one test.
@@ -24,14 +27,17 @@ pub(crate) struct Session {
     files: Files,
     notes: Vec<String>,
     teller: Option<Arc<Teller>>,
+    /// What an earlier search left.
+    left: Option<Remains>,
 }
 
 impl Session {
-    pub(crate) fn new(test: Test, plan: Plan, body: Body, teller: Option<Teller>) -> Self {
+    pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        Self { plan, test, workers, files, notes: Vec::new(), teller: teller.map(Arc::new) }
+        let left = if plan.resume && plan.replay.is_none() { take_up(&test, &mut plan, &files)? } else { None };
+        Ok(Self { plan, test, workers, files, notes: Vec::new(), teller: teller.map(Arc::new), left })
     }
 
     pub(crate) fn run(mut self) -> Report {
@@ -105,12 +111,30 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let mut searched =
-            self.workers.search(&mut *self.plan.strategy, &self.plan.limits, self.plan.workers, self.teller.take());
+        let left = self.left.take();
+        let teller = self.teller.take();
+        let Plan { strategy, limits, workers, .. } = &mut self.plan;
+        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, left, teller);
+        self.leave(&searched, remains);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));
         report
+    }
+
+    /// Keeps what is left for the next sitting.
+    fn leave(&mut self, searched: &search::Report, remains: Remains) {
+        let (true, Some(file)) = (self.plan.resume, &self.files.left) else { return };
+        let unfinished = searched.ended == Ended::BudgetSpent;
+        let shown = files::shown(file, &self.test);
+        match left::write(file, &self.test.path, &self.plan.label, unfinished.then_some(remains)) {
+            Ok(()) if unfinished => {
+                self.notes
+                    .push(format!("what is left is kept in {}; the next search goes on with it", shown.display()));
+            }
+            Ok(()) => {}
+            Err(error) => self.notes.push(format!("what is left could not be kept: {error}")),
+        }
     }
 
     /// Makes the failing order small and runs it again, so that what the program prints in it comes last and its steps can be
@@ -162,4 +186,14 @@ impl Session {
             Err(error) => self.notes.push(format!("the whole table cannot be written to {}: {error}", file.display())),
         }
     }
+}
+
+/// What an earlier search of this test left.
+fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Option<Remains>, SettingError> {
+    let why = match (&files.left, plan.strategy.sharing()) {
+        (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
+        (Some(file), _) => return left::read(file, &test.path, &plan.label),
+        (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
+    };
+    Err(SettingError::Resume { why })
 }

@@ -65,6 +65,18 @@ pub enum SettingError {
         /// What is wrong with it.
         why: String,
     },
+    /// A bound on deviations for a strategy that has none.
+    #[error("deviations can be bounded under exhaustive and dpor, not under {strategy}")]
+    NoDeviations {
+        /// Which.
+        strategy: &'static str,
+    },
+    /// A search that cannot be taken up again.
+    #[error("the search cannot be taken up again: {why}")]
+    Resume {
+        /// Why not, and what to do.
+        why: String,
+    },
     /// The strategy `replay` without a schedule.
     #[error("the strategy `replay` needs a schedule: set RADDLE_REPLAY to one, or to a file that has one")]
     NothingToReplay,
@@ -108,12 +120,14 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 13] = [
+pub(crate) static TABLE: [Setting; 15] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
     setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", read_number),
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers, 1 or more", read_positive),
+    setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
+    setting!(resume, Some("RADDLE_RESUME"), "`true` or `false`", read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
@@ -132,6 +146,8 @@ pub(crate) struct Settings {
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) workers: Option<usize>,
+    pub(crate) deviations: Option<u32>,
+    pub(crate) resume: Option<bool>,
     pub(crate) steps: Option<u32>,
     pub(crate) replay: Option<String>,
     pub(crate) out: Option<String>,
@@ -222,6 +238,8 @@ impl Settings {
             time: budget.1,
             seed: self.seed.or(code.seed),
             workers: self.workers.or(code.workers),
+            deviations: self.deviations.or(code.deviations),
+            resume: self.resume.or(code.resume),
             steps: self.steps.or(code.steps),
             replay: self.replay.or(code.replay),
             out: self.out.or(code.out),
@@ -248,6 +266,8 @@ pub(crate) struct Plan {
     pub(crate) regressions: bool,
     /// How many executions run at a time.
     pub(crate) workers: usize,
+    /// Go on with what an earlier search left, and leave what is left.
+    pub(crate) resume: bool,
     /// Print the panics of the execution that is shown, for their backtraces.
     pub(crate) backtraces: bool,
 }
@@ -263,7 +283,8 @@ impl Plan {
         let settings = environment.settings()?.over(code);
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
-        let (strategy, label) = match settings.strategy.unwrap_or_else(|| Wanted::Name("portfolio".to_owned())) {
+        let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name("portfolio".to_owned()))
+        {
             Wanted::Value(strategy) => {
                 let label = strategy.name().to_owned();
                 (strategy, label)
@@ -273,6 +294,12 @@ impl Plan {
                 (named(&name, seed, replay.is_some())?, label)
             }
         };
+        if let Some(most) = settings.deviations {
+            if !strategy.bound_deviations(most) {
+                return Err(SettingError::NoDeviations { strategy: strategy.name() });
+            }
+            label = format!("{label}, up to {most} deviations");
+        }
         let systematic =
             matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");
         let (executions, time) = match (settings.executions, settings.time) {
@@ -298,7 +325,18 @@ impl Plan {
         let backtraces = environment.backtraces();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = settings.workers.unwrap_or_else(cores);
-        Ok(Self { strategy, label, limits, program, replay, out, regressions, backtraces, workers })
+        Ok(Self {
+            strategy,
+            label,
+            limits,
+            program,
+            replay,
+            out,
+            regressions,
+            backtraces,
+            workers,
+            resume: settings.resume.unwrap_or(false),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::panic;
 use std::sync::Arc;
 use std::thread;
 
+use raddle_engine::board::Remains;
 use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
@@ -36,9 +37,13 @@ impl Workers {
         strategy: &mut dyn Strategy,
         limits: &Limits,
         workers: usize,
+        left: Option<Remains>,
         teller: Option<Arc<Teller>>,
-    ) -> search::Report {
-        let mut search = Search::new(strategy, limits, workers);
+    ) -> (search::Report, Remains) {
+        let mut search = match left {
+            Some(left) => Search::resume(strategy, limits, workers, left),
+            None => Search::new(strategy, limits, workers),
+        };
         if let Some(teller) = teller.clone() {
             search = search.observed(Box::new(move |progress| teller.tell(progress)));
         }
@@ -51,7 +56,7 @@ impl Workers {
         if let Some(teller) = teller {
             teller.finish();
         }
-        search.close(seats)
+        search.leave(seats)
     }
 
     /// Works from this seat until the search is over, on as many fresh workers as it takes.

@@ -193,6 +193,8 @@ impl State {
         let found = self.total.found.as_ref()?;
         Some(match (&found.number, &found.script) {
             (Some(number), _) => Place::Number(*number),
+            // Nothing comes before it.
+            (None, _) if found.probe => Place::Choices(Vec::new()),
             (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
             (None, _) => Place::Choices(Vec::new()),
         })

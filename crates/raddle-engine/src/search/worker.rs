@@ -249,7 +249,7 @@ impl<'s> Seat<'s> {
             if self.tally.found.is_none() {
                 let seed = if system.drew_random() { seed } else { 0 };
                 let remark = self.strategy.get().remark();
-                self.tally.found = Some(Found { remark, ..self.found(*failure, seed, number) });
+                self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
         drop(system);
@@ -274,7 +274,7 @@ impl<'s> Seat<'s> {
         let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
         let choices = real.map(|chosen| chosen.choice).collect();
         let after = number.map_or(self.tally.run(), |number| number + 1);
-        Found { failure, script: Script::Choices { seed, choices }, after, number, remark: None }
+        Found { failure, script: Script::Choices { seed, choices }, after, number, remark: None, probe: false }
     }
 
     /// Sees, after an execution, what others need.

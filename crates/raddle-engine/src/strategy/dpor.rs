@@ -132,8 +132,9 @@ impl Dpor {
     /// costs k, and the sum along an execution is at most `most`. Which alternative comes when is for the reduction to say, so
     /// this combines with any of them, and none is lost for good: with a bound that is large enough, all are run.
     #[must_use]
-    pub fn deviations(self, most: u32) -> Self {
-        Self { bound: Some(most), ..self }
+    pub fn deviations(mut self, most: u32) -> Self {
+        self.bound = Some(most);
+        self
     }
 
     /// With persistent sets alone, for comparison.
@@ -478,6 +479,11 @@ impl Strategy for Dpor {
         if cut_short {
             self.go_on_without_failing(run.pending);
         }
+    }
+
+    fn bound_deviations(&mut self, most: u32) -> bool {
+        self.bound = Some(most);
+        true
     }
 
     fn sharing(&mut self) -> Sharing<'_> {

@@ -117,6 +117,11 @@ impl Strategy for Exhaustive {
         }
     }
 
+    fn bound_deviations(&mut self, most: u32) -> bool {
+        self.bound = Some(most);
+        true
+    }
+
     fn sharing(&mut self) -> Sharing<'_> {
         Sharing::ByPiece(self)
     }

@@ -186,6 +186,15 @@ impl<S: Strategy> Strategy for Probed<S> {
         self.inner.revisits()
     }
 
+    /// Probes walk everywhere, so they say nothing of what lies within the bound.
+    fn bound_deviations(&mut self, most: u32) -> bool {
+        let bounded = self.inner.bound_deviations(most);
+        if bounded {
+            self.kind = Kind::Recursive;
+        }
+        bounded
+    }
+
     fn reduces(&self) -> bool {
         self.inner.reduces()
     }

@@ -153,3 +153,89 @@ fn a_wrong_name_is_an_error_when_it_is_run() {
 fn a_wrong_number_is_an_error_when_it_is_run() {
     Explorer::new().executions(0).run(|| ());
 }
+
+/// Four threads that take ten turns each have more orders than anybody can wait for.
+fn no_end() {
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(|| (0..10).for_each(|_| thread::yield_now()))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn deviations_are_bounded_where_that_makes_sense() {
+    let bounded = |strategy: &str, most| Explorer::new().strategy(strategy).deviations(most).run(no_end).verdict_line();
+    assert_eq!(bounded("exhaustive", 0), "no failure with up to 0 deviations (all 1 order)");
+    assert!(bounded("exhaustive", 2).starts_with("no failure with up to 2 deviations (all "));
+    let error = std::panic::catch_unwind(|| bounded("random", 1)).expect_err("random has no first order to stray from");
+    let error = error.downcast_ref::<String>().expect("a message");
+    assert_eq!(error, "raddle: deviations can be bounded under exhaustive and dpor, not under random");
+}
+
+/// A directory of its own for a test's files.
+fn fresh_dir(name: &str) -> std::path::PathBuf {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    dir
+}
+
+#[test]
+fn a_search_is_taken_up_again_where_it_was_left() {
+    let program = || {
+        let threads: Vec<_> = (0..3).map(|_| thread::spawn(|| (0..2).for_each(|_| thread::yield_now()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    let whole = Explorer::new().strategy("exhaustive").run(program).verdict_line();
+    let dir = fresh_dir("taken-up");
+    let sitting = |strategy: &str, executions| {
+        let explorer = Explorer::new().strategy(strategy).executions(executions).resume(true).name("suite::taken_up");
+        explorer.set("out", dir.to_str().unwrap()).run(program)
+    };
+    let mut sittings = 0;
+    let last = loop {
+        let report = sitting("exhaustive", 60);
+        sittings += 1;
+        if report.verified() {
+            break report;
+        }
+        assert!(report.to_string().contains("suite-taken_up.left.json; the next search goes on with it"), "{report}");
+    };
+    assert!(sittings > 2, "{sittings}");
+    assert_eq!(last.verdict_line(), whole);
+    assert!(!dir.join("suite-taken_up.left.json").exists(), "nothing is left");
+}
+
+#[test]
+fn what_was_left_by_another_search_is_refused_and_kept() {
+    let dir = fresh_dir("refused");
+    let run = |strategy: &'static str, name: &'static str| {
+        let out = dir.to_str().unwrap().to_owned();
+        let run = move || {
+            let explorer = Explorer::new().strategy(strategy).executions(50).resume(true).name(name);
+            explorer.set("out", &out).run(no_end)
+        };
+        std::panic::catch_unwind(run)
+            .map(|_| ())
+            .map_err(|panic| panic.downcast_ref::<String>().expect("a message").clone())
+    };
+    run("exhaustive", "suite::refused").expect("nothing is there yet");
+    let file = dir.join("suite-refused.left.json");
+    let written = std::fs::read_to_string(&file).expect("what is left");
+    let error = run("dpor", "suite::refused").expect_err("another strategy");
+    assert!(error.contains("was left by the strategy exhaustive and not by dpor; delete it to begin again"), "{error}");
+    let error = run("preemption", "suite::refused").expect_err("it cannot");
+    assert_eq!(
+        error,
+        "raddle: the search cannot be taken up again: preemption keeps nothing that could be written down"
+    );
+    for (broken, why) in [
+        (written.replace("\"format\":1", "\"format\":7"), "has format 7 and not 1"),
+        (written[..written.len() / 2].to_owned(), "is broken"),
+        (written.replace("\"program\":", "\"program\":1"), "was left by another build of the test"),
+        (written.replace("\"choice\":0", "\"choice\":9"), "its parts do not fit together"),
+        (String::new(), "is broken"),
+    ] {
+        std::fs::write(&file, &broken).unwrap();
+        let error = run("exhaustive", "suite::refused").expect_err(why);
+        assert!(error.contains(why), "{error}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), broken, "it is left as it is");
+    }
+}
