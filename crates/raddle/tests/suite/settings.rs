@@ -191,7 +191,7 @@ fn a_search_is_taken_up_again_where_it_was_left() {
     };
     let mut sittings = 0;
     let last = loop {
-        let report = sitting("exhaustive", 60);
+        let report = sitting("exhaustive", 20);
         sittings += 1;
         if report.verified() {
             break report;
