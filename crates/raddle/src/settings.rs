@@ -330,7 +330,8 @@ mod tests {
         assert_eq!(
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
-             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
+             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, exhaustive, \
+             exhaustive:breadth-first, exhaustive:random, replay"
         );
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")
