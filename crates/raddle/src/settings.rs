@@ -373,7 +373,8 @@ mod tests {
         assert_eq!(
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
-             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, preemption, preemption:BOUND, exhaustive, \
+             pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
+             exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
              exhaustive:breadth-first, exhaustive:random, replay"
         );
         assert!(
