@@ -375,7 +375,6 @@ mod tests {
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
              exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
-             exhaustive:breadth-first, exhaustive:random, replay"
         );
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")
