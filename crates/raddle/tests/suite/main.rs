@@ -9,3 +9,4 @@ mod proofs;
 mod replay;
 mod reports;
 mod settings;
+mod workers;

@@ -1,0 +1,65 @@
+//! Several workers on OS threads of their own.
+
+use raddle::sync::{Arc, Mutex};
+use raddle::{Explorer, thread};
+
+/// Three threads that each take a lock three times: 1,680 traces.
+fn three_take_turns() {
+    let count = Arc::new(Mutex::new(0));
+    let add = |count: Arc<Mutex<i32>>| move || (0..3).for_each(|_| *count.lock().unwrap() += 1);
+    let threads: Vec<_> = (0..3).map(|_| thread::spawn(add(count.clone()))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(*count.lock().unwrap(), 9);
+}
+
+#[test]
+fn a_search_covers_the_same_with_any_number_of_workers() {
+    for strategy in ["dpor", "dpor-source", "dpor-classic"] {
+        let run = |workers| Explorer::new().strategy(strategy).workers(workers).run(three_take_turns);
+        let alone = run(1);
+        assert!(alone.verified(), "{alone}");
+        for workers in [2, 4] {
+            assert_eq!(run(workers).verdict_line(), alone.verdict_line(), "{workers} workers");
+        }
+    }
+    let small = || {
+        let threads: Vec<_> = (0..3).map(|_| thread::spawn(|| (0..3).for_each(|_| thread::yield_now()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    for strategy in ["exhaustive", "exhaustive:breadth-first", "exhaustive:random"] {
+        let run = |workers| Explorer::new().strategy(strategy).workers(workers).run(small);
+        assert_eq!(run(3).verdict_line(), run(1).verdict_line());
+    }
+}
+
+#[test]
+fn a_budget_is_kept_to_the_execution() {
+    for strategy in ["dpor", "exhaustive", "random", "pct", "portfolio"] {
+        let report = Explorer::new().strategy(strategy).executions(1_234).workers(3).run(three_take_turns);
+        assert_eq!(report.executions(), 1_234, "{strategy}: {report}");
+    }
+}
+
+#[test]
+fn executions_may_meet_at_a_static() {
+    static ONE: Mutex<()> = Mutex::new(());
+    static OTHER: Mutex<()> = Mutex::new(());
+    let meet = || {
+        let first = thread::spawn(|| {
+            let _one = ONE.lock().unwrap();
+            thread::yield_now();
+            drop(OTHER.lock().unwrap());
+        });
+        let second = thread::spawn(|| {
+            let _other = OTHER.lock().unwrap();
+            thread::yield_now();
+        });
+        (0..4).for_each(|_| thread::yield_now());
+        first.join().unwrap();
+        second.join().unwrap();
+    };
+    let run = |workers| Explorer::new().strategy("exhaustive").workers(workers).run(meet);
+    let alone = run(1);
+    assert!(alone.verified(), "{alone}");
+    assert_eq!(run(4).verdict_line(), alone.verdict_line());
+}
