@@ -311,7 +311,7 @@ impl Search {
             drew,
             steps,
             longest,
-            estimate: self.estimate(ended == Ended::Done(remains.claim), executions, own, walks.estimate()),
+            estimate: self.estimate(matches!(ended, Ended::Done(_)), executions, own, walks.estimate()),
             reduced: self.reduces,
             covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
             elapsed: self.started.elapsed(),
