@@ -213,13 +213,16 @@ impl Trunk {
             }
             at = shared.parent;
             let taken = shared.via.0;
-            let given = shared.node.sleep[shared.node.asleep..].to_vec();
+            // Other children of the parent may be done while the one that asks is not.
+            let values = shared.node.gives_value().then(|| shared.node.sleep[shared.node.asleep..].to_vec());
             self.nodes[place] = None;
             self.free.push(place);
             if let Some(parent) = at {
                 let parent = self.get_mut(parent);
-                if let Some(asked) = parent.asked.take() {
-                    parent.know(asked.with_values(&given));
+                if let Some(values) = values
+                    && let Some(asked) = parent.asked.take()
+                {
+                    parent.know(asked.with_values(&values));
                 }
                 parent.child_is_done(taken);
             }
