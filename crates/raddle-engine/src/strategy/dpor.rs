@@ -173,9 +173,9 @@ impl Dpor {
 
     /// The second of two receives comes first, with the other's message or, if that is possible, its own.
     fn reverse_receives(&mut self, first: usize, second: Second) {
-        let own = messages::sender(&self.events, second.event);
+        let own = messages::taken(&self.events, second.event);
         if self.algorithm == Algorithm::Classic
-            || own.is_some_and(|send| messages::can_take(&self.events, &self.before, first, send))
+            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, first, message))
         {
             self.plan(first, second, second.event);
         }
@@ -188,12 +188,12 @@ impl Dpor {
     }
 
     /// Receives that came before a message was sent could have waited for it.
-    fn reverse_waits_for(&mut self, send: usize) {
-        for receive in messages::could_have_waited(&self.events, &self.before, send) {
+    fn reverse_waits_for(&mut self, send: usize, message: usize) {
+        for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
             let previous = self.before.previous(self.events.get(send).task, send);
             if self.algorithm == Algorithm::Classic {
                 self.plan(receive, Second { event: send, previous }, send);
-            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, send) {
+            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, message) {
                 self.plan(receive, Second { event: instead, previous }, send + 1);
                 self.events.forget();
             }
@@ -357,8 +357,8 @@ impl Strategy for Dpor {
         let fresh = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
         for event in fresh..self.events.len() {
             self.reverse_races_with(event);
-            if self.events.get(event).offers.is_some() {
-                self.reverse_waits_for(event);
+            for message in self.events.offers_of(event) {
+                self.reverse_waits_for(event, message);
             }
         }
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
