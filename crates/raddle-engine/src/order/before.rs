@@ -3,6 +3,7 @@
 
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch};
+use crate::rng::mix;
 use crate::system::Variant;
 use crate::trace::{Class, Effect, Role};
 
@@ -171,7 +172,9 @@ impl Before {
         let seed = fold(u64::from(event.task.number()) + 1, label);
         // Tasks that are not known yet count for nothing, or the width of the table would show.
         let known = self.row(index).iter().enumerate().filter(|(_, count)| **count > 0);
-        known.fold(seed, |hash, (task, &count)| fold(hash, (task as u64) << 32 | u64::from(count)))
+        let hash = known.fold(seed, |hash, (task, &count)| fold(hash, (task as u64) << 32 | u64::from(count)));
+        // Hashes are added up, so they must not be anything like linear in what they are made of.
+        mix(hash, 1)
     }
 
     /// The latest event of `task` before event `index`, which is one of its own or did not happen.

@@ -37,7 +37,7 @@ use crate::order::events::{Event, Events, Label, Touch};
 use crate::outcome::Outcome;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Role, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
@@ -131,15 +131,27 @@ impl Dpor {
         let exact = self.exact();
         let widely = self.algorithm != Algorithm::Optimal;
         self.nodes.truncate(self.events.len());
-        while let Some(node) = self.nodes.last_mut() {
-            if !node.tree.is_empty() {
-                let done = self.nodes.len() - 1;
-                let node = &mut self.nodes[done];
-                node.sleep.push(Item::of(&self.events, done));
-                if let Some(beyond) = node.take_next(exact, widely) {
-                    self.beyond = beyond;
-                    return true;
-                }
+        // What was touched with values that the event at hand has led to, since nothing comes between the two.
+        let mut with_values: Vec<Touch> = Vec::new();
+        while let Some(done) = self.nodes.len().checked_sub(1) {
+            let node = &mut self.nodes[done];
+            let is_value = matches!(node.current().1, Label::Value(_));
+            if is_value || !node.tree.is_empty() {
+                let mut item = Item::of(&self.events, done);
+                item.add(&with_values);
+                node.sleep.push(item);
+            }
+            if !node.tree.is_empty()
+                && let Some(beyond) = node.take_next(exact, widely)
+            {
+                self.beyond = beyond;
+                return true;
+            }
+            if is_value {
+                let touches = node.sleep[node.asleep..].iter().filter_map(|item| item.touches.as_deref());
+                with_values.extend(touches.flatten());
+            } else {
+                with_values.clear();
             }
             self.nodes.pop();
         }
@@ -200,6 +212,32 @@ impl Dpor {
         }
     }
 
+    /// A task that received one message could have received another that was asleep then, once something has woken that.
+    fn wake_other_messages(&mut self, receive: usize) {
+        if !messages::chose(&self.events, receive) {
+            return;
+        }
+        let Event { task, label, class, object, .. } = *self.events.get(receive);
+        let node = &self.nodes[receive];
+        let others = node.sleep[..node.asleep].iter().filter(|item| item.task == task && item.label != label);
+        // Where a receive does no more than that, whatever wakes it is another receive, which makes a race.
+        let more =
+            |touch: &Touch| touch.object != object && touch.role != Role::Takes && touch.object.as_message().is_none();
+        let does_more = |item: &&Item| item.touches.as_ref().is_none_or(|touches| touches.iter().any(more));
+        let others: Vec<Item> = others.filter(|item| !is_odd(item.label)).filter(does_more).cloned().collect();
+        let previous = self.before.previous(task, receive);
+        for item in others {
+            if self.algorithm == Algorithm::Classic {
+                let options = self.nodes[receive].options.clone();
+                options.into_iter().filter(|option| option.0 != task).for_each(|it| self.nodes[receive].add(it));
+            } else if let Some(touches) = item.touches {
+                let index = self.events.suppose(Event::pending(task, item.label, class, object), touches);
+                self.plan(receive, Second { event: index, previous }, self.before.len());
+                self.events.forget();
+            }
+        }
+    }
+
     /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`.
     fn plan(&mut self, first: usize, second: Second, upto: usize) {
         if self.algorithm == Algorithm::Classic {
@@ -212,10 +250,13 @@ impl Dpor {
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
         let exact = self.exact();
+        let Event { task, label, .. } = *self.events.get(first);
+        let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
+        let instead = leaves_out.then_some((task, label));
         let node = &mut self.nodes[first];
         match self.algorithm {
             Algorithm::Source => source::plan(&self.events, node, &sequence),
-            _ => optimal::plan(&self.events, node, &mut sequence, exact),
+            _ => optimal::plan(&self.events, node, &mut sequence, instead, exact),
         }
         self.sequence = sequence;
         while self.events.len() > real {
@@ -360,6 +401,9 @@ impl Strategy for Dpor {
             for message in self.events.offers_of(event) {
                 self.reverse_waits_for(event, message);
             }
+        }
+        for event in 0..self.events.len() {
+            self.wake_other_messages(event);
         }
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {

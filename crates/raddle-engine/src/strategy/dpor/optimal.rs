@@ -4,12 +4,12 @@
 //! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
 
 use super::path::Node;
-use super::wakeup::{Begins, begins, insert};
+use super::wakeup::{Begins, Instead, begins, insert};
 use crate::order::events::Events;
 
-pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) {
-    let covered = node.sleep.iter().any(|item| !matches!(begins(events, sequence, item, exact), Begins::No));
+pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, instead: Instead, exact: bool) {
+    let covered = node.sleep.iter().any(|item| !matches!(begins(events, sequence, item, instead, exact), Begins::No));
     if !covered {
-        insert(events, &mut node.tree, sequence, exact);
+        insert(events, &mut node.tree, sequence, instead, exact);
     }
 }

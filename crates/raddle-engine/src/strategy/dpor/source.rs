@@ -8,7 +8,7 @@ use crate::order::events::Events;
 pub(super) fn plan(events: &Events, node: &mut Node, sequence: &[u32]) {
     let initial = |&at: &u32| {
         let item = Item::of(events, at as usize);
-        matches!(begins(events, sequence, &item, true), Begins::With(place) if sequence[place] == at)
+        matches!(begins(events, sequence, &item, None, true), Begins::With(place) if sequence[place] == at)
     };
     let option = |at: u32| (events.get(at as usize).task, events.get(at as usize).label);
     let mut initials = sequence.iter().copied().filter(|at| initial(at)).map(option);
