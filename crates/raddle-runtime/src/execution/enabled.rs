@@ -15,7 +15,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
         let ask = self.tasks[task.index()].asks.as_ref()?;
-        (!self.stale && self.stalled == 0 && !ask.unseen && self.is_ready(ask))
+        (!self.stale && self.stalled == 0 && !ask.unseen && ask.mail.is_none() && self.is_ready(ask))
             .then(|| action(task, Variant::Ready, ask))
     }
 
@@ -25,7 +25,8 @@ impl State {
         let ways_out = |(task, ask): (TaskId, &Ask)| {
             let ready = self.is_ready(ask);
             // While somebody else can go on, it might have woken for no reason.
-            let spurious = (!ready && ask.spurious && self.spurious_left > 0).then_some((Variant::Spurious, false));
+            let spurious = (!ready && ask.spurious && ask.mail.is_none() && self.spurious_left > 0)
+                .then_some((Variant::Spurious, false));
             let ways = std::iter::once((Variant::Ready, ready)).chain(spurious);
             ways.map(|(variant, ready)| Pending { action: action(task, variant, ask), ready }).collect::<Vec<_>>()
         };
@@ -42,7 +43,10 @@ impl State {
             if self.stalled > 0 && self.spins[task.index()].stalled {
                 return self.list_actions_slowly(actions);
             }
-            if self.is_ready(ask) {
+            if let Some(mail) = ask.mail {
+                self.actors.list_receives(mail, actions, |variant| action(task, variant, ask));
+                timed |= ask.deadline.is_some() || ask.spurious;
+            } else if self.is_ready(ask) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some() || ask.spurious;
@@ -52,6 +56,7 @@ impl State {
             self.list_other_ways_out(actions);
             drop_if_only_spurious(actions);
         }
+        self.list_quiet(actions);
         self.let_others_go_first(actions);
     }
 
@@ -81,7 +86,10 @@ impl State {
                 guessed |= !spin.proven;
                 continue;
             }
-            if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
+            if let Some(mail) = ask.mail {
+                self.actors.list_receives(mail, actions, |variant| action(task, variant, ask));
+                timed |= ask.deadline.is_some() || ask.spurious;
+            } else if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some() || ask.spurious;
@@ -100,14 +108,25 @@ impl State {
             self.left_out |= guessed;
         }
         drop_if_only_spurious(actions);
+        self.list_quiet(actions);
         self.let_others_go_first(actions);
+    }
+
+    /// Where nothing can happen, those go on who wait for just that.
+    fn list_quiet(&self, actions: &mut Vec<Action>) {
+        if !actions.is_empty() || !self.actors.somebody_waits_for_quiet {
+            return;
+        }
+        let asks = self.alive.iter().filter_map(|&task| Some((task, self.tasks[task.index()].asks.as_ref()?)));
+        actions.extend(asks.filter(|(_, ask)| ask.quiet).map(|(task, ask)| action(task, Variant::Ready, ask)));
     }
 
     /// The earliest time that anybody waits for who is not stalled.
     fn earliest_deadline(&self) -> Option<u64> {
         let deadline = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
-            if self.spins[task.index()].stalled || self.is_ready(ask) { None } else { ask.deadline }
+            let settled = self.is_ready(ask) && ask.mail.is_none();
+            if self.spins[task.index()].stalled || settled { None } else { ask.deadline }
         };
         self.alive.iter().filter_map(deadline).min()
     }
@@ -144,7 +163,7 @@ impl State {
         let awake = self.earliest_deadline();
         let lull = actions.is_empty();
         let waits = |task: &TaskId| {
-            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask))?;
+            let ask = self.tasks[task.index()].asks.as_ref().filter(|ask| !self.is_ready(ask) || ask.mail.is_some())?;
             let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
             (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
         };
@@ -154,7 +173,8 @@ impl State {
             if ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
             }
-            if ask.spurious && self.spurious_left > 0 {
+            let left = if ask.mail.is_some() { self.actors.faults.crash } else { self.spurious_left };
+            if ask.spurious && left > 0 {
                 actions.push(action(task, Variant::Spurious, ask));
             }
         }

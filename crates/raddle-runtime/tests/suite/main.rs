@@ -1,5 +1,6 @@
 //! Every primitive against the documented behaviour of its counterpart in `std`, in executions and outside of any.
 
+mod actor;
 mod atomic;
 mod barrier;
 mod cell;
@@ -8,6 +9,7 @@ mod condvar;
 mod explore;
 mod hard_cases;
 mod lazy_lock;
+mod model;
 mod mpsc;
 mod once;
 mod once_lock;
@@ -18,4 +20,5 @@ mod scope;
 mod thread;
 mod thread_local;
 mod time;
+mod traces;
 mod unwinding;
