@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod eta;
 pub mod small;
 
 /// What is known of a program.

@@ -65,6 +65,9 @@ index! {
     StepIx
 }
 
+/// Numbers from here on, up to twice this, are those of messages.
+const MESSAGES: u32 = 1 << 30;
+
 impl TaskId {
     /// The task that every execution starts with.
     pub const MAIN: Self = Self(0);
@@ -73,6 +76,24 @@ impl TaskId {
 impl ObjectId {
     /// Stands where a step touches no object, such as a yield.
     pub const NONE: Self = Self(u32::MAX);
+
+    /// The message with this place among those that `sender` has sent.
+    ///
+    /// Messages are numbered apart from other objects, and the same in whichever order others send theirs. Beyond some ten
+    /// thousand messages of many senders, numbers are used again; messages that share one are taken to depend on one another.
+    #[must_use]
+    pub const fn message(sender: TaskId, ordinal: u32) -> Self {
+        let (sender, ordinal) = (sender.0 as u64, ordinal as u64);
+        let diagonal = sender + ordinal;
+        let pair = diagonal * (diagonal + 1) / 2 + ordinal;
+        Self(MESSAGES | (pair & (MESSAGES as u64 - 1)) as u32)
+    }
+
+    /// Its place among the messages, if it is one.
+    #[must_use]
+    pub const fn as_message(self) -> Option<u32> {
+        if self.0 & !(MESSAGES - 1) == MESSAGES { Some(self.0 & (MESSAGES - 1)) } else { None }
+    }
 
     /// Whether this is a real object.
     #[must_use]

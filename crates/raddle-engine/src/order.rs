@@ -10,6 +10,8 @@
 pub mod before;
 pub mod events;
 
+use std::collections::HashMap;
+
 use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Accessed, Failure};
 use crate::trace::{Access, Class, Effect, Step, Trace};
@@ -51,6 +53,8 @@ pub struct Races {
     tasks: Vec<Clock>,
     /// What was published through each object.
     objects: Vec<Clock>,
+    /// The same for messages, which are numbered far apart.
+    messages: HashMap<u32, Clock>,
     cells: Vec<Cell>,
     /// By task.
     fences: Vec<Fences>,
@@ -122,10 +126,15 @@ impl Races {
     }
 
     fn synchronise(&mut self, step: &Step, access: Access) {
-        grow(&mut self.objects, access.object.index());
         let clock = &mut self.tasks[step.task.index()];
         let fences = &mut self.fences[step.task.index()];
-        let published = &mut self.objects[access.object.index()];
+        let published = match access.object.as_message() {
+            Some(message) => self.messages.entry(message).or_default(),
+            None => {
+                grow(&mut self.objects, access.object.index());
+                &mut self.objects[access.object.index()]
+            }
+        };
         // Fences work on atomics only, whose operations are of these classes.
         let atomic = matches!(step.op.class, Class::Read | Class::Write | Class::Update);
         if access.ordered.acquire {

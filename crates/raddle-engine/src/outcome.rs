@@ -95,6 +95,29 @@ pub enum Failure {
         /// Where it was touched in this execution.
         site: Place,
     },
+    /// A monitor has seen what must not happen, or has not seen what must.
+    Violation {
+        /// Whose event it was.
+        task: TaskId,
+        /// What the monitor is called.
+        monitor: String,
+        /// What it says.
+        message: String,
+    },
+    /// A message was sent to somebody who has stopped, and the program says that must not happen.
+    DeadLetter {
+        /// Who sent it.
+        task: TaskId,
+        /// Which message, to whom.
+        message: String,
+    },
+    /// Somebody received a message that it does not handle, and the program says that must not happen.
+    Unhandled {
+        /// Who received it.
+        task: TaskId,
+        /// Which message, by whom.
+        message: String,
+    },
     /// A lock was granted here and is held by somebody who is not part of this execution.
     HeldElsewhere {
         /// Which.
@@ -119,6 +142,9 @@ impl Failure {
             Failure::TooManySteps { .. } => "too many steps",
             Failure::DataRace { .. } => "data race",
             Failure::Leak { .. } => "leak between executions",
+            Failure::Violation { .. } => "violated monitor",
+            Failure::DeadLetter { .. } => "dead letter",
+            Failure::Unhandled { .. } => "unhandled message",
             Failure::HeldElsewhere { .. } => "lock held outside the execution",
             Failure::Nondeterminism(_) => "nondeterminism",
         }

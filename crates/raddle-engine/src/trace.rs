@@ -184,6 +184,25 @@ pub enum Hold {
     Given,
 }
 
+/// A message that was received, by names that are the same in every execution and survive most edits (ALGORITHMS.md §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Which step received it.
+    pub step: StepIx,
+    /// The name of who sent it.
+    pub sender: u64,
+    /// The name of who received it.
+    pub receiver: u64,
+    /// The name of the message.
+    pub message: u64,
+    /// What the program calls such messages.
+    pub label: &'static str,
+    /// Whether it answers a request that its receiver waits for: a synchronous receive.
+    pub reply: bool,
+    /// Whether its receiver changed its behaviour while handling it.
+    pub changed: bool,
+}
+
 /// A value small enough to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Word(pub u64);
@@ -198,6 +217,7 @@ pub struct Trace {
 struct Taken {
     steps: Vec<Step>,
     more: Vec<Access>,
+    receipts: Vec<Receipt>,
 }
 
 impl Trace {
@@ -259,9 +279,28 @@ impl Trace {
         self.taken.more.push(access);
     }
 
+    /// The messages that were received, oldest first; only of programs that name their messages.
+    #[must_use]
+    pub fn receipts(&self) -> &[Receipt] {
+        &self.taken.receipts
+    }
+
+    /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
+    pub fn receive(&mut self, receipt: Receipt) {
+        self.taken.receipts.push(receipt);
+    }
+
+    /// The latest receipt of `receiver` counts as one that changed its behaviour.
+    pub fn change_behaviour(&mut self, receiver: u64) {
+        if let Some(receipt) = self.taken.receipts.iter_mut().rev().find(|receipt| receipt.receiver == receiver) {
+            receipt.changed = true;
+        }
+    }
+
     /// Forgets all steps and keeps the memory for the next execution.
     pub fn clear(&mut self) {
         self.taken.steps.clear();
         self.taken.more.clear();
+        self.taken.receipts.clear();
     }
 }

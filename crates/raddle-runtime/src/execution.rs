@@ -15,7 +15,7 @@ mod task;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
-use raddle_engine::ids::ObjectId;
+use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
@@ -58,6 +58,14 @@ pub(crate) struct Ask {
     pub(crate) deadline: Option<u64>,
     /// Nobody can tell when it is done (joining an ended task), so it needs no decision.
     pub(crate) unseen: bool,
+    /// It receives from this mailbox.
+    pub(crate) mail: Option<u32>,
+    /// Whoever waits for mail may crash instead.
+    pub(crate) may_crash: bool,
+    /// It can be done when nothing else can.
+    pub(crate) quiet: bool,
+    /// It waits for an answer of this task.
+    pub(crate) asked: Option<TaskId>,
 }
 
 impl Ask {
@@ -74,6 +82,10 @@ impl Ask {
             key: 0,
             deadline: None,
             unseen: false,
+            mail: None,
+            may_crash: false,
+            quiet: false,
+            asked: None,
         }
     }
 }
@@ -239,6 +251,23 @@ impl Execution {
         if self.over.get() {
             self.take_turn_at_the_end(ask, act);
         }
+    }
+
+    /// Does what is asked once the engine chooses this task; `None` if the execution is over before that. Nothing is unwound then,
+    /// so the caller has to end by itself.
+    pub(crate) fn step_unless_over<R>(&self, ask: &Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> Option<R> {
+        let mut act = Some(act);
+        let mut result = None;
+        let mut take_effect = |moment: &mut Moment<'_>| result = act.take().map(|act| act(moment));
+        {
+            let mut state = self.state.borrow_mut();
+            if state.tearing_down {
+                return None;
+            }
+            state.ask(ask, Act::lend(&mut take_effect));
+        }
+        self.lane.suspend();
+        result
     }
 
     /// Does what is asked at once, without a decision: for what no other task can tell the time of.

@@ -9,6 +9,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod actor;
 pub mod cell;
 pub mod choice;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]
@@ -16,6 +17,7 @@ mod coroutine;
 mod execution;
 pub mod hint;
 mod integer;
+pub mod model;
 mod panics;
 pub mod rand;
 pub mod sync;

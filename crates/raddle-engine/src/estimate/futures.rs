@@ -4,7 +4,7 @@
 //! matters, in a way that does not rely on it.
 
 use crate::ids::{ObjectId, TaskId};
-use crate::order::events::{Event, Events, Touch};
+use crate::order::events::{Events, Touch};
 use crate::system::{Action, Pending};
 use crate::trace::{Class, Effect, Role};
 
@@ -38,7 +38,7 @@ impl Futures {
             let number = count(&mut taken, event.task);
             let future = self.of(event.task);
             events.touches(index).iter().for_each(|&touch| future.learn(*number, touch));
-            future.learn_messages(*number, event);
+            future.learn_messages(*number, events, index);
             *number += 1;
         }
         for Pending { action, .. } in pending {
@@ -95,10 +95,11 @@ impl Future {
 
     /// A message that is offered makes a difference to whoever receives there, but not the other way round: the offer can be made
     /// at any time.
-    fn learn_messages(&mut self, number: u32, event: &Event) {
-        if let Some((object, _)) = event.offers {
-            self.learn_until(number, object, Effect::Change);
+    fn learn_messages(&mut self, number: u32, events: &Events, index: usize) {
+        for message in events.offers_of(index) {
+            self.learn_until(number, events.offered()[message].place, Effect::Change);
         }
+        let event = events.get(index);
         if event.class == Class::Receive && event.object.is_some() {
             self.learn_next(number, Touch { object: event.object, effect: Effect::Read, role: Role::Plain });
         }

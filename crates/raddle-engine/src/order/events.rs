@@ -10,6 +10,8 @@
 //!
 //! Being created is an object too: the parent's event gives it and the child's first event takes it.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ObjectId, StepIx, TaskId};
@@ -44,10 +46,21 @@ impl Touch {
         Self { object: ObjectId::new(BIRTHS + task.number()), effect, role }
     }
 
+    /// Whether it is about a task's creation.
+    pub(crate) fn is_birth(self) -> bool {
+        self.object.number() >= BIRTHS
+    }
+
     /// A place for the object in a dense table.
     pub(crate) fn slot(self) -> usize {
         let number = self.object.number();
-        if number >= BIRTHS { (number - BIRTHS) as usize * 2 + 1 } else { number as usize * 2 }
+        if number >= BIRTHS {
+            (number - BIRTHS) as usize * 3 + 1
+        } else if let Some(message) = self.object.as_message() {
+            message as usize * 3 + 2
+        } else {
+            number as usize * 3
+        }
     }
 
     /// Whether it has to wait until somebody else gives.
@@ -87,8 +100,8 @@ pub struct Event {
     pub wants: Option<Word>,
     /// The clock that it could have ended by instead, if it is the end of a wait; [`ObjectId::NONE`] if by none.
     pub timed: ObjectId,
-    /// The message it sends, and where that can be received, if receives choose there.
-    pub offers: Option<(ObjectId, Offer)>,
+    /// Where the messages it sends begin among those of the whole execution; only those that receives choose from.
+    offers: u32,
     begin: u32,
     end: u32,
 }
@@ -105,17 +118,34 @@ impl Event {
             found: None,
             wants: None,
             timed: ObjectId::NONE,
-            offers: None,
+            offers: u32::MAX,
             begin: 0,
             end: 0,
         }
     }
 }
 
+/// A message that receives may choose.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// In which event it was sent; `None` if that was before anything was decided.
+    pub event: Option<usize>,
+    /// Who sent it.
+    pub task: TaskId,
+    /// Where it can be received.
+    pub place: ObjectId,
+    /// What those see of it who may receive it.
+    pub offer: Offer,
+    /// The message as something that is given and taken.
+    pub message: ObjectId,
+}
+
 /// The events of one execution.
 #[derive(Debug, Default)]
 pub struct Events {
     events: Vec<Event>,
+    /// In order of sending.
+    offered: Vec<Offered>,
     touches: Vec<Touch>,
     /// Steps of the trace taken in so far.
     followed: usize,
@@ -139,6 +169,7 @@ impl Events {
     pub fn clear(&mut self) {
         self.events.clear();
         self.touches.clear();
+        self.offered.clear();
         self.followed = 0;
         self.handed.iter_mut().for_each(|handed| {
             handed.touches.clear();
@@ -174,6 +205,19 @@ impl Events {
         &self.touches[begin as usize..end as usize]
     }
 
+    /// The messages that receives choose from, in order of sending.
+    #[must_use]
+    pub fn offered(&self) -> &[Offered] {
+        &self.offered
+    }
+
+    /// Which of them that event sent.
+    #[must_use]
+    pub fn offers_of(&self, index: usize) -> Range<usize> {
+        let begin = |event: &Event| (event.offers as usize).min(self.offered.len());
+        begin(&self.events[index])..self.events.get(index + 1).map_or(self.offered.len(), begin)
+    }
+
     /// Takes in what is new in `trace`.
     pub fn follow(&mut self, trace: &Trace) {
         while let Some(step) = trace.steps().get(self.followed) {
@@ -184,10 +228,34 @@ impl Events {
                 self.add(step, index, trace);
             } else if !self.events.is_empty() {
                 self.add(step, index, trace);
-            } else if let (Class::Finish, true) = (step.op.class, step.access.object.is_some()) {
-                self.ends.push((step.access.object, step.task));
+            } else {
+                self.add_before_all(step, index, trace);
             }
         }
+    }
+
+    /// A step that came before anything was decided comes before every event; what it sent and who ended has to be known.
+    fn add_before_all(&mut self, step: &Step, index: StepIx, trace: &Trace) {
+        if step.op.class == Class::Finish && step.access.object.is_some() {
+            self.ends.push((step.access.object, step.task));
+        }
+        for access in trace.accesses(index) {
+            if let Role::Offers(offer) = access.role {
+                self.put_offer(step, access.object, offer, given(trace, index), None);
+            }
+        }
+    }
+
+    fn put_offer(
+        &mut self,
+        step: &Step,
+        place: ObjectId,
+        offer: Offer,
+        message: Option<ObjectId>,
+        event: Option<usize>,
+    ) {
+        let message = message.expect("raddle bug: a message is offered that nobody gives");
+        self.offered.push(Offered { event, task: step.task, place, offer, message });
     }
 
     /// Adds an event that did not happen, behind all others; to be taken away again with [`forget`](Self::forget).
@@ -237,7 +305,7 @@ impl Events {
             found: step.found,
             wants: step.wants,
             timed: ObjectId::NONE,
-            offers: None,
+            offers: u32::try_from(self.offered.len()).expect("raddle bug: more than 2^32 messages in one execution"),
             begin,
             end: self.mark(),
         });
@@ -260,7 +328,7 @@ impl Events {
         if step.op.class != Class::Cell {
             for access in trace.accesses(index) {
                 if let Role::Offers(offer) = access.role {
-                    self.events[now - 1].offers = Some((access.object, offer));
+                    self.put_offer(step, access.object, offer, given(trace, index), Some(now - 1));
                     continue;
                 }
                 if access.role == Role::Timed && access.effect == Effect::Read {
@@ -329,6 +397,11 @@ impl Events {
         let mine = &mut self.handed_to(step.task).touches;
         known.into_iter().for_each(|touch| merge(mine, 0, touch));
     }
+}
+
+/// What a step that sends gives to whoever receives.
+fn given(trace: &Trace, step: StepIx) -> Option<ObjectId> {
+    trace.accesses(step).find(|access| access.role == Role::Gives).map(|access| access.object)
 }
 
 /// Adds a touch to those from `begin` on; an object is there only once.

@@ -42,7 +42,7 @@ pub use self::share::Subtree;
 pub use self::share::{Levels, News};
 #[doc(hidden)]
 pub use self::trunk::Trunk;
-use self::wakeup::{Branch, Item};
+use self::wakeup::{Branch, Instead, Item};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
@@ -282,9 +282,9 @@ impl Dpor {
 
     /// The second of two receives comes first, with the other's message or, if that is possible, its own.
     fn reverse_receives(&mut self, first: usize, second: Second) {
-        let own = messages::sender(&self.events, second.event);
+        let own = messages::taken(&self.events, second.event);
         if self.algorithm == Algorithm::Classic
-            || own.is_some_and(|send| messages::can_take(&self.events, &self.before, first, send))
+            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, first, message))
         {
             self.plan(first, second, second.event);
         }
@@ -297,13 +297,39 @@ impl Dpor {
     }
 
     /// Receives that came before a message was sent could have waited for it.
-    fn reverse_waits_for(&mut self, send: usize) {
-        for receive in messages::could_have_waited(&self.events, &self.before, send) {
+    fn reverse_waits_for(&mut self, send: usize, message: usize) {
+        for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
             let previous = self.before.previous(self.events.get(send).task, send);
             if self.algorithm == Algorithm::Classic {
                 self.plan(receive, Second { event: send, previous }, send);
-            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, send) {
+            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, message) {
                 self.plan(receive, Second { event: instead, previous }, send + 1);
+                self.events.forget();
+            }
+        }
+    }
+
+    /// A task that received one message could have received another that was asleep then, once something has woken that.
+    fn wake_other_messages(&mut self, receive: usize) {
+        if !messages::chose(&self.events, receive) {
+            return;
+        }
+        let Event { task, label, class, object, .. } = *self.events.get(receive);
+        let node = &self.nodes[receive];
+        let others = node.sleep[..node.asleep].iter().filter(|item| item.task == task && item.label != label);
+        // Where a receive does no more than that, whatever wakes it is another receive, which makes a race.
+        let more =
+            |touch: &Touch| touch.object != object && touch.role != Role::Takes && touch.object.as_message().is_none();
+        let does_more = |item: &&Item| item.touches.as_ref().is_none_or(|touches| touches.iter().any(more));
+        let others: Vec<Item> = others.filter(does_more).cloned().collect();
+        let previous = self.before.previous(task, receive);
+        for item in others {
+            if self.algorithm == Algorithm::Classic {
+                let options = self.nodes[receive].options.clone();
+                options.into_iter().filter(|option| option.0 != task).for_each(|it| self.add(receive, it));
+            } else if let Some(touches) = item.touches {
+                let index = self.events.suppose(Event::pending(task, item.label, class, object), touches);
+                self.plan(receive, Second { event: index, previous }, self.before.len());
                 self.events.forget();
             }
         }
@@ -328,7 +354,9 @@ impl Dpor {
             let options = source::initials(&self.events, &sequence);
             self.plan_one_of(first, options, false);
         } else {
-            self.plan_sequence(first, &mut sequence);
+            let Event { task, label, .. } = *self.events.get(first);
+            let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
+            self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
         }
         self.sequence = sequence;
         while self.events.len() > real {
@@ -344,12 +372,12 @@ impl Dpor {
         }
     }
 
-    fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>) {
+    fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>, instead: Instead) {
         let exact = self.exact();
         if at >= self.frozen {
-            optimal::plan(&self.events, &mut self.nodes[at], sequence, exact);
-        } else if !optimal::is_known(&self.events, &self.nodes[at], sequence, exact) {
-            self.tell(at, Plan::sequence(&self.events, sequence));
+            optimal::plan(&self.events, &mut self.nodes[at], sequence, instead, exact);
+        } else if !optimal::is_known(&self.events, &self.nodes[at], sequence, instead, exact) {
+            self.tell(at, Plan::sequence(&self.events, sequence, instead));
         }
     }
 
@@ -463,9 +491,12 @@ impl Strategy for Dpor {
         let fresh = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
         for event in fresh..self.events.len() {
             self.reverse_races_with(event);
-            if self.events.get(event).offers.is_some() {
-                self.reverse_waits_for(event);
+            for message in self.events.offers_of(event) {
+                self.reverse_waits_for(event, message);
             }
+        }
+        for event in 0..self.events.len() {
+            self.wake_other_messages(event);
         }
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {

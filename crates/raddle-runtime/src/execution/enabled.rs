@@ -16,7 +16,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
         let ask = self.tasks[task.index()].asks.as_ref()?;
-        (!self.stale && self.stalled == 0 && !ask.unseen && self.is_ready(ask))
+        (!self.stale && self.stalled == 0 && !ask.unseen && ask.mail.is_none() && self.is_ready(ask))
             .then(|| action(task, Variant::Ready, ask))
     }
 
@@ -40,7 +40,10 @@ impl State {
             if self.stalled > 0 && self.spins[task.index()].stalled {
                 return self.list_actions_slowly(actions);
             }
-            if self.is_ready(ask) {
+            if let Some(mail) = ask.mail {
+                self.actors.list_receives(mail, actions, |variant| action(task, variant, ask));
+                timed |= ask.deadline.is_some() || ask.may_crash;
+            } else if self.is_ready(ask) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
@@ -48,7 +51,9 @@ impl State {
         }
         if timed {
             self.list_timeouts(actions);
+            drop_if_only_crashes(actions);
         }
+        self.list_quiet(actions);
         self.let_others_go_first(actions);
     }
 
@@ -78,7 +83,10 @@ impl State {
                 guessed |= !spin.proven;
                 continue;
             }
-            if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
+            if let Some(mail) = ask.mail {
+                self.actors.list_receives(mail, actions, |variant| action(task, variant, ask));
+                timed |= ask.deadline.is_some() || ask.may_crash;
+            } else if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
@@ -96,7 +104,18 @@ impl State {
             // Others go on while one waits that might have gone on as well.
             self.left_out |= guessed;
         }
+        drop_if_only_crashes(actions);
+        self.list_quiet(actions);
         self.let_others_go_first(actions);
+    }
+
+    /// Where nothing can happen, those go on who wait for just that.
+    fn list_quiet(&self, actions: &mut Vec<Action>) {
+        if !actions.is_empty() || !self.actors.somebody_waits_for_quiet {
+            return;
+        }
+        let asks = self.alive.iter().filter_map(|&task| Some((task, self.tasks[task.index()].asks.as_ref()?)));
+        actions.extend(asks.filter(|(_, ask)| ask.quiet).map(|(task, ask)| action(task, Variant::Ready, ask)));
     }
 
     /// The earliest time that anybody waits for who is not stalled. Whoever could go on counts until it has: what lets it go on
@@ -148,8 +167,12 @@ impl State {
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
         let horizon = earliest.unwrap_or(0).max(self.now());
         for (task, ask) in self.alive.iter().filter_map(waits) {
-            if !self.is_ready(ask) && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
+            let waits = ask.mail.is_some() || !self.is_ready(ask);
+            if waits && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
+            }
+            if ask.mail.is_some() && ask.may_crash && self.actors.faults.crash > 0 {
+                actions.push(action(task, Variant::Spurious, ask));
             }
         }
         actions.sort_by_key(|a| (a.task, a.variant));
@@ -208,4 +231,11 @@ fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
     let Ask { op, object, site, .. } = *ask;
     let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
     Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
+
+/// That somebody could crash keeps nobody busy: where nothing else can happen, nothing does.
+fn drop_if_only_crashes(actions: &mut Vec<Action>) {
+    if actions.iter().all(|action| action.variant == Variant::Spurious) {
+        actions.clear();
+    }
 }

@@ -4,6 +4,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::trace::{Class, Hold, Site, Trace};
 
+use crate::execution::Ask;
 use crate::execution::state::State;
 use crate::execution::task::Status;
 
@@ -17,7 +18,8 @@ impl State {
         let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
         let stuck = |task: &TaskId| {
             let asks = self.tasks[task.index()].asks.as_ref();
-            asks.is_none_or(|ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send))
+            let waits = |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send);
+            asks.is_none_or(|ask| waits(ask) || ask.asked.is_some())
         };
         if self.alive.is_empty() || main_ended && !self.alive.iter().any(stuck) {
             return Outcome::Completed;
@@ -30,11 +32,16 @@ impl State {
         let holds = held(trace);
         let waiting = |&task: &TaskId| {
             let ask = self.tasks[task.index()].asks?;
+            // An actor without messages waits for nobody.
+            if ask.mail.is_some() && !self.is_ready(&ask) {
+                return None;
+            }
             let mut held_by: Vec<_> = holds.iter().filter(|h| h.0 == ask.object).map(|h| (h.1, h.2)).collect();
             if ask.op.class == Class::Join {
                 let ends = |t: &&TaskId| self.tasks[t.index()].end == ask.object;
                 held_by.extend(self.alive.iter().find(ends).map(|&t| (t, ask.site)));
             }
+            held_by.extend(ask.asked.map(|asked| (asked, ask.site)));
             Some(Waiting { task, op: ask.op, object: ask.object, site: ask.site, held_by })
         };
         self.alive.iter().filter_map(waiting).collect()

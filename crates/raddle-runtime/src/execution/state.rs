@@ -8,6 +8,7 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace};
 
+use crate::actor::Posts;
 use crate::coroutine::Job;
 use crate::coroutine::act::Act;
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
@@ -102,6 +103,10 @@ pub(crate) struct State {
     seed: u64,
     /// The program's own random numbers, from the first that is drawn on.
     rng: Option<Rng>,
+    /// Mailboxes, and who sends to them.
+    pub(crate) actors: Posts,
+    /// How many decisions were taken on who goes on.
+    pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
     pub(crate) statics: Vec<Option<Kept>>,
 }
@@ -141,6 +146,8 @@ impl Default for State {
             clock_leap: 1,
             seed: 0,
             rng: None,
+            actors: Posts::default(),
+            turns: 0,
             statics: Vec::new(),
         }
     }
@@ -172,6 +179,8 @@ impl State {
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
+        self.turns = 0;
+        self.actors.clear();
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
         let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));
@@ -416,6 +425,7 @@ impl State {
             object.waiting -= 1;
             object.waiting_unseen -= u32::from(ask.unseen);
         }
+        self.turns += 1;
         if self.alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, ask.op.class);
         }

@@ -43,6 +43,14 @@ impl Thread {
         Self { id: ThreadId(Identity::Task { execution, task }), name, std: None }
     }
 
+    /// Which task it is; only for those of an execution.
+    pub(crate) fn task(&self) -> TaskId {
+        match self.id.0 {
+            Identity::Task { task, .. } => task,
+            Identity::Std(_) => panic!("raddle bug: a thread of the system's taken for a task"),
+        }
+    }
+
     /// Which thread it is.
     #[must_use]
     pub fn id(&self) -> ThreadId {

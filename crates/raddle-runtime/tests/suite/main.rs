@@ -1,5 +1,6 @@
 //! Every primitive against the documented behaviour of its counterpart in `std`, in executions and outside of any.
 
+mod actor;
 mod atomic;
 mod barrier;
 mod cell;
@@ -9,6 +10,7 @@ mod estimates;
 mod explore;
 mod hard_cases;
 mod lazy_lock;
+mod model;
 mod mpsc;
 mod once;
 mod once_lock;
@@ -19,4 +21,5 @@ mod scope;
 mod thread;
 mod thread_local;
 mod time;
+mod traces;
 mod unwinding;

@@ -15,6 +15,7 @@ pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
         Failure::Panic { task, .. } | Failure::Abort { task, .. } | Failure::StackOverflow { task, .. } => {
             format!("{kind} in {}", names.task(*task))
         }
+        Failure::Violation { monitor, .. } => format!("{kind} {monitor}"),
         Failure::DataRace { object, .. } => format!("{kind} on {}", names.object(*object)),
         Failure::HeldElsewhere { object, .. } => format!("{} is held outside the execution", names.object(*object)),
         Failure::Leak { object, .. } => format!("{} leaks between executions", names.object(*object)),
@@ -28,6 +29,12 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
         Failure::Panic { message, place, .. } => {
             let at = place.as_ref().map(|place| format!("at {place}"));
             message.lines().map(str::to_owned).chain(at).collect()
+        }
+        Failure::Violation { task, message, .. } => {
+            vec![message.clone(), format!("after what {} did", names.task(*task))]
+        }
+        Failure::DeadLetter { task, message } | Failure::Unhandled { task, message } => {
+            vec![format!("{}: {message}", names.task(*task))]
         }
         Failure::Abort { task, messages: [first, second], place } => {
             let at = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();

@@ -6,9 +6,9 @@
 
 use crate::ids::{ObjectId, TaskId};
 use crate::order::before::Before;
-use crate::order::events::{Event, Events, Label, Touch};
+use crate::order::events::{Event, Events, Label, Offered, Touch};
 use crate::system::Variant;
-use crate::trace::{Class, Delivery, Effect, Offer, Role};
+use crate::trace::{Class, Delivery, Effect, Role};
 
 /// Whether an event is a receive that chose its message.
 pub(super) fn chose(events: &Events, event: usize) -> bool {
@@ -16,63 +16,72 @@ pub(super) fn chose(events: &Events, event: usize) -> bool {
     class == Class::Receive && matches!(label, Label::Way(Variant::Message(_)))
 }
 
-/// The receives before `send` that could have taken its message instead.
-pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize) -> Vec<usize> {
-    let Some((place, _)) = events.get(send).offers else { return Vec::new() };
-    let waits = |&at: &usize| chose(events, at) && events.get(at).object == place && can_take(events, before, at, send);
+/// The receives before `send` that could have taken one of its messages instead.
+pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, message: usize) -> Vec<usize> {
+    let place = events.offered()[message].place;
+    let waits =
+        |&at: &usize| chose(events, at) && events.get(at).object == place && can_take(events, before, at, message);
     (0..send).filter(waits).collect()
 }
 
-/// Whether the message of `send` could be received in the place of `receive`, once all has happened that does not happen after
-/// that.
-pub(super) fn can_take(events: &Events, before: &Before, receive: usize, send: usize) -> bool {
-    let happens = |at: usize| at < receive || !before.ordered(events, receive, at);
-    if !happens(send) {
+/// Whether a message could be received in the place of `receive`, once all has happened that does not happen after that.
+pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message: usize) -> bool {
+    let happens = |sent: &Offered| sent.event.is_none_or(|at| at < receive || !before.ordered(events, receive, at));
+    let wanted = &events.offered()[message];
+    if !happens(wanted) {
         return false;
     }
-    let Some((place, offer)) = events.get(send).offers else { return false };
-    if offer.delivery == Delivery::Unordered {
+    if wanted.offer.delivery == Delivery::Unordered {
         return true;
     }
-    let comes_first = |at: usize| match offer.delivery {
-        Delivery::PerSender => events.get(at).task == events.get(send).task,
-        _ => is_known(events, at, send),
+    let waits =
+        |sent: &Offered| sent.place == wanted.place && happens(sent) && !was_taken(events, wanted.place, sent, receive);
+    let comes_first = |earlier: usize| match wanted.offer.delivery {
+        Delivery::PerSender => events.offered()[earlier].task == wanted.task,
+        _ => is_known(events, earlier, message),
     };
-    let waits = |at: &usize| {
-        let offered = events.get(*at).offers.filter(|&(there, _)| there == place);
-        offered.is_some_and(|(_, other)| happens(*at) && !was_taken(events, place, other, receive))
-    };
-    !(0..send).filter(waits).any(comes_first)
+    !(0..message).any(|earlier| waits(&events.offered()[earlier]) && comes_first(earlier))
 }
 
 /// Whether a message was received before event `upto`.
-fn was_taken(events: &Events, place: ObjectId, offer: Offer, upto: usize) -> bool {
-    let label = Label::Way(Variant::Message(offer.message));
+fn was_taken(events: &Events, place: ObjectId, sent: &Offered, upto: usize) -> bool {
+    let label = Label::Way(Variant::Message(sent.offer.message));
     (0..upto).any(|at| {
         events.get(at).class == Class::Receive && events.get(at).object == place && events.get(at).label == label
     })
 }
 
-/// Whether the sender of `later` knew, by messages alone, of the message that `earlier` sent.
+/// Whether the sender of the message `later` knew, by messages and by being created alone, of the message `earlier`.
 fn is_known(events: &Events, earlier: usize, later: usize) -> bool {
-    let mut tasks: Vec<TaskId> = vec![events.get(earlier).task];
-    let mut messages: Vec<ObjectId> = Vec::new();
-    for at in earlier..=later {
-        let event = events.get(at);
-        let message = || events.touches(at).iter().find(|touch| matches!(touch.role, Role::Gives | Role::Takes));
-        match event.class {
-            Class::Send if tasks.contains(&event.task) => messages.extend(message().map(|touch| touch.object)),
-            Class::Receive if message().is_some_and(|touch| messages.contains(&touch.object)) => tasks.push(event.task),
-            _ => {}
+    let (first, last) = (events.offered()[earlier], events.offered()[later]);
+    let mut tasks: Vec<TaskId> = vec![first.task];
+    let mut news: Vec<ObjectId> = Vec::new();
+    let sent_with = |sent: &&Offered| sent.event == first.event && sent.task == first.task;
+    news.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
+    let Some(end) = last.event else { return tasks.contains(&last.task) };
+    for at in first.event.map_or(0, |event| event + 1)..=end {
+        let task = events.get(at).task;
+        let tells = |touch: &&Touch| touch.role == Role::Takes && news.contains(&touch.object);
+        if !tasks.contains(&task) && events.touches(at).iter().any(|touch| tells(&touch)) {
+            tasks.push(task);
+        }
+        if tasks.contains(&task) {
+            let sends = events.get(at).class == Class::Send;
+            let told = events.touches(at).iter().filter(|touch| touch.role == Role::Gives && (sends || is_news(touch)));
+            news.extend(told.map(|touch| touch.object));
         }
     }
-    tasks.contains(&events.get(later).task)
+    tasks.contains(&last.task)
 }
 
-/// Supposes that the task of `receiver` receives the message of `send` at the same place.
-pub(super) fn suppose_receive(events: &mut Events, receiver: usize, send: usize) -> Option<usize> {
-    let (place, offer) = events.get(send).offers?;
-    let message = events.touches(send).iter().find(|touch| touch.role == Role::Gives)?.object;
+/// Whether something tells whoever takes it what the giver knew.
+fn is_news(touch: &Touch) -> bool {
+    touch.object.as_message().is_some() || touch.is_birth()
+}
+
+/// Supposes that the task of `receiver` receives a message at the same place.
+pub(super) fn suppose_receive(events: &mut Events, receiver: usize, message: usize) -> Option<usize> {
+    let Offered { place, offer, message, .. } = *events.offered().get(message)?;
     Some(suppose(events, receiver, place, message, Label::Way(Variant::Message(offer.message))))
 }
 
@@ -89,10 +98,11 @@ fn suppose(events: &mut Events, receiver: usize, place: ObjectId, message: Objec
     events.suppose(event, [head, Touch { object: message, effect: Effect::Change, role: Role::Takes }])
 }
 
-/// The event that sent the message that `receive` took.
-pub(super) fn sender(events: &Events, receive: usize) -> Option<usize> {
+/// The message that `receive` took.
+pub(super) fn taken(events: &Events, receive: usize) -> Option<usize> {
     let Label::Way(Variant::Message(message)) = events.get(receive).label else { return None };
     let place = events.get(receive).object;
-    let sent = |at: &usize| events.get(*at).offers.is_some_and(|(to, offer)| to == place && offer.message == message);
-    (0..receive).rev().find(sent)
+    let is_it = |sent: &Offered| sent.place == place && sent.offer.message == message;
+    let before = |sent: &Offered| sent.event.is_none_or(|event| event < receive);
+    events.offered().iter().rposition(|sent| before(sent) && is_it(sent))
 }

@@ -4,7 +4,7 @@
 //! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
 
 use super::path::Node;
-use super::wakeup::{Begins, Open, begins, belongs_to, insert, leads_there};
+use super::wakeup::{Begins, Instead, Open, begins, belongs_to, insert, leads_there};
 use crate::order::before::Before;
 use crate::order::events::{Events, Label};
 use crate::trace::Role;
@@ -24,24 +24,25 @@ pub(super) fn is_covered(events: &Events, before: &Before, node: &Node, (first, 
 }
 
 /// Whether something was run or is to be run that leads to what `sequence` leads to.
-pub(super) fn is_known(events: &Events, node: &Node, sequence: &[u32], exact: bool) -> bool {
-    is_asleep(events, node, sequence, exact) || leads_there(events, &node.tree, &mut sequence.to_vec(), exact)
+pub(super) fn is_known(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
+    is_asleep(events, node, sequence, instead, exact)
+        || leads_there(events, &node.tree, &mut sequence.to_vec(), instead, exact)
 }
 
 /// Whether it belongs to something that sleeps.
-fn is_asleep(events: &Events, node: &Node, sequence: &[u32], exact: bool) -> bool {
-    node.sleep.iter().any(|item| belongs_to(events, sequence, item, exact))
+fn is_asleep(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
+    node.sleep.iter().any(|item| belongs_to(events, sequence, item, instead, exact))
 }
 
 /// Whether anything was planned.
-pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, exact: bool) -> bool {
-    if is_asleep(events, node, sequence, exact) {
+pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, instead: Instead, exact: bool) -> bool {
+    if is_asleep(events, node, sequence, instead, exact) {
         return false;
     }
     for item in node.sleep.iter_mut().filter(|item| item.open == Open::Yes) {
-        if matches!(begins(events, sequence, item, exact), Begins::Besides) {
+        if matches!(begins(events, sequence, item, instead, exact), Begins::Besides) {
             item.open = Open::Still;
         }
     }
-    insert(events, &mut node.tree, sequence, exact)
+    insert(events, &mut node.tree, sequence, instead, exact)
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::optimal;
 use super::path::Node;
-use super::wakeup::Item;
+use super::wakeup::{Instead, Item};
 use crate::ids::{ObjectId, TaskId};
 use crate::order::events::{Event, Events, Label};
 use crate::trace::Class;
@@ -13,7 +13,7 @@ use crate::trace::Class;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Plan {
     /// Run this, unless something that was run or is to be run leads to the same.
-    Sequence(Vec<Item>),
+    Sequence { items: Vec<Item>, instead: Instead },
     /// See [`Node::add_one_of`].
     OneOf { options: Vec<(TaskId, Label)>, all_if_asleep: bool },
     /// Run this one.
@@ -21,14 +21,14 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    pub(super) fn sequence(events: &Events, sequence: &[u32]) -> Self {
-        Self::Sequence(sequence.iter().map(|&event| Item::of(events, event as usize)).collect())
+    pub(super) fn sequence(events: &Events, sequence: &[u32], instead: Instead) -> Self {
+        Self::Sequence { items: sequence.iter().map(|&event| Item::of(events, event as usize)).collect(), instead }
     }
 
     /// Whether a node that may be out of date knows enough to do without the plan. For sequences see [`optimal::is_known`].
     pub(super) fn is_known(&self, node: &Node) -> bool {
         match self {
-            Self::Sequence(_) => false,
+            Self::Sequence { .. } => false,
             Self::OneOf { options, all_if_asleep } => !node.would_add_one_of(options, *all_if_asleep),
             Self::Also(task, label) => !node.would_add((*task, *label)),
         }
@@ -37,7 +37,7 @@ impl Plan {
     /// Takes the plan into a node; whether that has changed anything.
     pub(super) fn enter(&self, node: &mut Node) -> bool {
         match self {
-            Self::Sequence(items) => {
+            Self::Sequence { items, instead } => {
                 let mut events = Events::default();
                 let mut sequence = Vec::new();
                 for item in items {
@@ -46,7 +46,7 @@ impl Plan {
                     let index = events.suppose(event, touches.iter().copied());
                     sequence.push(u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution"));
                 }
-                optimal::plan(&events, node, &mut sequence, true)
+                optimal::plan(&events, node, &mut sequence, *instead, true)
             }
             Self::OneOf { options, all_if_asleep } => node.add_one_of(options, *all_if_asleep),
             Self::Also(task, label) => node.add((*task, *label)),

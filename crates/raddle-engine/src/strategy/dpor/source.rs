@@ -9,7 +9,7 @@ use crate::order::events::{Events, Label};
 pub(super) fn initials(events: &Events, sequence: &[u32]) -> Vec<(TaskId, Label)> {
     let initial = |&at: &u32| {
         let item = Item::of(events, at as usize);
-        matches!(begins(events, sequence, &item, true), Begins::With(place) if sequence[place] == at)
+        matches!(begins(events, sequence, &item, None, true), Begins::With(place) if sequence[place] == at)
     };
     let option = |at: u32| (events.get(at as usize).task, events.get(at as usize).label);
     sequence.iter().copied().filter(|at| initial(at)).map(option).collect()

@@ -47,6 +47,10 @@ impl Item {
         Self { task: event.task, label: event.label, touches, open: Open::No }
     }
 
+    fn is_value(&self) -> bool {
+        matches!(self.label, Label::Value(_))
+    }
+
     pub fn unknown(task: TaskId, label: Label) -> Self {
         Self { task, label, touches: None, open: Open::No }
     }
@@ -108,28 +112,37 @@ pub(super) enum Begins {
 ///
 /// If it begins with the item, it does. If it only commutes with the item, it may go on to something that does not, and that
 /// is planned when what the item leads to is run: to rely on it, that must be done.
-pub(super) fn belongs_to(events: &Events, sequence: &[u32], item: &Item, exact: bool) -> bool {
-    match begins(events, sequence, item, exact) {
+pub(super) fn belongs_to(events: &Events, sequence: &[u32], item: &Item, instead: Instead, exact: bool) -> bool {
+    match begins(events, sequence, item, instead, exact) {
         Begins::No => false,
         Begins::With(_) => true,
         Begins::Besides => item.open == Open::No,
     }
 }
 
-/// Whether `item` is a weak initial of `sequence`.
-pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool) -> Begins {
+/// What is not to happen first after all: the first event of a race, if the reversing sequence has nothing of its task. Whatever else
+/// that task might have done leads elsewhere.
+pub(super) type Instead = Option<(TaskId, Label)>;
+
+/// Whether `item` is a weak initial of `sequence`, which comes before `instead`.
+pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, instead: Instead, exact: bool) -> Begins {
     let own = sequence.iter().position(|&event| events.get(event as usize).task == item.task);
     match own {
         Some(at) => {
             let event = sequence[at] as usize;
-            let touches = events.touches(event);
-            let held_up = || sequence[..at].iter().any(|&earlier| dependent(events.touches(earlier as usize), touches));
+            let held_up = || {
+                let conflicts = |&earlier: &u32, own: u32| {
+                    dependent(events.touches(earlier as usize), events.touches(own as usize))
+                };
+                at_once(events, sequence, at).any(|own| sequence[..at].iter().any(|earlier| conflicts(earlier, own)))
+            };
             if item.is(events.get(event).task, events.get(event).label, exact) && !held_up() {
                 Begins::With(at)
             } else {
                 Begins::No
             }
         }
+        None if instead.is_some_and(|(task, label)| item.task == task && item.label != label) => Begins::No,
         None => {
             if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) {
                 Begins::Besides
@@ -140,30 +153,66 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, exact: bool
     }
 }
 
+/// The event at `at` of a sequence and the values it asks for: nothing comes between them.
+fn at_once<'a>(events: &'a Events, sequence: &'a [u32], at: usize) -> impl Iterator<Item = u32> + 'a {
+    let task = events.get(sequence[at] as usize).task;
+    let own = sequence[at + 1..].iter().copied().filter(move |&event| events.get(event as usize).task == task);
+    let values = own.take_while(|&event| matches!(events.get(event as usize).label, Label::Value(_)));
+    std::iter::once(sequence[at]).chain(values)
+}
+
+impl Branch {
+    /// Whether the values that the item at `at` asks for commute with a sequence that has none of them.
+    fn values_commute(&self, at: usize, events: &Events, sequence: &[u32]) -> bool {
+        let task = self.path[at].task;
+        let is_own = |item: &&Item| item.is_value() && item.task == task;
+        let own = self.path.iter().skip(at + 1).take_while(is_own);
+        let to_the_end = own.clone().count() == self.path.len() - at - 1;
+        let firsts = self.beyond.iter().filter(|_| to_the_end).filter_map(|branch| branch.path.front()).filter(is_own);
+        let commutes = |item: &Item| sequence.iter().all(|&event| item.commutes_with(events, event as usize));
+        own.chain(firsts).all(commutes)
+    }
+}
+
+/// Whether a sequence has anything of a task.
+fn has_task(events: &Events, sequence: &[u32], task: TaskId) -> bool {
+    sequence.iter().any(|&event| events.get(event as usize).task == task)
+}
+
 /// Whether something that is to be run leads to what `sequence` leads to. Uses the sequence up.
-pub(super) fn leads_there(events: &Events, branches: &[Branch], sequence: &mut Vec<u32>, exact: bool) -> bool {
+pub(super) fn leads_there(
+    events: &Events,
+    branches: &[Branch],
+    sequence: &mut Vec<u32>,
+    instead: Instead,
+    exact: bool,
+) -> bool {
     for branch in branches {
-        let at = walk_along(events, branch, sequence, exact);
+        let at = walk_along(events, branch, sequence, instead, exact);
         if sequence.is_empty() {
             return true;
         }
         if at > 0 {
             let whole = at == branch.path.len();
-            return whole && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, sequence, exact));
+            return whole
+                && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, sequence, instead, exact));
         }
     }
     false
 }
 
 /// How many items of the branch the sequence can begin with, one after another; those that it has are taken out of it.
-fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, exact: bool) -> usize {
+fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, instead: Instead, exact: bool) -> usize {
     for (at, item) in branch.path.iter().enumerate() {
-        match begins(events, sequence, item, exact) {
+        match begins(events, sequence, item, instead, exact) {
+            // What has asked for a value is part of the sequence, so whichever value it gets has to come next.
+            Begins::No if item.is_value() && !has_task(events, sequence, item.task) => {}
             Begins::No => return at,
             Begins::With(place) => {
                 sequence.remove(place);
             }
-            Begins::Besides => {}
+            Begins::Besides if branch.values_commute(at, events, sequence) => {}
+            Begins::Besides => return at,
         }
         if sequence.is_empty() {
             return at + 1;
@@ -173,9 +222,15 @@ fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, exact: 
 }
 
 /// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added.
-pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut Vec<u32>, exact: bool) -> bool {
+pub(super) fn insert(
+    events: &Events,
+    branches: &mut Vec<Branch>,
+    sequence: &mut Vec<u32>,
+    instead: Instead,
+    exact: bool,
+) -> bool {
     for branch in branches.iter_mut() {
-        let at = walk_along(events, branch, sequence, exact);
+        let at = walk_along(events, branch, sequence, instead, exact);
         if sequence.is_empty() {
             return false;
         }
@@ -183,7 +238,7 @@ pub(super) fn insert(events: &Events, branches: &mut Vec<Branch>, sequence: &mut
             continue;
         }
         if at == branch.path.len() {
-            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, sequence, exact);
+            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, sequence, instead, exact);
         }
         let rest = branch.path.split_off(at);
         let beyond = std::mem::take(&mut branch.beyond);

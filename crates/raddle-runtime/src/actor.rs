@@ -1,0 +1,48 @@
+//! Actors: types that handle one message after another, and can be reached by nothing else.
+//!
+//! The same [`Actor`] runs in three places. Inside an execution it is a task whose only decision is which message it receives
+//! next, so a [`System`] of actors is searched like any other program, and may be mixed with threads. Outside, it has a thread of
+//! its own: the code under test is the code that ships. In a [model](crate::model), where actors can be copied and hashed, it is
+//! plain data.
+//!
+//! # What a search sees
+//!
+//! Handling a message is one step, with everything that is sent, created and announced on the way. In which order messages can be
+//! received is the [`Delivery`] of the system: unless that is [`Delivery::Arrival`], two sends to one mailbox commute, and
+//! the order in which a receiver takes messages is all there is to reduce to. Reduction knows of mailboxes, monitors and
+//! budgets of faults, not of the private states of actors: a predicate over several of them that is false for a moment only may be
+//! missed. [Announce](Context::announce) what matters to a [`Monitor`] instead.
+//!
+//! Timers and crashes are ways out of a wait that may or may not happen, so a reduced search that met one does not claim to have
+//! proved anything.
+
+mod address;
+mod behaviour;
+mod context;
+mod delivery;
+mod digest;
+mod free;
+mod letter;
+mod post;
+mod reply;
+mod rules;
+mod stage;
+mod system;
+mod task;
+mod watch;
+
+pub use self::address::Address;
+pub(crate) use self::address::{Roster, Route, Who};
+pub(crate) use self::behaviour::short_name;
+pub use self::behaviour::{Actor, Monitor};
+pub(crate) use self::context::Host;
+pub use self::context::{Context, Timer};
+pub use self::delivery::Delivery;
+pub(crate) use self::digest::{digest, mix};
+pub(crate) use self::letter::{Letter, Party};
+pub(crate) use self::post::Posts;
+pub use self::reply::ReplyTo;
+pub use self::rules::Faults;
+pub(crate) use self::rules::{Fate, Rules};
+pub use self::stage::Stage;
+pub use self::system::System;

@@ -1,0 +1,135 @@
+//! Where messages are sent to.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::actor::free::Inbox;
+use crate::actor::task::Mailbox;
+use crate::model::Parcel;
+use crate::sync::Arc;
+
+/// Where an actor can be reached. Cheap to clone, and to be put into messages.
+///
+/// Comparable: in order of creation. Written as the actor's name, such as `Writer#2`.
+pub struct Address<M> {
+    pub(crate) who: Who,
+    pub(crate) route: Route<M>,
+}
+
+/// Which actor of which system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Who {
+    /// No two systems of a process have the same.
+    pub(crate) world: u64,
+    /// Its place in the order of creation.
+    pub(crate) index: u32,
+    /// What actors like it are called.
+    pub(crate) kind: &'static str,
+    /// Which of them it is, from 1.
+    pub(crate) ordinal: u32,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.kind, self.ordinal)
+    }
+}
+
+/// How a message gets there.
+pub(crate) enum Route<M> {
+    /// In a model: as something that can be copied and hashed.
+    Model { pack: fn(M) -> Parcel, label: fn(&M) -> &'static str },
+    /// In an execution.
+    Task(Arc<Mailbox<M>>),
+    /// To a thread of the system's.
+    Free(Arc<Inbox<M>>),
+}
+
+impl<M> Clone for Route<M> {
+    fn clone(&self) -> Self {
+        match self {
+            Route::Model { pack, label } => Route::Model { pack: *pack, label: *label },
+            Route::Task(mailbox) => Route::Task(mailbox.clone()),
+            Route::Free(inbox) => Route::Free(inbox.clone()),
+        }
+    }
+}
+
+impl<M: Send + 'static> Address<M> {
+    /// Sends a message; never waits. One to an actor that has stopped is a dead letter.
+    ///
+    /// # Panics
+    ///
+    /// If the actor belongs to an execution that is over or to another system, or lives in a model, where
+    /// messages are sent through a [context](crate::actor::Context) or by the setup.
+    #[track_caller]
+    pub fn send(&self, msg: M) {
+        match &self.route {
+            Route::Model { .. } => panic!(
+                "raddle: {self:?} lives in a model: send to it with `ctx.send` in a handler, or `m.send` in the model's setup"
+            ),
+            Route::Task(mailbox) => mailbox.send(self.who, msg),
+            Route::Free(inbox) => inbox.send(msg),
+        }
+    }
+}
+
+impl<M> Clone for Address<M> {
+    fn clone(&self) -> Self {
+        Self { who: self.who, route: self.route.clone() }
+    }
+}
+
+impl<M> fmt::Debug for Address<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.who, f)
+    }
+}
+
+impl<M> PartialEq for Address<M> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.who.world, self.who.index) == (other.who.world, other.who.index)
+    }
+}
+
+impl<M> Eq for Address<M> {}
+
+/// By order of creation only, so that equal states of a model have equal hashes.
+impl<M> Hash for Address<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.who.index.hash(state);
+    }
+}
+
+impl<M> PartialOrd for Address<M> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<M> Ord for Address<M> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.who.world, self.who.index).cmp(&(other.who.world, other.who.index))
+    }
+}
+
+/// Counts the actors of each kind, to name them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Roster {
+    kinds: Vec<(&'static str, u32)>,
+    len: u32,
+}
+
+impl Roster {
+    /// The next actor of this kind.
+    pub(crate) fn next(&mut self, world: u64, kind: &'static str) -> Who {
+        let at = self.kinds.iter().position(|known| known.0 == kind).unwrap_or_else(|| {
+            self.kinds.push((kind, 0));
+            self.kinds.len() - 1
+        });
+        self.kinds[at].1 += 1;
+        self.len += 1;
+        Who { world, index: self.len - 1, kind, ordinal: self.kinds[at].1 }
+    }
+}

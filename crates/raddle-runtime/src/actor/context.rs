@@ -1,0 +1,225 @@
+//! What a handler can do.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::actor::address::{Address, Route};
+use crate::actor::behaviour::Actor;
+use crate::actor::reply::ReplyTo;
+use crate::actor::{free, task};
+use crate::execution::here;
+use crate::model;
+use crate::time::Instant;
+
+/// What an actor can do while it handles a message.
+pub struct Context<'a, M> {
+    pub(crate) me: &'a Address<M>,
+    pub(crate) host: Host<'a>,
+}
+
+/// Where the actor runs.
+pub(crate) enum Host<'a> {
+    Model(&'a mut model::Handling),
+    Task(&'a mut task::Handling),
+    Free(&'a mut free::Handling),
+}
+
+/// A timer that was set, to be [cancelled](Context::cancel). It belongs to the actor that has set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timer(pub(crate) u32);
+
+impl<M: Send + 'static> Context<'_, M> {
+    /// The actor's own address.
+    #[must_use]
+    pub fn me(&self) -> Address<M> {
+        self.me.clone()
+    }
+
+    /// Sends a message; never waits.
+    ///
+    /// # Panics
+    ///
+    /// If `to` belongs to another system.
+    #[track_caller]
+    pub fn send<N: Send + 'static>(&mut self, to: &Address<N>, msg: N) {
+        assert!(
+            to.who.world == self.me.who.world,
+            "raddle: {} sends to {to:?}, which belongs to another system; let a thread carry messages between systems",
+            self.me.who
+        );
+        match (&mut self.host, &to.route) {
+            (Host::Model(handling), Route::Model { pack, label }) => {
+                let label = label(&msg);
+                handling.send(to.who, label, pack(msg));
+            }
+            _ => to.send(msg),
+        }
+    }
+
+    /// Creates an actor.
+    #[track_caller]
+    pub fn spawn<A: Actor>(&mut self, actor: A) -> Address<A::Msg> {
+        match &mut self.host {
+            Host::Model(handling) => handling.spawn(actor),
+            Host::Task(handling) => handling.system.spawn_at(actor, None, here()),
+            Host::Free(handling) => handling.system.spawn_free(actor, None),
+        }
+    }
+
+    /// Creates an actor that can be made anew: after a panic, if the system restarts actors, and after a crash.
+    #[track_caller]
+    pub fn spawn_with<A: Actor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
+        let actor = make();
+        match &mut self.host {
+            Host::Model(handling) => handling.spawn(actor),
+            Host::Task(handling) => handling.system.spawn_at(actor, Some(Box::new(make)), here()),
+            Host::Free(handling) => handling.system.spawn_free(actor, Some(Box::new(make))),
+        }
+    }
+
+    /// Says that the actor behaves differently from here on; the behaviour itself is in its own state. Coverage counts it.
+    pub fn becomes(&mut self, behaviour: &'static str) {
+        match &mut self.host {
+            Host::Model(handling) => handling.becomes(behaviour),
+            Host::Task(handling) => handling.becomes(behaviour),
+            Host::Free(_) => {}
+        }
+    }
+
+    /// Says that the actor, as it behaves now, does not handle this message. Counted; a failure if the system says so.
+    #[track_caller]
+    pub fn unhandled(&mut self, msg: M) {
+        let label = match &self.me.route {
+            Route::Model { label, .. } => label(&msg),
+            Route::Task(mailbox) => mailbox.label(&msg),
+            Route::Free(inbox) => inbox.label(&msg),
+        };
+        drop(msg);
+        match &mut self.host {
+            Host::Model(handling) => handling.unhandled(label),
+            Host::Task(handling) => handling.unhandled(self.me.who, label),
+            Host::Free(handling) => handling.unhandled(self.me.who, label),
+        }
+    }
+
+    /// Sends a request and waits for the reply, without handling anything else meanwhile. `make` puts the way back into the
+    /// request.
+    ///
+    /// # Panics
+    ///
+    /// In a model, whose handlers cannot wait; and outside an execution if the other side drops the request.
+    #[track_caller]
+    pub fn ask<N: Send + 'static, R: Send + 'static>(
+        &mut self,
+        to: &Address<N>,
+        make: impl FnOnce(ReplyTo<R>) -> N,
+    ) -> R {
+        match &mut self.host {
+            Host::Model(_) => panic!(
+                "raddle: {} asks {to:?}, but the handlers of a model cannot wait: send the request, and handle the reply as a \
+                 message",
+                self.me.who
+            ),
+            Host::Task(handling) => {
+                let (reply_to, reply) = handling.question::<R>(to.who, here());
+                let request = make(reply_to);
+                self.send(to, request);
+                reply.wait()
+            }
+            Host::Free(_) => {
+                let (reply_to, reply) = ReplyTo::free();
+                self.send(to, make(reply_to));
+                reply.recv().unwrap_or_else(|_| panic!("raddle: {} asked {to:?}, which will not reply", self.me.who))
+            }
+        }
+    }
+
+    /// Sends `msg` to the actor itself when `delay` has passed. Inside an execution that is time on the virtual clock, which
+    /// may pass at any moment; in a model there is no clock, and a timer may go off whenever it is set.
+    #[track_caller]
+    pub fn after(&mut self, delay: Duration, msg: M) -> Timer {
+        match &mut self.host {
+            Host::Model(handling) => {
+                let Route::Model { pack, label } = &self.me.route else {
+                    unreachable!("raddle bug: a model's actor has another address")
+                };
+                let label = label(&msg);
+                handling.set_timer(label, pack(msg))
+            }
+            Host::Task(handling) => handling.set_timer(self.me, delay, msg, here()),
+            Host::Free(handling) => handling.set_timer(self.me, delay, msg),
+        }
+    }
+
+    /// The same at a certain time.
+    ///
+    /// # Panics
+    ///
+    /// If that time has passed, and in a model, which has no clock.
+    #[track_caller]
+    pub fn at(&mut self, time: Instant, msg: M) -> Timer {
+        assert!(
+            !matches!(self.host, Host::Model(_)),
+            "raddle: {} sets a timer by the clock, which a model does not have; use `after`",
+            self.me.who
+        );
+        let delay = time.checked_duration_since(Instant::now());
+        let delay = delay.unwrap_or_else(|| panic!("raddle: {} sets a timer in the past", self.me.who));
+        self.after(delay, msg)
+    }
+
+    /// A timer does not go off, if it has not yet.
+    pub fn cancel(&mut self, timer: Timer) {
+        match &mut self.host {
+            Host::Model(handling) => handling.cancel(timer),
+            Host::Task(handling) => handling.cancel(timer),
+            Host::Free(handling) => handling.cancel(timer),
+        }
+    }
+
+    /// The actor stops after this message; what is sent to it from then on is a dead letter.
+    pub fn stop(&mut self) {
+        match &mut self.host {
+            Host::Model(handling) => handling.stop(),
+            Host::Task(handling) => handling.stopped = true,
+            Host::Free(handling) => handling.stopped = true,
+        }
+    }
+
+    /// Tells the monitors of events of this type.
+    #[track_caller]
+    pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
+        match &mut self.host {
+            Host::Model(handling) => handling.announce(event),
+            Host::Task(handling) => handling.system.announce_at(&event, here()),
+            Host::Free(handling) => handling.system.announce_free(&event),
+        }
+    }
+
+    /// One of the numbers below `n`, as the strategy decides; each equally likely outside of any search.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is 0.
+    #[track_caller]
+    pub fn choose(&mut self, n: u32) -> u32 {
+        assert!(n > 0, "raddle: choose(0): there is nothing to choose from");
+        match &mut self.host {
+            Host::Model(handling) => handling.choose(n),
+            Host::Task(_) => crate::choice::choose(n as usize) as u32,
+            Host::Free(handling) => handling.rng.below(n),
+        }
+    }
+
+    /// Yes or no, as the strategy decides.
+    #[track_caller]
+    pub fn flip(&mut self) -> bool {
+        self.choose(2) == 1
+    }
+}
+
+impl<M> fmt::Debug for Context<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("me", self.me).finish_non_exhaustive()
+    }
+}

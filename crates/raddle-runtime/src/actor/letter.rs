@@ -1,0 +1,124 @@
+//! What is known of a message but for its contents, and how messages and actors get their names (ALGORITHMS.md §2).
+//!
+//! `hash(actor) = H(type, hash(receive that created it), how many it created before)`, and the same for a message and the receive
+//! that sent it. So names do not depend on what others do meanwhile, and survive most edits of the program.
+
+use raddle_engine::ids::{ObjectId, StepIx, TaskId};
+use raddle_engine::trace::Receipt;
+
+use crate::actor::delivery::Delivery;
+use crate::actor::digest::{digest, mix};
+
+/// A message on its way, without what it says.
+#[derive(Clone, Debug)]
+pub(crate) struct Letter {
+    /// What a schedule calls it: unique among those in one mailbox.
+    pub(crate) number: u32,
+    pub(crate) sender: TaskId,
+    /// How many messages its sender has sent before.
+    pub(crate) ordinal: u32,
+    /// It may be overtaken by whatever comes later.
+    pub(crate) delayed: bool,
+    pub(crate) name: u64,
+    pub(crate) sender_name: u64,
+    pub(crate) label: &'static str,
+    /// How many messages of each task its sender knew of; empty if that is not asked for.
+    clock: Box<[u32]>,
+}
+
+impl Letter {
+    /// The message as something that is given and taken.
+    pub(crate) fn object(&self) -> ObjectId {
+        ObjectId::message(self.sender, self.ordinal)
+    }
+
+    /// A hash of what its sender knew, where that matters.
+    pub(crate) fn knowledge(&self) -> u64 {
+        if self.clock.is_empty() { 0 } else { mix(digest(&self.clock), u64::from(self.ordinal)) }
+    }
+
+    /// Whether its sender knew of `other`.
+    pub(crate) fn knows(&self, other: &Self) -> bool {
+        self.clock.get(other.sender.index()).is_some_and(|&known| known > other.ordinal)
+    }
+
+    pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {
+        let Self { name, sender_name, label, .. } = *self;
+        Receipt { step, sender: sender_name, receiver, message: name, label, reply: false, changed: false }
+    }
+}
+
+/// One who sends, creates and receives.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Party {
+    pub(crate) name: u64,
+    /// The name of the receive it is in; 0 at the entry point.
+    receive: u64,
+    /// How many messages it has sent in all.
+    pub(crate) sent: u32,
+    sent_here: u32,
+    created_here: u32,
+    /// How many messages of each task it knows of; kept only where deliveries are causal.
+    clock: Vec<u32>,
+}
+
+/// The type of a message: as the program calls it, and which variant it is.
+pub(crate) fn type_of_message<M>(message: &M, label: &str) -> u64 {
+    mix(digest(label), digest(&std::mem::discriminant(message)))
+}
+
+impl Party {
+    /// An actor by its name.
+    pub(crate) fn new(name: u64) -> Self {
+        Self { name, receive: name, ..Self::default() }
+    }
+
+    /// One that somebody else has created, who knew what `self` knows.
+    pub(crate) fn create(&mut self, kind: &str) -> Self {
+        let name = mix(mix(digest(kind), self.receive), u64::from(self.created_here));
+        self.created_here += 1;
+        Self { clock: self.clock.clone(), ..Self::new(name) }
+    }
+
+    /// Writes the next message; `kind` is the type of its contents.
+    pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Letter {
+        let name = mix(mix(kind, self.receive), u64::from(self.sent_here));
+        let ordinal = self.sent;
+        self.sent += 1;
+        self.sent_here += 1;
+        let clock = if delivery == Delivery::Causal {
+            let clock = self.clock.clone().into_boxed_slice();
+            self.know(me, self.sent);
+            clock
+        } else {
+            Box::default()
+        };
+        let (number, sender_name) = ((name ^ name >> 32) as u32, self.name);
+        Letter { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
+    }
+
+    /// A hash of what it knows, where that matters.
+    pub(crate) fn knowledge(&self) -> u64 {
+        if self.clock.is_empty() { 0 } else { digest(&self.clock) }
+    }
+
+    fn know(&mut self, task: TaskId, messages: u32) {
+        if self.clock.len() <= task.index() {
+            self.clock.resize(task.index() + 1, 0);
+        }
+        self.clock[task.index()] = self.clock[task.index()].max(messages);
+    }
+
+    /// A message was received: what is sent and created from here on is named by that.
+    pub(crate) fn read(&mut self, letter: &Letter, delivery: Delivery) {
+        self.receive = mix(mix(letter.sender_name, self.name), letter.name);
+        self.sent_here = 0;
+        self.created_here = 0;
+        if delivery == Delivery::Causal {
+            for (task, &known) in letter.clock.iter().enumerate() {
+                self.know(TaskId::next_of(task), known);
+            }
+            self.know(letter.sender, letter.ordinal + 1);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What holds for a whole system of actors.
+
+use crate::actor::delivery::Delivery;
+
+/// How often each kind of fault may happen in one execution. Whether one does is a choice like any other, so an exhaustive search
+/// tries all of them.
+///
+/// Messages between actors can be dropped, duplicated and delayed; it is decided when a message is sent, since that
+/// gives the smaller tree: one choice for each message, however long it waits. What a test or a timer sends is safe. Actors that
+/// [may crash](crate::actor::System::may_crash) do so instead of receiving a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Messages that get lost.
+    pub drop: u32,
+    /// Messages that arrive twice; only those that can be [duplicated](crate::actor::Actor::duplicate).
+    pub duplicate: u32,
+    /// Messages that later ones may overtake, whatever the [`Delivery`]. Where that is [`Delivery::Arrival`], the next one
+    /// does.
+    pub delay: u32,
+    /// Actors that lose their state. One that was made by a factory starts anew, the others stop.
+    pub crash: u32,
+}
+
+/// What may become of a message when it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    Dropped,
+    Duplicated,
+    Delayed,
+}
+
+impl Faults {
+    /// What may become of the next message; the ordinary thing first.
+    pub(crate) fn fates(&self, can_duplicate: bool) -> impl Iterator<Item = Fate> + use<> {
+        let fates = [
+            (Fate::Arrives, true),
+            (Fate::Dropped, self.drop > 0),
+            (Fate::Duplicated, self.duplicate > 0 && can_duplicate),
+            (Fate::Delayed, self.delay > 0),
+        ];
+        fates.into_iter().filter(|(_, possible)| *possible).map(|(fate, _)| fate)
+    }
+
+    /// One of them has happened.
+    pub(crate) fn spend(&mut self, fate: Fate) {
+        match fate {
+            Fate::Arrives => {}
+            Fate::Dropped => self.drop -= 1,
+            Fate::Duplicated => self.duplicate -= 1,
+            Fate::Delayed => self.delay -= 1,
+        }
+    }
+}
+
+/// The settings of a system.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) delivery: Delivery,
+    /// How often an actor that panics is made anew; `None` if a panic is a failure.
+    pub(crate) restarts: Option<u32>,
+    pub(crate) fail_on_dead_letters: bool,
+    pub(crate) fail_on_unhandled: bool,
+    pub(crate) faults: Faults,
+}

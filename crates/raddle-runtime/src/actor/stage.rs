@@ -1,0 +1,34 @@
+//! Where a program of actors can be set up, so that one setup serves models and running systems alike.
+
+use crate::actor::{Address, System};
+use crate::model::{ModelActor, Setup};
+
+/// Where first actors are created and first messages sent: the setup of a [model](crate::model::Model).
+pub trait Stage {
+    /// Creates an actor.
+    fn spawn<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg>;
+
+    /// Sends a message.
+    fn send<M: Send + 'static>(&mut self, to: &Address<M>, msg: M);
+}
+
+impl Stage for Setup {
+    fn spawn<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg> {
+        Setup::spawn(self, actor)
+    }
+
+    fn send<M: Send + 'static>(&mut self, to: &Address<M>, msg: M) {
+        Setup::send(self, to, msg);
+    }
+}
+impl Stage for System {
+    #[track_caller]
+    fn spawn<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg> {
+        System::spawn(self, actor)
+    }
+
+    #[track_caller]
+    fn send<M: Send + 'static>(&mut self, to: &Address<M>, msg: M) {
+        to.send(msg);
+    }
+}

@@ -1,0 +1,137 @@
+//! Models: actors whose state can be copied and hashed, searched without stacks.
+//!
+//! A handler of a model is called directly, and what it sends, creates and announces is kept until it returns. So the state
+//! of a model is plain data: the engine can [fork](raddle_engine::system::System::fork) it, copying only the actors that change from
+//! there on, and can tell states apart by their [fingerprint](raddle_engine::system::System::fingerprint), which covers the actors'
+//! states and what waits in their mailboxes, and not how that came about.
+//!
+//! The [`Actor`] and its [`Context`](crate::actor::Context) are the same as elsewhere, with three differences: handlers cannot
+//! wait ([`ask`](crate::actor::Context::ask)), there is no clock (a timer may go off whenever it is set), and an actor
+//! created by a handler must be of a type that the model [knows](Setup::knows).
+//!
+//! ```
+//! use raddle_engine::search::{Limits, search};
+//! use raddle_engine::strategy::exhaustive::Exhaustive;
+//! use raddle_runtime::actor::{Actor, Context};
+//! use raddle_runtime::model::Model;
+//!
+//! #[derive(Clone, Hash)]
+//! struct Sum(u32);
+//!
+//! impl Actor for Sum {
+//!     type Msg = u32;
+//!     fn handle(&mut self, n: u32, _: &mut Context<'_, u32>) {
+//!         self.0 = self.0 * 10 + n;
+//!     }
+//! }
+//!
+//! let mut model = Model::new(|m| {
+//!     let (a, b) = (m.spawn(Sum(0)), m.spawn(Sum(0)));
+//!     m.send(&a, 1);
+//!     m.send(&a, 2);
+//!     m.send(&b, 3);
+//! })
+//! .finally(|state| assert_eq!(state.actors::<Sum>().next().unwrap().0, 12));
+//! let report = search(&mut model, &mut Exhaustive::depth_first(), &Limits::default());
+//! assert!(report.verified());
+//! assert_eq!(report.executions, 3);
+//! ```
+
+mod apply;
+mod handler;
+mod handling;
+mod monitors;
+mod setup;
+mod slot;
+mod step;
+mod view;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use raddle_engine::system::Program;
+use raddle_engine::trace::{Site, Trace};
+
+pub(crate) use self::handling::{Handling, Parcel};
+pub use self::setup::Setup;
+pub use self::step::Run;
+pub use self::view::View;
+use crate::actor::{Actor, Rules};
+
+type Check = Arc<dyn Fn(&View<'_>) + Send + Sync>;
+
+/// A program of actors that can be copied and hashed.
+pub struct Model {
+    first: Run,
+}
+
+/// What does not change while a model runs.
+#[derive(Clone)]
+struct Code {
+    world: u64,
+    rules: Rules,
+    known: handling::Known,
+    always: Vec<Check>,
+    finally: Vec<Check>,
+    site: Site,
+}
+
+impl Model {
+    /// The model that `setup` describes: its first actors and messages, and what holds for it.
+    #[track_caller]
+    pub fn new(setup: impl FnOnce(&mut Setup)) -> Self {
+        static NEXT_WORLD: AtomicU64 = AtomicU64::new(1);
+        let code = Code {
+            world: NEXT_WORLD.fetch_add(1, Ordering::Relaxed) << 1,
+            rules: Rules::default(),
+            known: handling::Known::default(),
+            always: Vec::new(),
+            finally: Vec::new(),
+            site: Location::caller(),
+        };
+        let mut first = Setup::new(code);
+        setup(&mut first);
+        Self { first: first.finish() }
+    }
+
+    /// Something that must hold after every step; a panic says that it does not.
+    ///
+    /// A reduced search (`dpor`) runs independent steps in one order only, so it may miss a state in which a predicate over several
+    /// actors is false. Use a [monitor](crate::actor::Monitor), or search exhaustively.
+    #[must_use]
+    pub fn always(mut self, check: impl Fn(&View<'_>) + Send + Sync + 'static) -> Self {
+        Arc::make_mut(&mut self.first.code).always.push(Arc::new(check));
+        self
+    }
+
+    /// Something that must hold when nothing is left to happen; a panic says that it does not. Reduction misses none of these.
+    #[must_use]
+    pub fn finally(mut self, check: impl Fn(&View<'_>) + Send + Sync + 'static) -> Self {
+        Arc::make_mut(&mut self.first.code).finally.push(Arc::new(check));
+        self
+    }
+}
+
+impl Program for Model {
+    type System = Run;
+
+    fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
+        let mut run = self.first.clone();
+        run.tell_first_steps(trace);
+        run.reach_point();
+        run
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").finish_non_exhaustive()
+    }
+}
+
+/// An actor that a model can have.
+pub trait ModelActor: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}
+
+impl<A> ModelActor for A where A: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}

@@ -1,0 +1,146 @@
+//! A handler of a model while it runs: what it did is kept here and applied when it has returned.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use crate::actor::{Actor, Address, Roster, Route, Timer, Who, digest, short_name};
+use crate::model::ModelActor;
+use crate::model::handler::Handler;
+
+/// A message in a model: shared by the copies of the state it lies in.
+#[derive(Clone)]
+pub(crate) struct Parcel {
+    /// The hash of what it says.
+    pub(crate) digest: u64,
+    /// Which variant of its type it is.
+    pub(crate) variant: u64,
+    body: Arc<dyn Any + Send + Sync>,
+}
+
+impl Parcel {
+    pub(crate) fn pack<M: Clone + Hash + Send + Sync + 'static>(msg: M) -> Self {
+        let (digest, variant) = (digest(&msg), digest(&std::mem::discriminant(&msg)));
+        Self { digest, variant, body: Arc::new(msg) }
+    }
+
+    pub(crate) fn open<M: Clone + Send + Sync + 'static>(self) -> M {
+        let body = self.body.downcast::<M>().unwrap_or_else(|_| panic!("raddle bug: a message of another type"));
+        Arc::try_unwrap(body).unwrap_or_else(|shared| (*shared).clone())
+    }
+}
+
+/// What a handler did, in order.
+#[derive(Clone)]
+pub(crate) enum Effect {
+    Send { to: Who, label: &'static str, parcel: Parcel },
+    Spawn { who: Who, actor: Box<dyn Handler> },
+    Timer { timer: Timer, label: &'static str, parcel: Parcel },
+    Cancel(Timer),
+    Announce { kind: TypeId, event: Arc<dyn Any + Send + Sync> },
+    Becomes,
+    Unhandled(&'static str),
+    Stop,
+}
+
+/// The types of actors that handlers may create.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    types: Arc<HashMap<TypeId, Type>>,
+}
+
+#[derive(Clone)]
+struct Type {
+    wrap: fn(Box<dyn Any>) -> Box<dyn Handler>,
+    /// A `fn(M) -> Parcel` for the type's own messages.
+    pack: Arc<dyn Any + Send + Sync>,
+}
+
+impl Known {
+    pub(crate) fn add<A: ModelActor>(&mut self) {
+        let wrap = |actor: Box<dyn Any>| -> Box<dyn Handler> {
+            Box::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
+        };
+        let pack: fn(A::Msg) -> Parcel = Parcel::pack::<A::Msg>;
+        Arc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Arc::new(pack) });
+    }
+}
+
+/// A handler of a model while it runs.
+pub(crate) struct Handling {
+    pub(crate) who: Who,
+    known: Known,
+    roster: Arc<Roster>,
+    /// Values that were drawn when the handler ran before, and how many of them it has asked for.
+    draws: Vec<u32>,
+    asked: usize,
+    /// It has asked for one of so many values that was not drawn yet; the rest of what it does is void.
+    pub(crate) wants: Option<u32>,
+    pub(crate) next_timer: u32,
+    pub(crate) effects: Vec<Effect>,
+}
+
+impl Handling {
+    pub(crate) fn new(who: Who, known: Known, roster: Arc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
+        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new() }
+    }
+
+    pub(crate) fn send(&mut self, to: Who, label: &'static str, parcel: Parcel) {
+        self.effects.push(Effect::Send { to, label, parcel });
+    }
+
+    pub(crate) fn spawn<A: Actor>(&mut self, actor: A) -> Address<A::Msg> {
+        let Some(Type { wrap, pack }) = self.known.types.get(&TypeId::of::<A>()) else {
+            let (name, kind) = (self.who, short_name(type_name::<A>()));
+            panic!(
+                "raddle: {name} creates a {kind}, which its model does not know: say `m.knows::<{kind}>()` in its setup"
+            );
+        };
+        let pack = *pack.downcast_ref::<fn(A::Msg) -> Parcel>().expect("raddle bug: a way to pack another type");
+        let who = Arc::make_mut(&mut self.roster).next(self.who.world, short_name(type_name::<A>()));
+        self.effects.push(Effect::Spawn { who, actor: wrap(Box::new(actor)) });
+        Address { who, route: Route::Model { pack, label: A::label } }
+    }
+
+    pub(crate) fn becomes(&mut self, _: &'static str) {
+        self.effects.push(Effect::Becomes);
+    }
+
+    pub(crate) fn unhandled(&mut self, label: &'static str) {
+        self.effects.push(Effect::Unhandled(label));
+    }
+
+    pub(crate) fn set_timer(&mut self, label: &'static str, parcel: Parcel) -> Timer {
+        let timer = Timer(self.next_timer);
+        self.next_timer += 1;
+        self.effects.push(Effect::Timer { timer, label, parcel });
+        timer
+    }
+
+    pub(crate) fn cancel(&mut self, timer: Timer) {
+        self.effects.push(Effect::Cancel(timer));
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.effects.push(Effect::Stop);
+    }
+
+    pub(crate) fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
+        self.effects.push(Effect::Announce { kind: TypeId::of::<E>(), event: Arc::new(event) });
+    }
+
+    pub(crate) fn choose(&mut self, n: u32) -> u32 {
+        if n == 1 {
+            return 0;
+        }
+        self.asked += 1;
+        match self.draws.get(self.asked - 1) {
+            Some(&drawn) => drawn,
+            None => {
+                self.wants.get_or_insert(n);
+                0
+            }
+        }
+    }
+}

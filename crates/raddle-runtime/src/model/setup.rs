@@ -1,0 +1,119 @@
+//! How a model begins.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::trace::Trace;
+
+use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route};
+use crate::model::handler::{Handler, address};
+use crate::model::handling::Parcel;
+use crate::model::slot::Factory;
+use crate::model::step::Run;
+use crate::model::{Code, ModelActor};
+
+/// The first actors and messages of a [model](crate::model::Model), and what holds for it.
+pub struct Setup {
+    run: Run,
+    main: Party,
+    created: u32,
+}
+
+impl Setup {
+    pub(super) fn new(code: Code) -> Self {
+        Self { run: Run::new(code), main: Party::default(), created: 0 }
+    }
+
+    pub(super) fn finish(self) -> Run {
+        self.run
+    }
+
+    fn code(&mut self) -> &mut Code {
+        Arc::make_mut(&mut self.run.code)
+    }
+
+    /// Sets in which order messages can be received; before any message is sent.
+    pub fn delivery(&mut self, delivery: Delivery) {
+        assert!(self.main.sent == 0, "raddle: set the delivery order of a model before its first message");
+        self.code().rules.delivery = delivery;
+    }
+
+    /// Makes actors that panic anew, up to so often each, instead of calling it a failure; only those made
+    /// [by a factory](Self::spawn_with).
+    pub fn restart(&mut self, most: u32) {
+        self.code().rules.restarts = Some(most);
+    }
+
+    /// Whether a message to an actor that has stopped is a failure.
+    pub fn fail_on_dead_letters(&mut self, fail: bool) {
+        self.code().rules.fail_on_dead_letters = fail;
+    }
+
+    /// Whether a message that its receiver [does not handle](crate::actor::Context::unhandled) is a failure.
+    pub fn fail_on_unhandled(&mut self, fail: bool) {
+        self.code().rules.fail_on_unhandled = fail;
+    }
+
+    /// How many faults may happen.
+    pub fn faults(&mut self, faults: Faults) {
+        self.code().rules.faults = faults;
+        self.run.faults = faults;
+    }
+
+    /// Lets handlers create actors of this type.
+    pub fn knows<A: ModelActor>(&mut self) {
+        self.code().known.add::<A>();
+    }
+
+    /// Creates an actor. Handlers can then create others of its type.
+    pub fn spawn<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg> {
+        self.add(actor, None, false)
+    }
+
+    /// Creates an actor that can be made anew.
+    pub fn spawn_with<A: ModelActor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
+        let actor = make();
+        self.add(actor, Some(Arc::new(move || Box::new(make()) as Box<dyn Handler>)), false)
+    }
+
+    /// Creates an actor that stands for somebody outside: a user, a socket. Reports say so.
+    pub fn external<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg> {
+        self.add(actor, None, true)
+    }
+
+    fn add<A: ModelActor>(&mut self, actor: A, factory: Option<Factory>, external: bool) -> Address<A::Msg> {
+        self.knows::<A>();
+        let who = Arc::make_mut(&mut self.run.roster).next(self.run.code.world, actor.kind());
+        let party = self.main.create(actor.kind());
+        self.created += 1;
+        self.run.add(who, (TaskId::MAIN, self.created), Box::new(actor), party, factory, external);
+        // What an actor does when it starts is part of the setup, so nobody is told of it.
+        self.run.start(who.index as usize, &mut Trace::default());
+        address::<A>(who)
+    }
+
+    /// An actor may [crash](Faults::crash).
+    pub fn may_crash<M>(&mut self, who: &Address<M>) {
+        self.run.let_crash(who.who.index as usize);
+    }
+
+    /// Puts a message into an actor's mailbox.
+    ///
+    /// # Panics
+    ///
+    /// If the actor belongs to another system.
+    pub fn send<M>(&mut self, to: &Address<M>, msg: M) {
+        let Route::Model { pack, label } = &to.route else { panic!("raddle: {to:?} does not live in this model") };
+        assert!(to.who.world == self.run.code.world, "raddle: {to:?} does not live in this model");
+        let label = label(&msg);
+        let parcel: Parcel = pack(msg);
+        self.run.put_first(&mut self.main, to.who.index as usize, label, parcel);
+    }
+
+    /// Lets a monitor watch; before any actor is created.
+    pub fn monitor<W: Monitor + Clone + Hash + Sync>(&mut self, monitor: W) {
+        assert!(self.run.actors.is_empty(), "raddle: add the monitors of a model before its first actor");
+        self.run.add_monitor(Box::new(monitor));
+    }
+}

@@ -1,0 +1,39 @@
+//! Looking at the state of a model.
+
+use crate::actor::Address;
+use crate::model::step::Run;
+
+/// The state of a model between two steps.
+pub struct View<'a>(pub(super) &'a Run);
+
+impl<'a> View<'a> {
+    /// All actors of a type that have not stopped, in order of creation.
+    pub fn actors<A: 'static>(&self) -> impl Iterator<Item = &'a A> + use<'a, A> {
+        self.0.actors.iter().filter_map(|slot| slot.body.actor.as_ref()?.as_any().downcast_ref())
+    }
+
+    /// One actor; `None` if it has stopped or is of another type.
+    #[must_use]
+    pub fn actor<A: crate::actor::Actor>(&self, address: &Address<A::Msg>) -> Option<&'a A> {
+        let slot = self.0.actors.get(address.who.index as usize)?;
+        slot.body.actor.as_ref()?.as_any().downcast_ref()
+    }
+
+    /// How many messages wait to be received.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.0.actors.iter().map(|slot| slot.mail.queue.len()).sum()
+    }
+
+    /// How many messages were sent to actors that have stopped.
+    #[must_use]
+    pub fn dead_letters(&self) -> u32 {
+        self.0.dead_letters
+    }
+
+    /// How many messages were not handled by their receivers.
+    #[must_use]
+    pub fn unhandled(&self) -> u32 {
+        self.0.unhandled
+    }
+}

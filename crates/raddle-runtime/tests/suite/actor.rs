@@ -1,0 +1,496 @@
+//! Actors: under control, and free.
+
+use std::sync::Arc as StdArc;
+use std::sync::Mutex as StdMutex;
+use std::time::Duration;
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::search::Limits;
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::round_robin::RoundRobin;
+use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::system::{Choice, Point};
+use raddle_engine::trace::{Receipt, Trace};
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
+use raddle_runtime::sync::{Arc, Mutex};
+use raddle_runtime::thread;
+use raddle_runtime::threads::{Settings, Threads};
+use raddle_runtime::time::Instant;
+
+use crate::explore::{Seen, exhaustive, fails, panics_with, passes, run_with};
+use crate::model::{ORDERS, Order, random_program, set_up_random};
+use crate::traces;
+
+/// Does what it is told.
+#[derive(Default)]
+struct Worker {
+    log: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Order2 {
+    Note(u32),
+    Forward(Address<Order2>, u32),
+    Ask(Address<Order2>),
+    Double(u32, ReplyTo<u32>),
+    Forget(#[expect(dead_code, reason = "it is dropped without an answer")] u32, ReplyTo<u32>),
+    AskInVain(Address<Order2>),
+    Later(u64, u32),
+    LaterNever(u64, u32),
+    Past,
+    Fail,
+    Stop,
+    Strange,
+    Create(u32),
+    Again,
+    Announce(u32),
+}
+
+use Order2 as Do;
+
+impl Actor for Worker {
+    type Msg = Do;
+
+    fn handle(&mut self, msg: Do, ctx: &mut Context<'_, Do>) {
+        match msg {
+            Do::Note(n) => self.log.push(n),
+            Do::Forward(to, n) => ctx.send(&to, Do::Note(n)),
+            Do::Ask(whom) => {
+                let answer = ctx.ask(&whom, |reply| Do::Double(21, reply));
+                self.log.push(answer);
+            }
+            Do::Double(n, reply) => reply.reply(2 * n),
+            Do::Forget(_, reply) => drop(reply),
+            Do::AskInVain(whom) => {
+                let answer = ctx.ask(&whom, |reply| Do::Forget(1, reply));
+                self.log.push(answer);
+            }
+            Do::Later(ms, n) => {
+                ctx.after(Duration::from_millis(ms), Do::Note(n));
+            }
+            Do::LaterNever(ms, n) => {
+                let timer = ctx.after(Duration::from_millis(ms), Do::Note(n));
+                ctx.cancel(timer);
+            }
+            Do::Past => {
+                let then = Instant::now();
+                thread::sleep(Duration::from_millis(5));
+                ctx.at(then, Do::Note(0));
+            }
+            Do::Fail => panic!("the worker fails"),
+            Do::Stop => ctx.stop(),
+            strange @ Do::Strange => ctx.unhandled(strange),
+            Do::Create(n) => {
+                let child = ctx.spawn(Worker::default());
+                ctx.send(&child, Do::Note(n));
+                ctx.becomes("parent");
+            }
+            Do::Again => {
+                let me = ctx.me();
+                ctx.send(&me, Do::Again);
+            }
+            Do::Announce(n) => ctx.announce(n),
+        }
+    }
+
+    fn label(msg: &Do) -> &'static str {
+        match msg {
+            Do::Note(_) => "Note",
+            Do::Forward(..) => "Forward",
+            _ => "other",
+        }
+    }
+
+    fn duplicate(msg: &Do) -> Option<Do> {
+        match msg {
+            Do::Note(n) => Some(Do::Note(*n)),
+            _ => None,
+        }
+    }
+}
+
+fn log(system: &System, worker: &Address<Do>) -> Vec<u32> {
+    system.with(worker, |worker: &Worker| worker.log.clone())
+}
+
+#[test]
+fn random_programs_do_the_same_under_control_as_in_models() {
+    let mut compared = 0;
+    for seed in 0..6 {
+        for delivery in ORDERS {
+            for draws in [false, true] {
+                let limits = Limits { executions: Some(20_000), keep_going: true, ..Limits::default() };
+                let mut model = random_program(seed, delivery, draws);
+                let whole = raddle_engine::search::search(&mut model, &mut Exhaustive::depth_first(), &limits);
+                if !whole.verified() {
+                    continue;
+                }
+                let body = move || {
+                    let mut system = System::new().delivery(delivery).monitor(Order::default());
+                    set_up_random(&mut system, seed, draws);
+                    system.run_until_quiet();
+                };
+                let what = format!("seed {seed}, {delivery:?}, draws: {draws}");
+                let report = run_with(&Settings::default(), &mut Exhaustive::depth_first(), limits, body);
+                assert_eq!(report.executions, whole.executions, "{what}");
+                let traces = traces::count(&mut model).expect("it was counted just now");
+                let mut threads = Threads::new(StdArc::new(body), &Settings::default());
+                let (reduced, seen) = traces::reduced(&mut threads, Dpor::optimal());
+                assert_eq!(seen, traces, "{what}: traces under control");
+                assert!(draws || reduced.executions == traces, "{what}: {} for {traces}", reduced.executions);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+#[test]
+fn messages_are_received_in_the_orders_that_are_promised() {
+    for (delivery, orders) in ORDERS.into_iter().zip([6, 3, 3, 2]) {
+        let seen = Seen::default();
+        let out = seen.clone();
+        passes(move || {
+            let system = System::new().delivery(delivery);
+            let (from, to) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
+            from.send(Do::Forward(to.clone(), 1));
+            from.send(Do::Forward(to.clone(), 2));
+            if delivery != Delivery::Unordered {
+                to.send(Do::Note(3));
+                system.run_until_quiet();
+            } else {
+                from.send(Do::Forward(to.clone(), 3));
+                system.run_until_quiet();
+            }
+            out.note(log(&system, &to));
+        });
+        // In order of arrival the test comes first.
+        let orders = if delivery == Delivery::Arrival { 1 } else { orders };
+        assert_eq!(seen.len(), orders, "{delivery:?}");
+    }
+}
+
+#[test]
+fn threads_and_actors_share_one_execution() {
+    let seen = Seen::default();
+    let out = seen.clone();
+    passes(move || {
+        let system = System::new().delivery(Delivery::Arrival);
+        let worker = system.spawn(Worker::default());
+        let lock = Arc::new(Mutex::new(0));
+        let (theirs, also) = (worker.clone(), lock.clone());
+        let sender = thread::spawn(move || {
+            *also.lock().unwrap() += 1;
+            theirs.send(Do::Note(1));
+        });
+        let before = *lock.lock().unwrap();
+        worker.send(Do::Note(2));
+        sender.join().unwrap();
+        system.run_until_quiet();
+        out.note((before, log(&system, &worker)));
+    });
+    // Who had the lock first says nothing about who sent first, in either case.
+    assert_eq!(seen.len(), 4);
+}
+
+#[test]
+fn asking_waits_for_the_reply_and_nothing_else() {
+    let seen = Seen::default();
+    let out = seen.clone();
+    passes(move || {
+        let system = System::new();
+        let (a, b) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
+        a.send(Do::Ask(b));
+        a.send(Do::Note(1));
+        system.run_until_quiet();
+        out.note(log(&system, &a));
+    });
+    seen.are([vec![42, 1]]);
+}
+
+#[test]
+fn a_question_that_is_never_answered_is_a_deadlock_that_says_who_asked_whom() {
+    let failure = fails(|| {
+        let system = System::new();
+        let (a, b) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
+        a.send(Do::AskInVain(b));
+        system.run_until_quiet();
+    });
+    let Failure::Deadlock { waiting } = failure else { panic!("{failure:?}") };
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert_eq!((waiting[0].task.number(), waiting[0].held_by[0].0.number()), (1, 2));
+}
+
+#[test]
+fn timers_go_off_in_order_and_move_the_clock() {
+    let seen = Seen::default();
+    let out = seen.clone();
+    passes(move || {
+        let start = Instant::now();
+        let system = System::new();
+        let worker = system.spawn(Worker::default());
+        worker.send(Do::Later(20, 2));
+        worker.send(Do::Later(10, 1));
+        worker.send(Do::LaterNever(15, 3));
+        system.run_until_quiet();
+        out.note((log(&system, &worker), start.elapsed().as_millis()));
+    });
+    // The first may go off before the second is set.
+    seen.are([(vec![1, 2], 20), (vec![2, 1], 30)]);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let other = panics_with(|| {
+        let (one, two) = (System::new(), System::new());
+        let (a, b) = (one.spawn(Worker::default()), two.spawn(Worker::default()));
+        a.send(Do::Forward(b, 1));
+        one.run_until_quiet();
+    });
+    assert!(other.contains("Worker#1") && other.contains("another system"), "{other}");
+    let past = panics_with(|| {
+        let system = System::new();
+        system.spawn(Worker::default()).send(Do::Past);
+        system.run_until_quiet();
+    });
+    assert!(past.contains("a timer in the past"), "{past}");
+    let endless =
+        run_with(&Settings::default(), &mut RoundRobin::default(), Limits { steps: 500, ..Limits::default() }, || {
+            let system = System::new();
+            system.spawn(Worker::default()).send(Do::Again);
+            system.run_until_quiet();
+        });
+    let failure = endless.found.expect("it never ends").failure;
+    assert!(matches!(failure, Failure::TooManySteps { bound: 500, .. }), "{failure:?}");
+}
+
+#[test]
+fn panics_are_failures_unless_actors_are_restarted() {
+    let message = panics_with(|| {
+        let system = System::new();
+        system.spawn(Worker::default()).send(Do::Fail);
+        system.run_until_quiet();
+    });
+    assert_eq!(message, "the worker fails");
+    passes(|| {
+        let system = System::new().restart(1);
+        let worker = system.spawn_with(Worker::default);
+        [Do::Note(1), Do::Fail, Do::Note(2)].into_iter().for_each(|order| worker.send(order));
+        system.run_until_quiet();
+        assert_eq!(log(&system, &worker), [2]);
+    });
+}
+
+#[test]
+fn messages_nobody_takes_are_counted_or_fail() {
+    let run = |strict: bool| {
+        move || {
+            let system = System::new().fail_on_dead_letters(strict).fail_on_unhandled(strict);
+            let (a, b) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
+            if strict {
+                b.send(Do::Stop);
+                b.send(Do::Note(1));
+            } else {
+                [Do::Stop, Do::Note(1), Do::Note(2)].into_iter().for_each(|order| a.send(order));
+                b.send(Do::Strange);
+            }
+            system.run_until_quiet();
+            assert_eq!((system.dead_letters(), system.unhandled()), (2, 1));
+        }
+    };
+    passes(run(false));
+    assert!(matches!(fails(run(true)), Failure::DeadLetter { .. }));
+    let unhandled = fails(|| {
+        let system = System::new().fail_on_unhandled(true);
+        system.spawn(Worker::default()).send(Do::Strange);
+        system.run_until_quiet();
+    });
+    assert!(matches!(&unhandled, Failure::Unhandled { message, .. } if message.contains("Worker#1")), "{unhandled:?}");
+}
+
+/// Numbers must be announced in order, and none left out.
+#[derive(Default)]
+struct InOrder(u32);
+
+impl Monitor for InOrder {
+    type Event = u32;
+
+    fn observe(&mut self, n: &u32) -> Result<(), String> {
+        if *n < self.0 {
+            return Err(format!("{n} after {}", self.0));
+        }
+        self.0 = *n;
+        Ok(())
+    }
+
+    fn at_quiet(&self) -> Result<(), String> {
+        if self.0 == 2 { Ok(()) } else { Err("2 never came".to_owned()) }
+    }
+}
+
+#[test]
+fn monitors_fail_the_run() {
+    let run = |last: u32| {
+        move || {
+            let system = System::new().monitor(InOrder::default());
+            for n in 1..=last {
+                system.spawn(Worker::default()).send(Do::Announce(n));
+            }
+            system.run_until_quiet();
+        }
+    };
+    assert!(matches!(fails(run(2)), Failure::Violation { message, .. } if message == "1 after 2"));
+    assert!(matches!(fails(run(1)), Failure::Violation { message, .. } if message == "2 never came"));
+    // Reduction sees both orders, though the actors have nothing else to do with each other.
+    let limits = Limits { keep_going: true, ..Limits::default() };
+    let report = run_with(&Settings::default(), &mut Dpor::optimal(), limits, run(2));
+    assert_eq!((report.executions, report.failing), (2, 1));
+}
+
+#[test]
+fn faults_are_choices_within_their_budget() {
+    let outcomes = |faults: Faults| {
+        let seen = Seen::default();
+        let out = seen.clone();
+        passes(move || {
+            let system = System::new().faults(faults);
+            let (from, to) = (system.spawn(Worker::default()), system.spawn_with(Worker::default));
+            system.may_crash(&to);
+            from.send(Do::Forward(to.clone(), 1));
+            from.send(Do::Forward(to.clone(), 2));
+            system.run_until_quiet();
+            out.note(log(&system, &to));
+        });
+        seen
+    };
+    outcomes(Faults::default()).are([vec![1, 2]]);
+    outcomes(Faults { drop: 1, ..Faults::default() }).are([vec![1, 2], vec![1], vec![2]]);
+    outcomes(Faults { duplicate: 1, ..Faults::default() }).are([vec![1, 2], vec![1, 1, 2], vec![1, 2, 2]]);
+    outcomes(Faults { delay: 1, ..Faults::default() }).are([vec![1, 2], vec![2, 1]]);
+    outcomes(Faults { crash: 1, ..Faults::default() }).are([vec![1, 2], vec![2], vec![]]);
+}
+
+#[test]
+fn a_condition_is_looked_at_after_each_message() {
+    passes(|| {
+        let system = System::new();
+        let worker = system.spawn(Worker::default());
+        (1..=3).for_each(|n| worker.send(Do::Note(n)));
+        let mut lengths = Vec::new();
+        let two = || {
+            lengths.push(log(&system, &worker).len());
+            lengths.last() == Some(&2)
+        };
+        assert!(system.run_until(two));
+        assert_eq!(lengths, [0, 1, 2], "it is looked at after each message");
+        assert!(!system.run_until(|| false));
+        assert_eq!(log(&system, &worker), [1, 2, 3]);
+    });
+}
+
+/// Keeps the receipts of the last execution.
+struct Receipts(Random, StdArc<StdMutex<Vec<Receipt>>>);
+
+impl Strategy for Receipts {
+    fn name(&self) -> &'static str {
+        "receipts"
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.0.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.0.choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        *self.1.lock().unwrap() = run.trace.receipts().to_vec();
+        self.0.end(run);
+    }
+}
+
+#[test]
+fn receives_have_the_same_names_in_every_order() {
+    let receipts = |seed: u64| {
+        let kept = StdArc::default();
+        let mut strategy = Receipts(Random::new(seed), StdArc::clone(&kept));
+        let limits = Limits { executions: Some(1), ..Limits::default() };
+        run_with(&Settings::default(), &mut strategy, limits, || {
+            let system = System::new();
+            let [a, b, c] = [0; 3].map(|_| system.spawn(Worker::default()));
+            a.send(Do::Forward(c.clone(), 1));
+            b.send(Do::Forward(c.clone(), 2));
+            b.send(Do::Create(3));
+            c.send(Do::Ask(a));
+            system.run_until_quiet();
+        });
+        let mut kept: Vec<Receipt> = kept.lock().unwrap().clone();
+        assert_eq!(kept.len(), 9, "{kept:?}");
+        assert_eq!(kept.iter().filter(|receipt| receipt.reply).count(), 1);
+        assert_eq!(kept.iter().filter(|receipt| receipt.changed).count(), 1);
+        assert_eq!(kept.iter().filter(|receipt| receipt.label == "Note").count(), 3);
+        kept.retain(|receipt| !receipt.reply);
+        let mut names: Vec<_> = kept.iter().map(|it| (it.sender, it.receiver, it.message)).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 8, "every receive has a name of its own");
+        names
+    };
+    let first = receipts(0);
+    (1..20).for_each(|seed| assert_eq!(receipts(seed), first));
+}
+
+#[test]
+fn outside_an_execution_actors_run_on_threads() {
+    let system = System::new().restart(1);
+    let (a, b) = (system.spawn(Worker::default()), system.spawn_with(Worker::default));
+    a.send(Do::Ask(b.clone()));
+    a.send(Do::Forward(b.clone(), 7));
+    a.send(Do::Later(1, 8));
+    a.send(Do::LaterNever(1, 9));
+    a.send(Do::Create(5));
+    system.run_until_quiet();
+    assert_eq!(log(&system, &a), [42, 8]);
+    assert_eq!(log(&system, &b), [7]);
+    b.send(Do::Fail);
+    b.send(Do::Note(1));
+    system.run_until_quiet();
+    assert_eq!(log(&system, &b), [1], "it was made anew");
+    b.send(Do::Stop);
+    system.run_until_quiet();
+    b.send(Do::Note(1));
+    assert_eq!(system.dead_letters(), 1);
+    assert!(system.run_until(|| true));
+}
+
+#[test]
+fn a_panic_of_a_free_actor_reaches_whoever_waits() {
+    let system = System::new();
+    system.spawn(Worker::default()).send(Do::Fail);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| system.run_until_quiet()));
+    assert!(panicked.is_err());
+}
+
+#[test]
+fn every_strategy_runs_actors() {
+    let body = || {
+        let system = System::new();
+        let [a, b, c] = [0; 3].map(|_| system.spawn(Worker::default()));
+        a.send(Do::Forward(c.clone(), 1));
+        b.send(Do::Forward(c.clone(), 2));
+        system.run_until_quiet();
+        assert_eq!(log(&system, &c), [1, 2]);
+    };
+    let fails = |strategy: &mut dyn Strategy, executions: u64| {
+        let limits = Limits { executions: Some(executions), ..Limits::default() };
+        run_with(&Settings::default(), strategy, limits, body).found.is_some()
+    };
+    assert!(!fails(&mut RoundRobin::default(), 1));
+    assert!(fails(&mut Random::new(1), 100));
+    assert!(fails(&mut Exhaustive::depth_first(), 1_000));
+    assert!([Dpor::optimal(), Dpor::source(), Dpor::classic()].into_iter().all(|mut dpor| fails(&mut dpor, 100)));
+    assert!(exhaustive(&Settings::default(), body).found.is_some());
+}
