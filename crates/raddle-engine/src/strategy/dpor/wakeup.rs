@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch, dependent, merge};
+use crate::trace::Role;
 
 /// What an item touches: few things, kept without memory of their own.
 pub(super) type Touches = SmallVec<[Touch; 3]>;
@@ -45,6 +46,12 @@ impl Item {
         let event = events.get(index);
         let touches = Some(Touches::from_slice(events.touches(index)));
         Self { task: event.task, label: event.label, touches, open: Open::No }
+    }
+
+    /// Whether it may do more than to take something from one place.
+    pub fn does_more(&self) -> bool {
+        let counts = |touch: &&Touch| touch.role != Role::Takes && touch.object.as_message().is_none();
+        self.touches.as_ref().is_none_or(|touches| touches.iter().filter(counts).count() > 1)
     }
 
     fn is_value(&self) -> bool {
@@ -142,7 +149,9 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, instead: In
                 Begins::No
             }
         }
-        None if instead.is_some_and(|(task, label)| item.task == task && item.label != label) => Begins::No,
+        None if instead.is_some_and(|(task, label)| item.task == task && item.label != label) && item.does_more() => {
+            Begins::No
+        }
         None => {
             if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) {
                 Begins::Besides
