@@ -1,18 +1,23 @@
 //! The command line: as typed → what to run, how long, and in which form to print it.
 
+use crate::apart::Order;
 use crate::experiment::Experiment;
 use crate::measure::Effort;
 use crate::report::Form;
 
 pub const USAGE: &str = "\
-Runs the same programs on Raddle, shuttle and loom and prints how many times better Raddle is.
+Runs the same programs on Raddle, shuttle, loom and traceforge and prints how many times better Raddle is.
 
 usage: benches-peers [--json] [--quick] [--filter SUBSTR]
+       benches-peers --search SEARCHER PROGRAM [WORKERS [EXECUTIONS [MS_AT_MOST [MS_AT_LEAST]]]]
 
   --json            one JSON object per line and peer: program, metric, raddle, peer, value,
                     peer_value, ratio; null where there is no figure (the reason goes to stderr)
   --quick           shorter measurements and fewer of them: for a look, not for a record
   --filter SUBSTR   only the experiments whose name contains SUBSTR
+  --search …        one search of all orders of one program in this process, and what came of it: for
+                    callgrind and perf. Searchers: dpor, exhaustive, bare-dpor, bare-exhaustive, bare-random,
+                    loom, shuttle-dfs, traceforge
   --help            this text
 
 Every figure is the lowest of several measurements of process CPU time, after a warm-up.
@@ -23,6 +28,7 @@ A ratio above 1 means that Raddle is better.";
 pub enum Request {
     Help,
     Run(Options),
+    Search(Order),
 }
 
 /// A run, with everything resolved: nothing later asks what was typed.
@@ -42,6 +48,10 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, Str
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--help" | "-h" => return Ok(Request::Help),
+            "--search" => {
+                let words: Vec<String> = arguments.collect();
+                return Ok(Request::Search(Order::parse(&words)?));
+            }
             "--json" => form = Form::Json,
             "--quick" => effort = Effort::QUICK,
             "--filter" => {
@@ -108,6 +118,20 @@ mod tests {
         assert_eq!(apart.effort, Effort::QUICK);
         assert_eq!(apart.experiments, joined.experiments);
         assert_eq!(apart.experiments.len(), 4);
+    }
+
+    #[test]
+    fn a_search_needs_to_be_told_who_and_what() {
+        assert!(matches!(parse_words(&["--search", "dpor", "readers-3"]), Ok(Request::Search(_))));
+        for (words, expected) in [
+            (&["--search", "dpor"][..], "--search needs"),
+            (&["--search", "dfs", "readers-3"][..], "`dfs`"),
+            (&["--search", "dpor", "writers-3"][..], "`writers-3`"),
+            (&["--search", "dpor", "readers-3", "two"][..], "`two`"),
+        ] {
+            let mistake = parse_words(words).expect_err("this command line has a mistake");
+            assert!(mistake.contains(expected), "{words:?} gave: {mistake}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::library::{Library, Missing};
 use crate::measure::{self, Effort, Figure, Figures};
 use crate::programs::{Operation, Program};
+use crate::whole;
 
 /// One entry of the plan. It may give several comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +16,29 @@ pub enum Experiment {
     Lifecycle(Program),
     /// What does a step of a long execution cost, and is that the same in a longer one?
     LongExecution(Operation),
+    /// How many executions, and how long, until every order is covered?
+    Coverage(Program),
+    /// What does an execution cost under reduction, and without?
+    Cost(Program),
+    /// Does memory stay where it was while reduction explores?
+    SearchMemory(Program),
+    /// What does a second worker bring to the strategy of this number?
+    Scaling(usize, Program),
 }
 
-/// What was measured of one program, on every library.
+/// What was measured of one program, side by side.
 #[derive(Debug)]
 pub struct Comparison {
     pub program: String,
     pub metric: Metric,
-    pub figures: Figures,
+    /// What the figures belong to; the first is the one that the others are compared with.
+    pub columns: &'static [&'static str],
+    /// One for each column.
+    pub figures: Vec<Figure>,
 }
+
+/// The columns of comparisons between libraries, in the order of `Library::ALL`.
+const LIBRARIES: &[&str] = &["raddle", "shuttle", "loom"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -34,6 +49,19 @@ pub enum Metric {
     /// A step's cost in the longest execution over that in the shortest; 1 is linear.
     Linearity,
     GrowthKib,
+    /// Executions until every order is covered.
+    ExecutionsToCover,
+    /// CPU time until every order is covered.
+    MsToCover,
+    /// Time of day, and CPU time, of one search.
+    WallMs,
+    CpuMs,
+    /// CPU time of the busiest worker of one search: its time of day, had each worker a core of its own and never to wait.
+    BusiestMs,
+    /// Executions of one search that ran to their end.
+    Executions,
+    /// Executions of one search that were begun and given up.
+    GivenUp,
 }
 
 impl Metric {
@@ -44,16 +72,31 @@ impl Metric {
             Metric::NsPerStep => "ns_per_step",
             Metric::Linearity => "linearity",
             Metric::GrowthKib => "memory_growth_kib",
+            Metric::ExecutionsToCover => "executions_to_cover",
+            Metric::MsToCover => "ms_to_cover",
+            Metric::WallMs => "wall_ms",
+            Metric::CpuMs => "cpu_ms",
+            Metric::BusiestMs => "busiest_worker_cpu_ms",
+            Metric::Executions => "executions",
+            Metric::GivenUp => "given_up",
         }
     }
 
-    /// How many times better Raddle's figure is. `None` where a quotient says nothing: memory that
+    /// Whether its figures are whole numbers.
+    pub fn counts(self) -> bool {
+        matches!(self, Metric::ExecutionsToCover | Metric::Executions | Metric::GivenUp | Metric::GrowthKib)
+    }
+
+    /// How many times better the first figure is. `None` where a quotient says nothing: memory that
     /// did not grow cannot be so many times smaller than other memory.
-    pub fn ratio(self, raddle: f64, peer: f64) -> Option<f64> {
+    pub fn ratio(self, first: f64, other: f64) -> Option<f64> {
         let ratio = match self {
-            Metric::ExecutionsPerSecond => raddle / peer,
-            Metric::NsPerExecution | Metric::NsPerStep | Metric::Linearity => peer / raddle,
-            Metric::GrowthKib => return None,
+            Metric::ExecutionsPerSecond => first / other,
+            Metric::NsPerExecution | Metric::NsPerStep | Metric::Linearity => other / first,
+            Metric::ExecutionsToCover | Metric::MsToCover | Metric::WallMs | Metric::CpuMs | Metric::BusiestMs => {
+                other / first
+            }
+            Metric::GrowthKib | Metric::Executions | Metric::GivenUp => return None,
         };
         ratio.is_finite().then_some(ratio)
     }
@@ -72,6 +115,23 @@ impl Experiment {
         all.extend(small.map(Experiment::Throughput));
         all.extend(lifecycles.map(Experiment::Lifecycle));
         all.extend(Operation::ALL.map(Experiment::LongExecution));
+        let little = [Program::Readers(3), Program::LastZero(3)];
+        let large = [Program::Readers(10), Program::LastZero(8), Program::LeftFirst(4), Program::Critical(4)];
+        all.extend(small.into_iter().chain(little).chain(large).map(Experiment::Coverage));
+        // Large enough that the start of a search does not weigh.
+        let many = [Program::Mpsc, Program::Critical(5), Program::LastZero(10), Program::Readers(13)];
+        all.extend(many.map(Experiment::Cost));
+        all.extend([Program::LastZero(10), Program::Readers(13)].map(Experiment::SearchMemory));
+        let shared = [
+            (0, Program::LastZero(12)),
+            (0, Program::Readers(14)),
+            (0, Program::Critical(5)),
+            (1, Program::Readers(8)),
+            (1, Program::LastZero(4)),
+            (2, Program::Locked),
+            (2, Program::LastZero(8)),
+        ];
+        all.extend(shared.map(|(strategy, program)| Experiment::Scaling(strategy, program)));
         all
     }
 
@@ -81,6 +141,10 @@ impl Experiment {
             Experiment::Memory => "memory".to_owned(),
             Experiment::Throughput(program) | Experiment::Lifecycle(program) => program.to_string(),
             Experiment::LongExecution(operation) => operation.to_string(),
+            Experiment::Coverage(program) => format!("coverage {program}"),
+            Experiment::Cost(program) => format!("cost {program}"),
+            Experiment::SearchMemory(program) => format!("search memory {program}"),
+            Experiment::Scaling(strategy, program) => format!("workers {} {program}", whole::SHARED[*strategy].0),
         }
     }
 
@@ -93,7 +157,8 @@ impl Experiment {
                 show(Comparison {
                     program: program.to_string(),
                     metric: Metric::ExecutionsPerSecond,
-                    figures: seconds.map(|figure| figure.map(|seconds| 1.0 / seconds)),
+                    columns: LIBRARIES,
+                    figures: seconds.map(|figure| figure.map(|seconds| 1.0 / seconds)).into(),
                 });
             }
             Experiment::Lifecycle(program) => {
@@ -101,10 +166,15 @@ impl Experiment {
                 show(Comparison {
                     program: program.to_string(),
                     metric: Metric::NsPerExecution,
-                    figures: seconds.map(|figure| figure.map(|seconds| seconds * 1e9)),
+                    columns: LIBRARIES,
+                    figures: seconds.map(|figure| figure.map(|seconds| seconds * 1e9)).into(),
                 });
             }
             Experiment::LongExecution(operation) => compare_lengths(operation, effort, show),
+            Experiment::Coverage(program) => whole::coverage(program, effort, show),
+            Experiment::Cost(program) => show(whole::cost(program, effort)),
+            Experiment::SearchMemory(program) => whole::memory(program, effort, show),
+            Experiment::Scaling(strategy, program) => whole::scaling(whole::SHARED[strategy], program, effort, show),
         }
     }
 }
@@ -113,12 +183,12 @@ fn compare_memory(effort: &Effort) -> Comparison {
     let program = Program::Locked;
     let figures = Library::ALL.map(|library| match library {
         Library::Loom => Err(Missing {
-            label: "not measured",
-            reason: "loom: a million executions take it about a minute".to_owned(),
+            label: "not measured".into(),
+            reason: "not measured: loom: a million executions take it about a minute".to_owned(),
         }),
         Library::Raddle | Library::Shuttle => measure::memory_growth_kib(library, program, effort),
     });
-    Comparison { program: program.to_string(), metric: Metric::GrowthKib, figures }
+    Comparison { program: program.to_string(), metric: Metric::GrowthKib, columns: LIBRARIES, figures: figures.into() }
 }
 
 fn compare_lengths(operation: Operation, effort: &Effort, mut show: impl FnMut(Comparison)) {
@@ -129,7 +199,12 @@ fn compare_lengths(operation: Operation, effort: &Effort, mut show: impl FnMut(C
         let seconds = measure::seconds_per_execution(program, effort);
         let figures = seconds.map(|figure| figure.map(|seconds| seconds * 1e9 / steps));
         by_length.push(figures.clone());
-        show(Comparison { program: program.to_string(), metric: Metric::NsPerStep, figures });
+        show(Comparison {
+            program: program.to_string(),
+            metric: Metric::NsPerStep,
+            columns: LIBRARIES,
+            figures: figures.into(),
+        });
     }
     let [shortest, .., longest] = by_length.as_slice() else {
         unreachable!("there are at least two lengths");
@@ -138,7 +213,6 @@ fn compare_lengths(operation: Operation, effort: &Effort, mut show: impl FnMut(C
         (Ok(long), Ok(short)) => Ok(long / short),
         (Err(missing), _) | (_, Err(missing)) => Err(missing.clone()),
     };
-    let figures: Vec<Figure> = longest.iter().zip(shortest).map(quotient).collect();
-    let figures = figures.try_into().expect("as many figures as libraries went in");
-    show(Comparison { program: operation.to_string(), metric: Metric::Linearity, figures });
+    let figures = longest.iter().zip(shortest).map(quotient).collect();
+    show(Comparison { program: operation.to_string(), metric: Metric::Linearity, columns: LIBRARIES, figures });
 }

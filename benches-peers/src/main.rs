@@ -1,10 +1,14 @@
-//! The same programs on Raddle, shuttle and loom, in one run, as ratios.
+//! The same programs on Raddle, shuttle, loom and traceforge, in one run, as ratios.
 //!
-//! `programs` holds the text all three run, `library` says how each of them runs it, `measure` takes
+//! `programs` holds the text they run, `library` says how each of them runs it, `measure` takes
 //! the figures, `experiment` says which figures make one comparison, and `report` prints it.
+//!
+//! Searches of all orders are apart: `searcher` says who can do one, `apart` runs it in a process of its own,
+//! and `whole` makes the comparisons.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
+mod apart;
 mod arguments;
 mod experiment;
 mod library;
@@ -12,6 +16,8 @@ mod measure;
 mod process;
 mod programs;
 mod report;
+mod searcher;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -25,6 +31,7 @@ fn main() -> ExitCode {
     };
     match request {
         arguments::Request::Help => println!("{}", arguments::USAGE),
+        arguments::Request::Search(order) => order.carry_out_here(),
         arguments::Request::Run(options) => {
             let mut report = report::Report::begin(options.form);
             for experiment in options.experiments {

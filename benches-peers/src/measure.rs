@@ -25,16 +25,36 @@ pub struct Effort {
     /// as eight executions.
     executions_at_least: u64,
     /// How many measurements the lowest is taken of.
-    rounds: u32,
+    pub rounds: u32,
     /// How many executions to watch the memory over.
     memory_executions: u64,
+    /// Searches of all orders are repeated until they have taken this long together.
+    pub search_at_least: Duration,
+    /// A search that takes longer than this is cut off.
+    pub search_at_most: Duration,
+    /// Executions of a sampler whose work is shared.
+    pub sampled: u64,
 }
 
 impl Effort {
-    pub const FULL: Effort =
-        Effort { slice: Duration::from_millis(200), executions_at_least: 500, rounds: 5, memory_executions: 1_000_000 };
-    pub const QUICK: Effort =
-        Effort { slice: Duration::from_millis(25), executions_at_least: 50, rounds: 3, memory_executions: 100_000 };
+    pub const FULL: Effort = Effort {
+        slice: Duration::from_millis(200),
+        executions_at_least: 500,
+        rounds: 5,
+        memory_executions: 1_000_000,
+        search_at_least: Duration::from_millis(500),
+        search_at_most: Duration::from_secs(10),
+        sampled: 300_000,
+    };
+    pub const QUICK: Effort = Effort {
+        slice: Duration::from_millis(25),
+        executions_at_least: 50,
+        rounds: 3,
+        memory_executions: 100_000,
+        search_at_least: Duration::from_millis(50),
+        search_at_most: Duration::from_secs(1),
+        sampled: 50_000,
+    };
 }
 
 /// CPU seconds that one execution of the program takes on each library.

@@ -5,10 +5,19 @@ use std::time::Duration;
 /// CPU time used so far by all threads of this process. Unlike the time of day it does not run while
 /// another process has the core, and the machines are shared.
 pub fn cpu_time() -> Duration {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time used so far by this thread.
+pub fn cpu_time_of_this_thread() -> Duration {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn read(clock: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid, writable timespec for the length of the call.
-    let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    assert_eq!(status, 0, "the kernel has no CPU clock for this process");
+    let status = unsafe { libc::clock_gettime(clock, &mut time) };
+    assert_eq!(status, 0, "the kernel has a CPU clock for processes and threads");
     let seconds = u64::try_from(time.tv_sec).expect("CPU time is not negative");
     let nanoseconds = u32::try_from(time.tv_nsec).expect("nanoseconds are below a second");
     Duration::new(seconds, nanoseconds)

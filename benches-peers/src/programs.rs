@@ -5,9 +5,24 @@
 //! on by type, never behind a pointer: an empty execution takes tens of nanoseconds, where an
 //! indirect call would show.
 //!
-//! Ordering is always `SeqCst`, the one ordering that all three model alike.
+//! Ordering is always `SeqCst`, the one ordering that all of them model alike.
+//!
+//! Traceforge's locks and channels have other signatures than std's, so it has a text of its own.
+
+pub mod traceforge;
 
 use std::fmt;
+use std::str::FromStr;
+
+/// Someone who runs a program, many times. Called once for each value, with the body of the program.
+pub trait Explore {
+    /// What came of it.
+    type Seen;
+
+    fn explore<F>(self, body: F) -> Self::Seen
+    where
+        F: Fn() + Send + Sync + 'static;
+}
 
 /// A program to run, with its size where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +37,14 @@ pub enum Program {
     Philosophers,
     /// The main thread spawns this many threads that do nothing, then joins them all.
     SpawnJoin(usize),
+    /// One writer of a variable, and this many readers of it.
+    Readers(usize),
+    /// This many writers, each of which reads its left neighbour's cell and writes its own; one reader looks for the last zero.
+    LastZero(usize),
+    /// This many philosophers who take the left fork first, so that all may starve.
+    LeftFirst(usize),
+    /// This many threads with two critical sections each, on one lock.
+    Critical(usize),
     /// Two threads that repeat one operation this many times each, in one long execution.
     Long(Operation, usize),
 }
@@ -45,7 +68,8 @@ impl Program {
         1 + match self {
             Program::Locked | Program::Mpsc | Program::Long(..) => 2,
             Program::Atomic | Program::Philosophers => 3,
-            Program::SpawnJoin(threads) => threads,
+            Program::SpawnJoin(threads) | Program::LeftFirst(threads) | Program::Critical(threads) => threads,
+            Program::Readers(others) | Program::LastZero(others) => 1 + others,
         }
     }
 }
@@ -58,7 +82,37 @@ impl fmt::Display for Program {
             Program::Mpsc => f.write_str("mpsc"),
             Program::Philosophers => f.write_str("philosophers"),
             Program::SpawnJoin(threads) => write!(f, "spawn-join-{threads}"),
+            Program::Readers(readers) => write!(f, "readers-{readers}"),
+            Program::LastZero(writers) => write!(f, "lastzero-{writers}"),
+            Program::LeftFirst(seats) => write!(f, "left-first-{seats}"),
+            Program::Critical(threads) => write!(f, "critical-{threads}"),
             Program::Long(operation, repetitions) => write!(f, "{operation}-{repetitions}"),
+        }
+    }
+}
+
+/// Reads the name of a program that can be searched whole.
+impl FromStr for Program {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let sized = || {
+            let (kind, size) = name.rsplit_once('-')?;
+            let size = size.parse().ok()?;
+            Some(match kind {
+                "readers" => Program::Readers(size),
+                "lastzero" => Program::LastZero(size),
+                "left-first" => Program::LeftFirst(size),
+                "critical" => Program::Critical(size),
+                _ => return None,
+            })
+        };
+        match name {
+            "locked" => Ok(Program::Locked),
+            "atomic" => Ok(Program::Atomic),
+            "mpsc" => Ok(Program::Mpsc),
+            "philosophers" => Ok(Program::Philosophers),
+            _ => sized().ok_or_else(|| format!("there is no program `{name}` to search")),
         }
     }
 }
@@ -74,29 +128,34 @@ impl fmt::Display for Operation {
 }
 
 macro_rules! programs {
-    ($library:ident, $explore:path) => {
-        pub mod $library {
-            use super::{Operation, Program};
+    ($module:ident, $library:ident, $arc:path) => {
+        pub mod $module {
+            use super::{Explore, Operation, Program};
             use ::$library::sync::atomic::{AtomicUsize, Ordering};
-            use ::$library::sync::{Arc, Mutex, mpsc};
+            use ::$library::sync::{Mutex, mpsc};
             use ::$library::thread;
+            use $arc;
 
-            /// Runs the program `executions` times, or more; returns how many times it ran.
-            pub fn run(program: Program, executions: u64) -> u64 {
+            /// Hands the body of the program to the explorer.
+            pub fn hand_to<E: Explore>(program: Program, explorer: E) -> E::Seen {
                 match program {
-                    Program::Locked => $explore(program, executions, locked),
-                    Program::Atomic => $explore(program, executions, atomic),
-                    Program::Mpsc => $explore(program, executions, messages),
-                    Program::Philosophers => $explore(program, executions, philosophers),
-                    Program::SpawnJoin(threads) => $explore(program, executions, move || spawn_join(threads)),
+                    Program::Locked => explorer.explore(locked),
+                    Program::Atomic => explorer.explore(atomic),
+                    Program::Mpsc => explorer.explore(messages),
+                    Program::Philosophers => explorer.explore(philosophers),
+                    Program::SpawnJoin(threads) => explorer.explore(move || spawn_join(threads)),
+                    Program::Readers(count) => explorer.explore(move || readers(count)),
+                    Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
+                    Program::LeftFirst(seats) => explorer.explore(move || left_first(seats)),
+                    Program::Critical(threads) => explorer.explore(move || critical(threads)),
                     Program::Long(Operation::YieldNow, repetitions) => {
-                        $explore(program, executions, move || long_yield(repetitions))
+                        explorer.explore(move || long_yield(repetitions))
                     }
                     Program::Long(Operation::LockUnlock, repetitions) => {
-                        $explore(program, executions, move || long_lock(repetitions))
+                        explorer.explore(move || long_lock(repetitions))
                     }
                     Program::Long(Operation::FetchAdd, repetitions) => {
-                        $explore(program, executions, move || long_fetch_add(repetitions))
+                        explorer.explore(move || long_fetch_add(repetitions))
                     }
                 }
             }
@@ -169,6 +228,64 @@ macro_rules! programs {
                 join_all((0..threads).map(|_| thread::spawn(|| {})).collect());
             }
 
+            fn readers(count: usize) {
+                let shared = Arc::new(AtomicUsize::new(0));
+                let read = |_| {
+                    let shared = Arc::clone(&shared);
+                    thread::spawn(move || {
+                        shared.load(Ordering::SeqCst);
+                    })
+                };
+                let mut threads: Vec<_> = (0..count).map(read).collect();
+                let written = Arc::clone(&shared);
+                threads.push(thread::spawn(move || written.store(1, Ordering::SeqCst)));
+                join_all(threads);
+            }
+
+            fn last_zero(writers: usize) {
+                let cells: Arc<Vec<AtomicUsize>> = Arc::new((0..=writers).map(|_| AtomicUsize::new(0)).collect());
+                let read = Arc::clone(&cells);
+                let reader = thread::spawn(move || {
+                    let mut at = writers;
+                    while read[at].load(Ordering::SeqCst) != 0 {
+                        at -= 1;
+                    }
+                });
+                let write = |own: usize| {
+                    let cells = Arc::clone(&cells);
+                    thread::spawn(move || {
+                        let left = cells[own - 1].load(Ordering::SeqCst);
+                        cells[own].store(left + 1, Ordering::SeqCst);
+                    })
+                };
+                join_all(std::iter::once(reader).chain((1..=writers).map(write)).collect());
+            }
+
+            fn left_first(seats: usize) {
+                let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..seats).map(|_| Mutex::new(())).collect());
+                let dine = |seat: usize| {
+                    let forks = Arc::clone(&forks);
+                    thread::spawn(move || {
+                        let _left = forks[seat].lock().expect("nobody panics");
+                        let _right = forks[(seat + 1) % seats].lock().expect("nobody panics");
+                    })
+                };
+                join_all((0..seats).map(dine).collect());
+            }
+
+            fn critical(threads: usize) {
+                let total = Arc::new(Mutex::new(0));
+                let increment_twice = |_| {
+                    let total = Arc::clone(&total);
+                    thread::spawn(move || {
+                        for _ in 0..2 {
+                            *total.lock().expect("nobody panics with the lock") += 1;
+                        }
+                    })
+                };
+                join_all((0..threads).map(increment_twice).collect());
+            }
+
             fn long_yield(repetitions: usize) {
                 let yield_often = |_| {
                     thread::spawn(move || {
@@ -210,6 +327,9 @@ macro_rules! programs {
 }
 
 #[cfg(feature = "raddle")]
-programs!(raddle, crate::library::explore_with_raddle);
-programs!(shuttle, crate::library::explore_with_shuttle);
-programs!(loom, crate::library::explore_with_loom);
+programs!(raddle, raddle, ::raddle::sync::Arc);
+programs!(shuttle, shuttle, ::shuttle::sync::Arc);
+programs!(loom, loom, ::loom::sync::Arc);
+// To loom, its own `Arc` is one more shared object, whose every clone and drop is a step with orders of its own. Where
+// executions are counted, it gets that of std, so that it searches what the others search.
+programs!(loom_with_plain_arc, loom, ::std::sync::Arc);

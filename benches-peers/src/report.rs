@@ -1,7 +1,7 @@
 //! Prints the comparisons as they come: a table to read, or JSON lines to keep.
 
-use crate::experiment::Comparison;
-use crate::library::{Library, Missing, RADDLE_STRATEGY};
+use crate::experiment::{Comparison, Metric};
+use crate::library::{Missing, RADDLE_STRATEGY};
 use crate::measure::Figure;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Form {
 /// What has been printed so far, and what is still to be said at the end.
 pub struct Report {
     form: Form,
+    /// What the last header was for.
+    columns: &'static [&'static str],
     /// Why figures are missing, each reason once, with the programs it holds for.
     reasons: Vec<(String, Vec<String>)>,
 }
@@ -22,22 +24,23 @@ impl Report {
     pub fn begin(form: Form) -> Self {
         if form == Form::Table {
             println!(
-                "Raddle runs with the strategy `{RADDLE_STRATEGY}`; a ratio above 1 means that Raddle is better.\n"
-            );
-            println!(
-                "{}",
-                table_line(
-                    ["program", "metric", "raddle", "shuttle", "loom", "× shuttle", "× loom"].map(str::to_owned)
-                )
+                "Beside its peers Raddle runs with the strategy `{RADDLE_STRATEGY}`, one worker, where no other is named.\n\
+                 A ratio (×) compares with the first column; above 1 means that the first column is better."
             );
         }
-        Report { form, reasons: Vec::new() }
+        Report { form, columns: &[], reasons: Vec::new() }
     }
 
     /// Prints one comparison.
     pub fn show(&mut self, comparison: &Comparison) {
         match self.form {
-            Form::Table => println!("{}", table_row(comparison)),
+            Form::Table => {
+                if self.columns != comparison.columns {
+                    self.columns = comparison.columns;
+                    println!("\n{}", header(comparison.columns));
+                }
+                println!("{}", table_row(comparison));
+            }
             Form::Json => json_lines(comparison).iter().for_each(|line| println!("{line}")),
         }
         for missing in comparison.figures.iter().filter_map(|figure| figure.as_ref().err()) {
@@ -46,11 +49,11 @@ impl Report {
     }
 
     fn note(&mut self, missing: &Missing, program: &str) {
-        let reason = format!("{}: {}", missing.label, missing.reason);
-        match self.reasons.iter_mut().find(|(known, _)| *known == reason) {
+        let reason = &missing.reason;
+        match self.reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, programs)) if programs.iter().any(|known| known == program) => {}
             Some((_, programs)) => programs.push(program.to_owned()),
-            None => self.reasons.push((reason, vec![program.to_owned()])),
+            None => self.reasons.push((reason.clone(), vec![program.to_owned()])),
         }
     }
 
@@ -78,77 +81,80 @@ fn first_few(programs: &[String]) -> String {
     }
 }
 
-fn table_line([program, metric, figures @ ..]: [String; 7]) -> String {
-    let [raddle, shuttle, loom, by_shuttle, by_loom] = figures;
-    format!("{program:<20} {metric:<22} {raddle:>12} {shuttle:>12} {loom:>12} {by_shuttle:>10} {by_loom:>10}")
+fn table_line(program: &str, metric: &str, figures: &[String], ratios: &[String]) -> String {
+    let mut line = format!("{program:<20} {metric:<22}");
+    figures.iter().for_each(|figure| line += &format!(" {figure:>14}"));
+    ratios.iter().for_each(|ratio| line += &format!(" {ratio:>13}"));
+    line
+}
+
+fn header(columns: &[&str]) -> String {
+    let figures: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+    let ratios: Vec<String> = columns.iter().skip(1).map(|column| format!("× {column}")).collect();
+    table_line("program", "metric", &figures, &ratios)
 }
 
 fn table_row(comparison: &Comparison) -> String {
-    let [raddle, shuttle, loom] = &comparison.figures;
     let ratio = |peer: &Figure| match ratio(comparison, peer) {
-        Some(ratio) => readable(ratio),
+        Some(ratio) => short(ratio),
         None => "-".to_owned(),
     };
-    table_line([
-        comparison.program.clone(),
-        comparison.metric.name().to_owned(),
-        cell(raddle),
-        cell(shuttle),
-        cell(loom),
-        ratio(shuttle),
-        ratio(loom),
-    ])
+    let figures: Vec<String> = comparison.figures.iter().map(|figure| cell(comparison.metric, figure)).collect();
+    let ratios: Vec<String> = comparison.figures.iter().skip(1).map(ratio).collect();
+    table_line(&comparison.program, comparison.metric.name(), &figures, &ratios)
 }
 
-fn cell(figure: &Figure) -> String {
+fn cell(metric: Metric, figure: &Figure) -> String {
     match figure {
-        Ok(value) => readable(*value),
-        Err(missing) => missing.label.to_owned(),
+        Ok(value) => readable(metric, *value),
+        Err(missing) => missing.label.clone().into_owned(),
     }
 }
 
 fn ratio(comparison: &Comparison, peer: &Figure) -> Option<f64> {
-    let [raddle, ..] = &comparison.figures;
-    match (raddle, peer) {
-        (Ok(raddle), Ok(peer)) => comparison.metric.ratio(*raddle, *peer),
+    match (&comparison.figures[0], peer) {
+        (Ok(first), Ok(peer)) => comparison.metric.ratio(*first, *peer),
         _ => None,
     }
 }
 
+/// A figure as it stands in the table.
+pub fn readable(metric: Metric, value: f64) -> String {
+    if metric.counts() { grouped(value) } else { short(value) }
+}
+
 /// About three digits that count, and thousands apart: more would be noise.
-fn readable(value: f64) -> String {
+fn short(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),
         size if size < 100.0 => format!("{value:.1}"),
-        _ => {
-            let digits = format!("{:.0}", value.abs());
-            let groups: Vec<&str> = digits
-                .as_bytes()
-                .rchunks(3)
-                .rev()
-                .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
-                .collect();
-            format!("{}{}", if value < 0.0 { "-" } else { "" }, groups.join(","))
-        }
+        _ => grouped(value),
     }
+}
+
+/// A whole number, thousands apart.
+fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits are ASCII")).collect();
+    format!("{}{}", if value < 0.0 { "-" } else { "" }, groups.join(","))
 }
 
 /// One object for each peer. Names are plain ASCII, so Rust's quoting of them is JSON's.
 fn json_lines(comparison: &Comparison) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or("null".to_owned(), |value| value.to_string());
-    let [raddle, peers @ ..] = &comparison.figures;
-    let [_, names @ ..] = Library::ALL;
+    let first = &comparison.figures[0];
+    let name = if comparison.columns[0] == "raddle" { RADDLE_STRATEGY } else { comparison.columns[0] };
+    let peers = comparison.figures.iter().zip(comparison.columns).skip(1);
     peers
-        .iter()
-        .zip(names)
-        .map(|(peer, name)| {
+        .map(|(peer, peer_name)| {
             format!(
                 r#"{{"program":{:?},"metric":{:?},"raddle":{:?},"peer":{:?},"value":{},"peer_value":{},"ratio":{}}}"#,
                 comparison.program,
                 comparison.metric.name(),
-                RADDLE_STRATEGY,
-                name.name(),
-                number(raddle.as_ref().ok().copied()),
+                name,
+                peer_name,
+                number(first.as_ref().ok().copied()),
                 number(peer.as_ref().ok().copied()),
                 number(ratio(comparison, peer)),
             )
@@ -159,11 +165,11 @@ fn json_lines(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Metric;
 
     fn comparison(metric: Metric, raddle: f64) -> Comparison {
         let loom = Err(Missing::cannot_run("loom: too many threads".to_owned()));
-        Comparison { program: "locked".to_owned(), metric, figures: [Ok(raddle), Ok(100.0), loom] }
+        let columns = &["raddle", "shuttle", "loom"];
+        Comparison { program: "locked".to_owned(), metric, columns, figures: vec![Ok(raddle), Ok(100.0), loom] }
     }
 
     #[test]
@@ -201,7 +207,7 @@ mod tests {
             (1_512_345.6, "1,512,346"),
             (-1234.0, "-1,234"),
         ] {
-            assert_eq!(readable(value), expected);
+            assert_eq!(short(value), expected);
         }
     }
 

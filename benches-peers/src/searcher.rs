@@ -1,0 +1,301 @@
+//! Searches of all orders of a program: who can do one, and how far each of them came.
+
+use crate::library::{self, Library, Missing};
+use crate::process;
+use crate::programs::{self, Explore, Program};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+use std::time::Duration;
+
+/// Someone who searches the orders of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Searcher {
+    /// A strategy of Raddle, by its name: what a user gets.
+    Raddle(&'static str),
+    /// The same without the probes that tell how large a search is, so that every execution belongs to the search.
+    Bare(&'static str),
+    Loom,
+    ShuttleDfs,
+    Traceforge,
+}
+
+/// How each of them is written on the command line and in tables.
+const NAMES: [(&str, Searcher); 8] = [
+    ("dpor", Searcher::Raddle("dpor")),
+    ("exhaustive", Searcher::Raddle("exhaustive")),
+    ("bare-dpor", Searcher::Bare("dpor")),
+    ("bare-exhaustive", Searcher::Bare("exhaustive")),
+    ("bare-random", Searcher::Bare("random")),
+    ("loom", Searcher::Loom),
+    ("shuttle-dfs", Searcher::ShuttleDfs),
+    ("traceforge", Searcher::Traceforge),
+];
+
+impl fmt::Display for Searcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = NAMES.iter().find(|(_, known)| known == self).expect("every searcher has a name");
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Searcher {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = NAMES.iter().find(|(name, _)| *name == text);
+        known.map(|&(_, searcher)| searcher).ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            format!("nobody called `{text}` searches; there are: {}", names.join(", "))
+        })
+    }
+}
+
+/// How a search came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was covered.
+    Whole,
+    /// The executions or the time it may have were used up.
+    Limit,
+    /// A failure of the program ended it: the searcher cannot go on after one.
+    Failure,
+}
+
+/// What can be counted of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    pub ended: Ended,
+    /// Executions that ran to their end. Of a search that was cut off, all that were begun.
+    pub executions: u64,
+}
+
+/// What is seen of a search from inside the program, while it goes on.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Executions begun.
+    begun: AtomicU64,
+    /// Resident KiB when so many had been begun.
+    memory: Mutex<Vec<(u64, u64)>>,
+    /// CPU time of each thread that runs executions.
+    used: Mutex<HashMap<ThreadId, Duration>>,
+}
+
+thread_local! {
+    /// Executions begun on this thread.
+    static BEGUN_HERE: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Watch {
+    /// Memory is looked at when this many executions have begun, and at twice as many, and so on.
+    const FIRST_LOOK: u64 = 64;
+
+    /// Reading a thread's clock takes as long as a tenth of a short execution.
+    const BETWEEN_READINGS: u64 = 32;
+
+    fn begin(&self) {
+        let begun = self.begun.fetch_add(1, Relaxed) + 1;
+        if begun >= Self::FIRST_LOOK && begun.is_power_of_two() {
+            self.look(begun);
+        }
+        let here = BEGUN_HERE.with(|here| here.replace(here.get() + 1));
+        if here % Self::BETWEEN_READINGS == 0 {
+            let used = process::cpu_time_of_this_thread();
+            self.used.lock().expect("nobody panics with the lock").insert(std::thread::current().id(), used);
+        }
+    }
+
+    /// CPU time of the thread that used most: what the search would take at least, had each worker a core of its own.
+    pub fn busiest(&self) -> Duration {
+        self.used.lock().expect("nobody panics with the lock").values().max().copied().unwrap_or_default()
+    }
+
+    fn look(&self, begun: u64) {
+        self.memory.lock().expect("nobody panics with the lock").push((begun, process::resident_kib()));
+    }
+
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Relaxed)
+    }
+
+    /// Memory now and then, and now.
+    pub fn memory(&self) -> Vec<(u64, u64)> {
+        self.look(self.begun());
+        self.memory.lock().expect("nobody panics with the lock").clone()
+    }
+}
+
+/// A search that is about to begin.
+pub struct Task {
+    pub searcher: Searcher,
+    pub program: Program,
+    pub workers: usize,
+    pub executions: u64,
+    pub watch: Arc<Watch>,
+}
+
+impl Searcher {
+    /// Why the program cannot be searched, if it cannot.
+    pub fn obstacle(self, program: Program) -> Option<Missing> {
+        match self {
+            Searcher::Raddle(_) | Searcher::Bare(_) => Library::Raddle.obstacle(program),
+            Searcher::Loom => library::obstacle_for_loom(program),
+            Searcher::ShuttleDfs => None,
+            Searcher::Traceforge => {
+                programs::traceforge::obstacle(program).map(|reason| Missing::cannot_run(reason.to_owned()))
+            }
+        }
+    }
+}
+
+impl Task {
+    /// Searches. Panics if the program fails and the searcher cannot go on.
+    pub fn run(self) -> Counted {
+        let program = self.program;
+        match self.searcher {
+            #[cfg(feature = "raddle")]
+            Searcher::Raddle(_) | Searcher::Bare(_) => programs::raddle::hand_to(program, self),
+            #[cfg(not(feature = "raddle"))]
+            Searcher::Raddle(_) | Searcher::Bare(_) => unreachable!("`obstacle` keeps this from being run"),
+            Searcher::Loom => programs::loom_with_plain_arc::hand_to(program, self),
+            Searcher::ShuttleDfs => programs::shuttle::hand_to(program, self),
+            Searcher::Traceforge => programs::traceforge::hand_to(program, self),
+        }
+    }
+
+    fn counted(&self, executions: u64) -> Counted {
+        let ended = if executions < self.executions { Ended::Whole } else { Ended::Limit };
+        Counted { ended, executions }
+    }
+
+    #[cfg(feature = "raddle")]
+    fn on_raddle<F: Fn() + Send + Sync + 'static>(&self, body: F) -> u64 {
+        use raddle::strategy::{Dpor, Exhaustive, Random};
+        let explorer = raddle::Explorer::new();
+        let explorer = match self.searcher {
+            Searcher::Bare("dpor") => explorer.strategy(Dpor::optimal()),
+            Searcher::Bare("exhaustive") => explorer.strategy(Exhaustive::depth_first()),
+            Searcher::Bare("random") => explorer.strategy(Random::new(1)),
+            Searcher::Raddle(name) => explorer.strategy(name),
+            other => unreachable!("{other:?} is not one of Raddle's"),
+        };
+        let report = explorer
+            .executions(self.executions)
+            // Whoever watches this search ends it long before.
+            .time(Duration::from_secs(3600))
+            .workers(self.workers)
+            .keep_going(true)
+            .run(body);
+        report.executions()
+    }
+}
+
+fn on_loom<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
+    let mut model = loom::model::Builder::new();
+    // It looks at its limits at checkpoints only.
+    model.checkpoint_interval = 1_000;
+    model.max_permutations = usize::try_from(executions).ok();
+    model.max_branches = 10_000;
+    model.max_duration = None;
+    model.preemption_bound = None;
+    model.checkpoint_file = None;
+    model.location = false;
+    model.log = false;
+    model.check(body);
+}
+
+fn on_shuttle<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
+    let mut config = shuttle::Config::new();
+    config.silence_warnings = true;
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    let scheduler = shuttle::scheduler::DfsScheduler::new(usize::try_from(executions).ok(), false);
+    shuttle::Runner::new(scheduler, config).run(body);
+}
+
+fn on_traceforge<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
+    let config = traceforge::Config::builder().with_max_iterations(executions).with_keep_going_after_error(true);
+    let _ = traceforge::verify(config.build(), body);
+}
+
+impl Explore for Task {
+    type Seen = Counted;
+
+    fn explore<F>(self, body: F) -> Counted
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let watch = Arc::clone(&self.watch);
+        let before = watch.begun();
+        let watched = {
+            let watch = Arc::clone(&watch);
+            move || {
+                watch.begin();
+                body();
+            }
+        };
+        match self.searcher {
+            #[cfg(feature = "raddle")]
+            Searcher::Raddle(_) | Searcher::Bare(_) => {
+                let executions = self.on_raddle(watched);
+                return self.counted(executions);
+            }
+            #[cfg(not(feature = "raddle"))]
+            Searcher::Raddle(_) | Searcher::Bare(_) => unreachable!("`obstacle` keeps this from being run"),
+            Searcher::Loom => on_loom(watched, self.executions),
+            Searcher::ShuttleDfs => on_shuttle(watched, self.executions),
+            Searcher::Traceforge => on_traceforge(watched, self.executions),
+        }
+        self.counted(watch.begun() - before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executions(searcher: Searcher, program: Program) -> Counted {
+        Task { searcher, program, workers: 1, executions: 1_000_000, watch: Arc::default() }.run()
+    }
+
+    #[test]
+    fn raddle_needs_as_many_executions_as_there_are_traces() {
+        for (program, traces) in [
+            (Program::Locked, 20),
+            (Program::Atomic, 90),
+            (Program::Readers(6), 64),
+            (Program::LastZero(5), 64),
+            (Program::LeftFirst(4), 15),
+            (Program::Critical(3), 90),
+        ] {
+            if Searcher::Raddle("dpor").obstacle(program).is_none() {
+                let counted = executions(Searcher::Raddle("dpor"), program);
+                assert_eq!(counted, Counted { ended: Ended::Whole, executions: traces }, "{program}");
+            }
+        }
+    }
+
+    #[test]
+    fn everybody_searches_a_small_program_whole_or_says_why_not() {
+        for (_, searcher) in NAMES {
+            let sampled = searcher == Searcher::Bare("random");
+            if !sampled && searcher.obstacle(Program::Readers(2)).is_none() {
+                let counted = executions(searcher, Program::Readers(2));
+                assert_eq!(counted.ended, Ended::Whole, "{searcher}");
+                assert!(counted.executions >= 4, "{searcher} missed orders: {counted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for (name, searcher) in NAMES {
+            assert_eq!(searcher.to_string(), name);
+            assert_eq!(name.parse(), Ok(searcher));
+        }
+        assert!("dfs".parse::<Searcher>().is_err());
+    }
+}
