@@ -7,6 +7,9 @@
 //! A piece counts once. What a worker has done is added to the totals when it commits, together with what is left of its piece,
 //! in one go. If it is lost before that (its [`Job`] is dropped), the piece is handed out again as it was at the latest commit,
 //! and what had been done since counts for nothing.
+//!
+//! Pieces may come in [stages](Piece::stage): those of a later one are not handed out before all of the earlier ones are done, and
+//! not at all if of an earlier one something was left out.
 
 mod local;
 mod tally;
@@ -115,6 +118,8 @@ pub struct Commit {
     pub tally: Tally,
     /// What others can have.
     pub given: Given,
+    /// What is to be done at a later stage.
+    pub later: Vec<Piece>,
     /// How it goes on.
     pub then: Then,
 }

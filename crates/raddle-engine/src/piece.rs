@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::strategy::dpor::Subtree;
 use crate::strategy::exhaustive::Boughs;
+use crate::strategy::preemption::Ways;
 use crate::system::Choice;
 
 /// A part of what a search has to do.
@@ -22,6 +23,8 @@ pub enum Piece {
     Boughs(Boughs),
     /// A part of the tree as reduction sees it.
     Reduced(Subtree),
+    /// Orders with a certain number of preemptions.
+    Preempted(Ways),
 }
 
 impl Piece {
@@ -33,6 +36,17 @@ impl Piece {
             Self::Numbers { from, to } => from < to,
             Self::Boughs(boughs) => boughs.is_sound(),
             Self::Reduced(subtree) => subtree.is_sound(),
+            Self::Preempted(ways) => ways.is_sound(),
+        }
+    }
+
+    /// Where it has its place if all that comes earlier has to be done before it: the larger, the later. 0 where there are no
+    /// stages.
+    #[must_use]
+    pub fn stage(&self) -> u32 {
+        match self {
+            Self::Preempted(ways) => ways.stage(),
+            _ => 0,
         }
     }
 

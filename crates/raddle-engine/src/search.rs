@@ -110,6 +110,8 @@ pub struct Found {
     pub remark: Option<String>,
     /// Its number, where executions have one.
     pub number: Option<u64>,
+    /// The [stage](Piece::stage) that it was found in.
+    pub stage: u32,
     /// A probe found it, whose place is nowhere in the order of the search.
     pub probe: bool,
 }
@@ -131,6 +133,9 @@ pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: 
     search.close(vec![seat])
 }
 
+/// Is told how far a search has come.
+pub type Observer = Box<dyn Fn(&Progress) + Send + Sync>;
+
 /// A search by one worker or several.
 pub struct Search {
     board: Local,
@@ -140,7 +145,7 @@ pub struct Search {
     /// The strategy runs nothing twice and knows when it is done.
     systematic: bool,
     started: Instant,
-    observer: Option<Box<dyn Fn(&Progress) + Send + Sync>>,
+    observer: Option<Observer>,
     workers: usize,
     /// Workers that have not left.
     active: AtomicUsize,
@@ -175,7 +180,7 @@ impl Search {
 
     /// Tells `observer` now and then how far the search has come.
     #[must_use]
-    pub fn observed(self, observer: Box<dyn Fn(&Progress) + Send + Sync>) -> Self {
+    pub fn observed(self, observer: Observer) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
@@ -285,11 +290,11 @@ impl Search {
 
     /// What was found, and what is left to do, once all workers have stopped.
     #[must_use]
-    pub fn leave(&self, mut seats: Vec<Seat<'_>>) -> (Report, Remains) {
-        let first = seats.first_mut();
-        let (own, covered) = first.map_or((None, None), |seat| (seat.estimate(), seat.covered()));
-        drop(seats);
+    pub fn leave(&self, seats: Vec<Seat<'_>>) -> (Report, Remains) {
+        let mut first = seats.into_iter().next();
+        first.iter_mut().for_each(Seat::give_up);
         let remains = self.board.remains();
+        let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, guessed, drew, steps, longest, walks, found } =
             remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.

@@ -99,8 +99,10 @@ pub trait Strategy: Send {
         false
     }
 
-    /// What has been covered whole by now, of a search that is stopped before its end. Asked once, then.
-    fn covered(&self) -> Option<Bound> {
+    /// What has been covered whole of a search that is stopped before its end, when all [stages](Piece::stage) before this one
+    /// are done. Asked once, then.
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        let _ = stage;
         None
     }
 
@@ -149,6 +151,15 @@ pub trait ByPiece {
 
     /// All that is left, as data; `None` if nothing is. Goes on as if it had not been asked.
     fn rest(&mut self) -> Option<Piece>;
+
+    /// What belongs to a later [stage](Piece::stage) than the piece, as far as it was not asked for before. Called with every
+    /// commit: from then on, what was done counts.
+    fn put_off(&mut self) -> Vec<Piece> {
+        Vec::new()
+    }
+
+    /// What was done since the latest commit does not count. Called just before the piece is handed out again as it was then.
+    fn lost(&mut self) {}
 
     /// What can be said of what was covered, once nothing is left.
     fn claim(&self) -> Claim;

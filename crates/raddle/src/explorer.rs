@@ -85,8 +85,10 @@ impl Explorer {
 
     /// How many executions run at a time, each on an OS thread of its own; as many as there are cores if not set.
     ///
-    /// What a search covers does not depend on it. Which failure is reported does, under `dpor` and its kin: the first that
-    /// any worker finds. Under the others it is the same as with one worker.
+    /// What a search covers does not depend on it. Which failure is reported does under `dpor` and its kin, `exhaustive:breadth-first`
+    /// and `exhaustive:random`: the first that any worker finds. So it does under `preemption`, but it is always one with the fewest
+    /// preemptions. Under `random`, `pct`, `portfolio` and `exhaustive` it is the same as with one worker, unless the time
+    /// runs out first.
     pub fn workers(self, workers: usize) -> Self {
         self.set("workers", &workers.to_string())
     }

@@ -1,6 +1,6 @@
 //! The board of one process.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,12 @@ pub(crate) struct Waiting {
 }
 
 struct State {
+    /// What can be taken now.
     queue: VecDeque<Waiting>,
+    /// What is in the queue and what is out belongs to this stage.
+    stage: u32,
+    /// What comes after it, by stage.
+    later: BTreeMap<u32, VecDeque<Waiting>>,
     trunk: Trunk,
     /// By ticket: what it was at the latest commit.
     out: Vec<Option<Waiting>>,
@@ -65,8 +70,19 @@ impl Local {
     /// A board for a search that begins with `piece`.
     pub(crate) fn new(remains: Remains, limits: &Limits, warm_up: u64, workers: usize) -> Self {
         let Remains { pieces, trunk, total, claim } = remains;
-        let (queue, out) = (pieces.into(), Vec::new());
-        let state = State { queue, trunk, out, total, claim, left: limits.executions, warm_up, warming: false };
+        let mut state = State {
+            queue: VecDeque::new(),
+            stage: pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0),
+            later: BTreeMap::new(),
+            trunk,
+            out: Vec::new(),
+            total,
+            claim,
+            left: limits.executions,
+            warm_up,
+            warming: false,
+        };
+        pieces.into_iter().for_each(|waiting| state.put(waiting));
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -115,8 +131,9 @@ impl Local {
     /// What was done and what is left; call when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();
-        let State { queue, trunk, total, claim, .. } = &mut *state;
-        let (pieces, trunk, total) = (mem::take(queue).into(), mem::take(trunk), mem::take(total));
+        let State { queue, later, trunk, total, claim, .. } = &mut *state;
+        let pieces = mem::take(queue).into_iter().chain(mem::take(later).into_values().flatten()).collect();
+        let (trunk, total) = (mem::take(trunk), mem::take(total));
         let claim = trunk.claim().max(*claim);
         Remains { pieces, trunk, total, claim }
     }
@@ -133,6 +150,11 @@ impl Remains {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty() && self.trunk.is_empty()
+    }
+
+    /// The stage that is not done; 0 if there are none.
+    pub(crate) fn stage(&self) -> u32 {
+        self.pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
     }
 
     /// What was done.
@@ -157,6 +179,10 @@ impl State {
         if failing {
             self.drop_what_comes_later();
         }
+        let all_done = self.queue.is_empty() && !self.is_out();
+        if all_done && let Some((stage, pieces)) = self.later.pop_first() {
+            (self.stage, self.queue) = (stage, pieces);
+        }
         let next = match self.queue.pop_front() {
             Some(waiting) => waiting,
             None if failing => return None,
@@ -174,6 +200,24 @@ impl State {
         Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
     }
 
+    /// Adds a piece that nobody has had.
+    fn put(&mut self, waiting: Waiting) {
+        let stage = waiting.piece.stage();
+        if stage == self.stage {
+            self.queue.push_back(waiting);
+        } else if self.claim == Claim::Exhausted {
+            self.later.entry(stage).or_default().push_back(waiting);
+        }
+    }
+
+    /// A piece is done. Where something of it was left out, nothing is begun that would build on it.
+    fn note(&mut self, claim: Claim) {
+        self.claim = self.claim.max(claim);
+        if self.claim != Claim::Exhausted {
+            self.later.clear();
+        }
+    }
+
     /// How many numbered executions are handed out at a time: few enough for all to end together.
     fn block(&self, workers: usize) -> u64 {
         self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
@@ -182,6 +226,7 @@ impl State {
     /// A failure was found: only what comes before it is still of interest.
     fn drop_what_comes_later(&mut self) {
         let Some(place) = self.first_failing() else { return };
+        self.later.clear();
         self.queue.retain(|waiting| match (&waiting.piece, &place) {
             (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
             (piece, Place::Choices(choices)) => piece.may_precede(choices),
@@ -282,7 +327,7 @@ impl Board for Local {
     }
 
     fn commit(&self, job: &mut Job<'_>, commit: Commit) {
-        let Commit { tally, given, then } = commit;
+        let Commit { tally, given, later, then } = commit;
         let mut state = self.lock();
         let under = state.out[job.ticket].as_ref().expect("raddle bug: a commit without a piece").under;
         if tally.found.is_some() && !self.keep_going {
@@ -292,7 +337,7 @@ impl Board for Local {
         let (under, taken) = match given {
             Given::Nothing => (under, None),
             Given::Pieces(pieces) => {
-                state.queue.extend(pieces.into_iter().map(|piece| Waiting { piece, under }));
+                pieces.into_iter().for_each(|piece| state.put(Waiting { piece, under }));
                 (under, None)
             }
             Given::Levels(levels) => {
@@ -300,6 +345,7 @@ impl Board for Local {
                 (under, Some(taken))
             }
         };
+        later.into_iter().for_each(|piece| state.put(Waiting { piece, under: None }));
         match then {
             Then::GoesOn(piece) => state.out[job.ticket] = Some(Waiting { piece, under }),
             Then::Leaves(piece) => {
@@ -310,7 +356,7 @@ impl Board for Local {
             Then::AllDone(claim) => {
                 state.close(job.ticket);
                 state.queue.clear();
-                state.claim = state.claim.max(claim);
+                state.note(claim);
                 job.closed = true;
                 self.stopped.store(true, Relaxed);
             }
@@ -322,7 +368,7 @@ impl Board for Local {
                 } else if let (Some(place), Some(taken)) = (under, taken) {
                     state.trunk.finish(place, taken, false);
                 }
-                state.claim = state.claim.max(claim);
+                state.note(claim);
                 job.closed = true;
             }
         }
@@ -354,7 +400,7 @@ impl Board for Local {
 
     fn settled(&self) -> bool {
         let state = self.lock();
-        state.queue.is_empty() && state.trunk.is_empty() && !state.is_out()
+        state.queue.is_empty() && state.later.is_empty() && state.trunk.is_empty() && !state.is_out()
     }
 
     fn depth(&self) -> usize {

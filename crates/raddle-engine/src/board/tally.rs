@@ -57,7 +57,7 @@ impl Tally {
             }
             let sooner = |earlier: &Found| match (found.number, earlier.number) {
                 (Some(new), Some(old)) => new < old,
-                _ => found.choices() < earlier.choices(),
+                _ => (found.stage, found.choices()) < (earlier.stage, earlier.choices()),
             };
             if self.found.as_ref().is_none_or(sooner) {
                 self.found = Some(found);

@@ -24,6 +24,8 @@ pub struct Seat<'s> {
     waits: bool,
     /// The next execution and the end of the piece, where executions go by number.
     numbers: Option<(u64, u64)>,
+    /// The stage that the piece belongs to.
+    stage: u32,
     /// Executions it may still run before it has to ask.
     allowed: u64,
     /// Executions it has run.
@@ -97,6 +99,7 @@ impl<'s> Seat<'s> {
             job: None,
             waits: false,
             numbers: None,
+            stage: 0,
             allowed: 0,
             done: 0,
             met: false,
@@ -114,8 +117,8 @@ impl<'s> Seat<'s> {
         self.strategy.get().estimate()
     }
 
-    pub(super) fn covered(&mut self) -> Option<Bound> {
-        self.strategy.get().covered()
+    pub(super) fn covered(&mut self, stage: u32) -> Option<Bound> {
+        self.strategy.get().covered(stage)
     }
 
     /// Works until the search is over or the worker is spent.
@@ -186,6 +189,7 @@ impl<'s> Seat<'s> {
     fn take_up(&mut self, mut job: Job<'s>) {
         let piece = mem::replace(&mut job.piece, Piece::Whole);
         self.numbers = None;
+        self.stage = piece.stage();
         match (piece, self.strategy.get().sharing()) {
             (Piece::Numbers { from, to }, Sharing::ByNumber(by_number)) => {
                 by_number.jump(from);
@@ -265,16 +269,28 @@ impl<'s> Seat<'s> {
         if self.met {
             self.meetings -= 1;
             self.tally = Tally::default();
-            self.job = None;
+            self.give_up();
         }
         self.met
+    }
+
+    /// Gives back the piece as it was at the latest commit.
+    pub(super) fn give_up(&mut self) {
+        if self.job.is_none() {
+            return;
+        }
+        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
+            by_piece.lost();
+        }
+        self.job = None;
     }
 
     fn found(&self, failure: Failure, seed: u64, number: Option<u64>) -> Found {
         let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
         let choices = real.map(|chosen| chosen.choice).collect();
         let after = number.map_or(self.tally.run(), |number| number + 1);
-        Found { failure, script: Script::Choices { seed, choices }, after, number, remark: None, probe: false }
+        let script = Script::Choices { seed, choices };
+        Found { failure, script, after, number, stage: self.stage, remark: None, probe: false }
     }
 
     /// Sees, after an execution, what others need.
@@ -369,9 +385,13 @@ impl<'s> Seat<'s> {
                 self.search.board.offer(&mut job, news);
             }
         }
+        let later = match self.strategy.get().sharing() {
+            Sharing::ByPiece(by_piece) => by_piece.put_off(),
+            _ => Vec::new(),
+        };
         let tally = mem::take(&mut self.tally);
         self.next_look.1 = 0;
-        self.search.board.commit(&mut job, Commit { tally, given, then });
+        self.search.board.commit(&mut job, Commit { tally, given, later, then });
         self.job = goes_on.then_some(job);
     }
 
@@ -484,6 +504,7 @@ impl Drop for Seat<'_> {
         if self.waits {
             self.search.board.hungry(-1);
         }
+        self.give_up();
     }
 }
 

@@ -16,7 +16,9 @@
 //!
 //! **Iterations.** An execution with exactly `b` preemptions is run in iteration `b` and in no other. Iteration `b` walks the
 //! subtrees that begin with a `b`-th preemption, depth-first and by free choices only; the preemptions that it passes by are
-//! the work of iteration `b + 1`, kept in a frontier. So the first failure is one with the fewest preemptions.
+//! the work of iteration `b + 1`, kept in a frontier. So the first failure is one with the fewest preemptions. An iteration is a
+//! [stage](Piece::stage) of the search: this strategy does one piece of one of them, and the board begins the next
+//! when all pieces are done. Several workers share an iteration, and which of its failures is found first is up to them.
 //!
 //! **Caching.** Two prefixes with the same happens-before relation lead to the same state. Where the same task is running as
 //! well, or to switch is free, what lies beyond costs the same too, so the second one is given up. The one that was entered
@@ -26,17 +28,22 @@
 //!
 //! **Memory** is bounded. The frontier takes one or two bytes for each new point of an execution, four where a preemption was
 //! passed by, and may have 256 MiB; if that is not enough, the search ends after the iteration with the claim that belongs to its
-//! bound. The cache keeps at most four million prefixes; those that come later are entered as often as they turn up.
+//! bound. The cache keeps at most four million prefixes; those that come later are entered as often as they turn up. It is not
+//! written down with a search that is stopped: one that is taken up again may run orders that are equivalent to earlier ones.
 
 mod frontier;
+mod hex;
+mod later;
 mod seen;
+mod share;
 
-use std::mem;
 use std::ops::Range;
 
 use self::frontier::{Frontier, Level};
+use self::later::Later;
 use self::seen::Seen;
-use crate::strategy::{Bound, Claim, Decision, Next, Run, Strategy, Unit};
+pub use self::share::Ways;
+use crate::strategy::{Bound, ByPiece, Decision, Next, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point, Variant};
 use crate::trace::{Class, Step, Trace};
 
@@ -47,10 +54,10 @@ const FRONTIER_BYTES: usize = 256 << 20;
 #[derive(Debug)]
 pub struct Preemption {
     most: u32,
-    room: usize,
-    started: bool,
     /// Every execution that is run now has so many preemptions.
     bound: u32,
+    /// The branch below is to be walked next, and was not walked yet.
+    placed: bool,
     /// The branch being walked.
     levels: Vec<Level>,
     /// So many of its levels stay as they are until the subtree is done.
@@ -60,7 +67,7 @@ pub struct Preemption {
     /// The work of this iteration.
     now: Frontier,
     /// The work of the next one.
-    next: Frontier,
+    next: Later,
     /// A preemption was passed by that is not kept.
     left_out: bool,
     seen: Option<Seen>,
@@ -78,14 +85,13 @@ impl Preemption {
     pub fn up_to(most: u32) -> Self {
         Self {
             most,
-            room: FRONTIER_BYTES,
-            started: false,
             bound: 0,
+            placed: true,
             levels: Vec::new(),
             fixed: 0,
             known: 0,
             now: Frontier::default(),
-            next: Frontier::default(),
+            next: Later::new(FRONTIER_BYTES),
             left_out: false,
             seen: Some(Seen::default()),
         }
@@ -100,7 +106,13 @@ impl Preemption {
     /// With so many bytes for the work of the next iteration.
     #[must_use]
     pub fn with_room(self, bytes: usize) -> Self {
-        Self { room: bytes, ..self }
+        Self { next: Later::new(bytes), ..self }
+    }
+
+    /// Goes to the next branch of this piece.
+    fn advance(&mut self) -> bool {
+        self.placed = self.backtrack() || self.next_subtree();
+        self.placed
     }
 
     /// Takes the next free choice of the subtree.
@@ -116,17 +128,11 @@ impl Preemption {
         false
     }
 
-    /// Goes to the next subtree, of this iteration or the next one.
+    /// Goes to the next subtree.
     fn next_subtree(&mut self) -> bool {
-        while !self.now.take(&mut self.levels) {
-            if self.left_out || self.next.is_empty() {
-                return false;
-            }
-            self.bound += 1;
-            self.now = mem::take(&mut self.next);
-        }
+        let more = self.now.take(&mut self.levels);
         self.fixed = self.levels.len();
-        true
+        more
     }
 
     /// Keeps the preemptions that the execution passed by and no earlier one did.
@@ -134,13 +140,7 @@ impl Preemption {
         if self.levels[self.known..].iter().all(Level::is_free) {
             return;
         }
-        if self.bound < self.most && !self.left_out {
-            self.next.add(&self.levels, self.known);
-        }
-        if self.bound == self.most || self.next.bytes() > self.room {
-            self.left_out = true;
-            self.next = Frontier::default();
-        }
+        self.left_out |= self.bound == self.most || !self.next.add(&self.levels, self.known);
     }
 }
 
@@ -150,10 +150,10 @@ impl Strategy for Preemption {
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if mem::replace(&mut self.started, true) && !self.backtrack() && !self.next_subtree() {
-            let bound = Bound { most: self.bound, unit: Unit::Preemption };
-            return Next::Done(if self.left_out { Claim::Bounded(bound) } else { Claim::Exhausted });
+        if !self.placed && !self.advance() {
+            return Next::Done(self.claim());
         }
+        self.placed = false;
         prefix.extend(self.levels.iter().map(|level| Choice(level.choice)));
         self.known = self.levels.len();
         if let Some(seen) = &mut self.seen {
@@ -193,8 +193,12 @@ impl Strategy for Preemption {
         self.seen.is_some()
     }
 
-    fn covered(&self) -> Option<Bound> {
-        let most = self.bound.checked_sub(1)?;
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
+    }
+
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        let most = stage.checked_sub(1)?;
         Some(Bound { most, unit: Unit::Preemption })
     }
 

@@ -199,8 +199,8 @@ impl<S: Strategy> Strategy for Probed<S> {
         self.inner.reduces()
     }
 
-    fn covered(&self) -> Option<Bound> {
-        self.inner.covered()
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        self.inner.covered(stage)
     }
 
     fn remark(&self) -> Option<String> {

@@ -4,10 +4,12 @@ mod counts;
 mod errors;
 mod estimates;
 mod files;
+mod first_failure;
 mod generated;
 mod meaning;
 mod preemption;
 mod reduction;
+mod shared_preemption;
 mod workers;
 
 use std::fs;

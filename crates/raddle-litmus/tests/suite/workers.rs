@@ -8,7 +8,8 @@ use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Report, Search, Status};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::{Claim, Strategy};
+use raddle_engine::strategy::{Claim, Sharing, Strategy};
+use raddle_engine::system;
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Counted, Seen, Watched};
@@ -19,31 +20,52 @@ const SIZE: Size = Size { threads: 4, steps: 10 };
 
 type Make = fn() -> Box<dyn Strategy>;
 
+pub(crate) type Maker<'a> = &'a dyn Fn() -> Box<dyn Strategy>;
+
 /// What befalls the workers.
 #[derive(Clone, Copy)]
-struct Play {
-    seed: u64,
-    workers: usize,
+pub(crate) struct Play {
+    pub(crate) seed: u64,
+    pub(crate) workers: usize,
     /// One in so many turns, a worker is lost with all it has not committed.
-    lost: u32,
+    pub(crate) lost: u32,
+}
+
+/// The same strategy for one more worker.
+fn copy(first: &mut dyn Strategy) -> Box<dyn Strategy> {
+    match first.sharing() {
+        Sharing::Alone => panic!("{} is not shared", first.name()),
+        Sharing::ByNumber(by_number) => by_number.copy(),
+        Sharing::ByPiece(by_piece) => by_piece.copy(),
+    }
 }
 
 /// Plays the search to its end, or for so many executions.
-fn play(
-    make: Make,
+pub(crate) fn play(
+    make: Maker<'_>,
     from: Option<Remains>,
     executions: Option<u64>,
     program: &mut Watched,
     play: Play,
 ) -> (Report, Remains) {
     let limits = Limits { executions, keep_going: true, ..Limits::default() };
+    play_within(&limits, make, from, program, play)
+}
+
+pub(crate) fn play_within<P: system::Program>(
+    limits: &Limits,
+    make: Maker<'_>,
+    from: Option<Remains>,
+    program: &mut P,
+    play: Play,
+) -> (Report, Remains) {
     let mut rng = Rng::new(play.seed);
     let mut first = make();
     let search = match from {
-        None => Search::new(&mut *first, &limits, play.workers),
-        Some(remains) => Search::resume(&mut *first, &limits, play.workers, remains),
+        None => Search::new(&mut *first, limits, play.workers),
+        Some(remains) => Search::resume(&mut *first, limits, play.workers, remains),
     };
-    let fresh = || Some(search.seat_of(make()));
+    let mut fresh = || Some(search.seat_of(copy(&mut *first)));
     let mut seats: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
     while seats.iter().any(Option::is_some) {
         let turn = rng.below(play.workers as u32) as usize;
@@ -110,7 +132,7 @@ fn all_algorithms(seeds: std::ops::Range<u64>, lost: u32) -> (u64, u64) {
             }
             for workers in [2, 5] {
                 let mut watched = Watched::new(program.clone());
-                let (report, remains) = play(make, None, None, &mut watched, Play { seed, workers, lost });
+                let (report, remains) = play(&make, None, None, &mut watched, Play { seed, workers, lost });
                 let fault = fault(name, &counted, &report, &watched.seen(), lost == 0);
                 assert!(fault.is_none() && remains.is_empty(), "seed {seed}, {workers} workers, {fault:?}");
                 if name == "optimal" {
@@ -148,7 +170,7 @@ fn a_search_that_is_stopped_and_taken_up_again_has_the_same_totals() {
             let mut from = None;
             let mut sittings = 0;
             let (report, _) = loop {
-                let (report, remains) = play(make, from, Some(7), &mut watched, Play { seed, workers: 3, lost: 0 });
+                let (report, remains) = play(&make, from, Some(7), &mut watched, Play { seed, workers: 3, lost: 0 });
                 if remains.is_empty() {
                     break (report, remains);
                 }

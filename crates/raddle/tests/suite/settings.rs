@@ -221,10 +221,10 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
     let written = std::fs::read_to_string(&file).expect("what is left");
     let error = run("dpor", "suite::refused").expect_err("another strategy");
     assert!(error.contains("was left by the strategy exhaustive and not by dpor; delete it to begin again"), "{error}");
-    let error = run("preemption", "suite::refused").expect_err("it cannot");
+    let error = run("round-robin", "suite::refused").expect_err("it cannot");
     assert_eq!(
         error,
-        "raddle: the search cannot be taken up again: preemption keeps nothing that could be written down"
+        "raddle: the search cannot be taken up again: round-robin keeps nothing that could be written down"
     );
     for (broken, why) in [
         (written.replace("\"format\":1", "\"format\":7"), "has format 7 and not 1"),

@@ -4,10 +4,13 @@
 //! seven bits to a byte, so most levels take one or two bytes, and four where a preemption was passed by. Branches are read in the order
 //! in which they were written, once.
 
+use std::mem;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// What was decided at a point of a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Level {
     /// This alternative.
     pub choice: u32,
@@ -24,13 +27,20 @@ impl Level {
     pub fn is_free(&self) -> bool {
         self.free.len() == self.alternatives as usize
     }
+
+    /// Whether there can be such a level: a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        self.choice < self.alternatives && self.free.start <= self.free.end && self.free.end <= self.alternatives
+    }
 }
 
 /// Branches, and how far they have been read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Frontier {
+    #[serde(with = "super::hex")]
     bytes: Vec<u8>,
     /// The branch written last.
+    #[serde(skip)]
     written: Vec<(u32, bool)>,
     read: usize,
     /// The branch read last.
@@ -66,9 +76,43 @@ impl Frontier {
         self.bytes.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+    /// Nothing more will be added.
+    pub fn close(&mut self) {
+        self.written = Vec::new();
+        self.bytes.shrink_to_fit();
+    }
+
+    /// Gives away the second half of the branches that have not been read, or else what is left of the one that has.
+    pub fn split(&mut self) -> Option<Self> {
+        let half = self.read + (self.bytes.len() - self.read) / 2;
+        let mut ahead = self.clone();
+        while ahead.read < half {
+            ahead.read_branch();
+        }
+        if ahead.read == self.bytes.len() {
+            // Only one is left: somebody else can have it.
+            ahead = self.clone();
+        }
+        let mut given = Self { bytes: self.bytes.split_off(ahead.read), branch: ahead.branch, ..Self::default() };
+        if given.bytes.is_empty() {
+            (given.depth, given.choice) = (self.depth, self.choice);
+            self.depth = self.branch.len();
+            self.choice = 0;
+        } else {
+            given.depth = given.branch.len();
+        }
+        given.clone().take(&mut Vec::new()).then_some(given)
+    }
+
+    /// Whether it can have been written by a search: a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        let mut read = Self { read: self.read, branch: self.branch.clone(), ..Self::default() };
+        let fits = self.read <= self.bytes.len() && self.depth <= self.branch.len();
+        let mut sound = fits && self.branch.iter().all(Level::is_sound);
+        while sound && read.read < self.bytes.len() {
+            sound = read.try_branch(&self.bytes).is_some();
+        }
+        sound
     }
 
     /// Leaves in `levels` the way to the next preemption, which is its last level; says no if there is none left.
@@ -95,22 +139,35 @@ impl Frontier {
     }
 
     fn read_branch(&mut self) {
-        let shared = self.get();
-        let new = self.get();
+        let bytes = mem::take(&mut self.bytes);
+        self.try_branch(&bytes).expect("raddle bug: a branch was not read as it was written");
+        self.bytes = bytes;
+    }
+
+    /// Reads a branch from these bytes; `None` if they are none.
+    fn try_branch(&mut self, bytes: &[u8]) -> Option<()> {
+        let shared = self.get(bytes)?;
+        let new = self.get(bytes)?;
+        if shared > self.branch.len() {
+            return None;
+        }
         self.branch.truncate(shared);
         // What was passed by up there was taken with the branch before.
         self.depth = shared;
         for _ in 0..new {
-            let word = self.get();
-            let choice = number(word >> 2);
+            let word = self.get(bytes)?;
+            let choice = number(word >> 2)?;
             let (alternatives, free) = if word & 1 == 1 {
-                let (alternatives, start, len) = (number(self.get()), number(self.get()), number(self.get()));
-                (alternatives, start..start + len)
+                let mut next = || number(self.get(bytes)?);
+                let (alternatives, start, len) = (next()?, next()?, next()?);
+                (alternatives, start..start.checked_add(len)?)
             } else {
-                (choice + 1, 0..choice + 1)
+                (choice.checked_add(1)?, 0..choice + 1)
             };
-            self.branch.push(Level { choice, alternatives, free, odd: word & 2 != 0 });
+            let level = Level { choice, alternatives, free, odd: word & 2 != 0 };
+            self.branch.push(Some(level).filter(Level::is_sound)?);
         }
+        Some(())
     }
 
     fn put(&mut self, mut number: usize) {
@@ -121,22 +178,22 @@ impl Frontier {
         self.bytes.push(number as u8);
     }
 
-    fn get(&mut self) -> usize {
+    fn get(&mut self, bytes: &[u8]) -> Option<usize> {
         let (mut number, mut shift) = (0, 0);
         loop {
-            let byte = self.bytes[self.read];
+            let byte = *bytes.get(self.read)?;
             self.read += 1;
-            number |= usize::from(byte & 0x7f) << shift;
+            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
             if byte < 0x80 {
-                return number;
+                return Some(number);
             }
             shift += 7;
         }
     }
 }
 
-fn number(word: usize) -> u32 {
-    u32::try_from(word).expect("raddle bug: a branch was not read as it was written")
+fn number(word: usize) -> Option<u32> {
+    u32::try_from(word).ok()
 }
 
 #[cfg(test)]

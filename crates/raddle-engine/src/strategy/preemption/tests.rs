@@ -3,6 +3,7 @@
 use super::*;
 use crate::example::Counters;
 use crate::search::{Ended, Limits, Report, search};
+use crate::strategy::Claim;
 
 /// Executions with exactly 0, 1, 2, … preemptions.
 fn by_bound(steps: &[u32]) -> Vec<u64> {

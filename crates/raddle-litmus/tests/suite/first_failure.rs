@@ -1,0 +1,74 @@
+//! The failure that is reported does not depend on how many workers there are, where the strategy has an order of its own.
+
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Limits, Search, Status};
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::pct::Pct;
+use raddle_engine::strategy::portfolio::Portfolio;
+use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::{Sharing, Strategy};
+
+use crate::workers::Maker;
+
+type BySeed = fn(u64) -> Box<dyn Strategy>;
+
+/// What is told of the failure that a search by so many workers ends with. The others come in as in a real search: when
+/// the first has run for a while alone, and has learnt what there is to learn.
+fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Option<(u64, String)> {
+    let mut program = crate::program(text);
+    let limits = Limits { executions: Some(100_000), ..Limits::default() };
+    let mut first = make();
+    let alone = match first.sharing() {
+        Sharing::ByNumber(by_number) => by_number.warm_up().max(200),
+        _ => 200,
+    };
+    let search = Search::new(&mut *first, &limits, workers);
+    let mut seats = vec![Some(search.seat(&mut *first))];
+    let mut rng = Rng::new(turns);
+    for turn in 0.. {
+        if turn == alone + 5 {
+            seats.extend((1..workers).map(|_| search.join()));
+        }
+        let at = rng.below(seats.len() as u32) as usize;
+        let over = seats[at].as_mut().is_some_and(|seat| seat.work_a_little(&mut program) == Some(Status::Over));
+        if over {
+            seats[at] = None;
+        }
+        if seats.iter().all(Option::is_none) {
+            break;
+        }
+    }
+    let found = search.close(Vec::new()).found?;
+    Some((found.after, format!("{:?} {:?}", found.script, found.failure)))
+}
+
+#[test]
+fn the_first_failure_is_the_same_whoever_finds_it() {
+    // Fails if the first threads of so many, from the last one down, take their steps in that order: one order in 720, and so on.
+    let stairs = |steps: u32| {
+        format!(
+            "shared x = 0; thread t(i in 0..=6) {{ s = cas(x, 6 - i, 7 - i); }} final {{ assert load(x) < {steps}; }}"
+        )
+    };
+    let strategies: [(u32, BySeed); 5] = [
+        (6, |seed| Box::new(Random::new(seed))),
+        (6, |seed| Box::new(Pct::new(seed, 3))),
+        (6, |seed| Box::new(Portfolio::new(seed))),
+        (7, |seed| Box::new(Portfolio::new(seed))),
+        (5, |_| Box::new(Exhaustive::depth_first())),
+    ];
+    let mut shared = 0;
+    for (steps, make) in strategies {
+        for seed in 0..10 {
+            let make = || make(seed);
+            let alone = first_failure(&make, &stairs(steps), 0, 1).expect("it fails");
+            for (workers, turns) in [(2, seed), (5, seed)] {
+                let several = first_failure(&make, &stairs(steps), turns, workers).expect("it fails");
+                let name = make().name();
+                assert_eq!(several.1, alone.1, "{name}, seed {seed}, {workers} workers, {} and {}", several.0, alone.0);
+                shared += u64::from(alone.0 > 1_000);
+            }
+        }
+    }
+    assert!(shared > 20, "only {shared} were found by several");
+}
