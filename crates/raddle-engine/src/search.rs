@@ -71,6 +71,8 @@ pub struct Report {
     /// Executions in which the program drew random numbers. Who draws which depends on who draws first, so such executions are
     /// not equivalent to others that a strategy may have [left out](Strategy::reduces).
     pub drew: u64,
+    /// Executions in which something could happen that reduction has no proved rules for; see [`System::irreducible`].
+    pub irreducible: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -295,10 +297,10 @@ impl Search {
         first.iter_mut().for_each(Seat::give_up);
         let remains = self.board.remains();
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
-        let Tally { executions, pruned, failing, probes, guessed, drew, steps, longest, walks, found } =
+        let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, walks, found } =
             remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
-        let whole = guessed == 0 && !(self.reduces && drew > 0);
+        let whole = guessed == 0 && !(self.reduces && drew + irreducible > 0);
         let ended = match (&found, remains.is_empty()) {
             (Some(_), _) if !self.limits.keep_going => Ended::Failed,
             (_, true) if whole => Ended::Done(remains.claim),
@@ -314,6 +316,7 @@ impl Search {
             probes,
             guessed,
             drew,
+            irreducible,
             steps,
             longest,
             estimate: self.estimate(matches!(ended, Ended::Done(_)), executions, own, walks.estimate()),

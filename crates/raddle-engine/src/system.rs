@@ -61,6 +61,12 @@ pub trait System {
         false
     }
 
+    /// Whether something could happen for which the rules of reduction have not been shown to lose nothing. Asked at the end of
+    /// each execution.
+    fn irreducible(&self) -> bool {
+        false
+    }
+
     /// A second copy, paused at the same point; `None` if the program cannot be copied.
     fn fork(&self) -> Option<Self>
     where

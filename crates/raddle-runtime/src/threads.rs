@@ -438,6 +438,10 @@ impl System for Running {
         self.worker.execution.state.try_borrow().is_ok_and(|state| state.left_out)
     }
 
+    fn irreducible(&self) -> bool {
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.irreducible)
+    }
+
     fn drew_random(&self) -> bool {
         self.worker.execution.state.try_borrow().is_ok_and(|state| state.drew_random())
     }

@@ -20,6 +20,8 @@ pub struct Tally {
     pub guessed: u64,
     /// Executions in which the program drew random numbers.
     pub drew: u64,
+    /// Executions in which something could happen that reduction has no proved rules for.
+    pub irreducible: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -48,6 +50,7 @@ impl Tally {
         self.probes += other.probes;
         self.guessed += other.guessed;
         self.drew += other.drew;
+        self.irreducible += other.irreducible;
         self.steps += other.steps;
         self.longest = self.longest.max(other.longest);
         self.walks.merge(&other.walks);

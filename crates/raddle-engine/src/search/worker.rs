@@ -241,6 +241,7 @@ impl<'s> Seat<'s> {
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         self.tally.guessed += u64::from(system.left_out());
         self.tally.drew += u64::from(system.drew_random());
+        self.tally.irreducible += u64::from(system.irreducible());
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + 1));

@@ -17,7 +17,7 @@
 //! **Iterations.** An execution with exactly `b` preemptions is run in iteration `b` and in no other. Iteration `b` walks the
 //! subtrees that begin with a `b`-th preemption, depth-first and by free choices only; the preemptions that it passes by are
 //! the work of iteration `b + 1`, kept in a frontier. So the first failure is one with the fewest preemptions. An iteration is a
-//! [stage](Piece::stage) of the search: this strategy does one piece of one of them, and the board begins the next
+//! [stage](crate::piece::Piece::stage) of the search: this strategy does one piece of one of them, and the board begins the next
 //! when all pieces are done. Several workers share an iteration, and which of its failures is found first is up to them.
 //!
 //! **Caching.** Two prefixes with the same happens-before relation lead to the same state. Where the same task is running as

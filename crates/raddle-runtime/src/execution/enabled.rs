@@ -51,6 +51,7 @@ impl State {
         }
         if timed {
             self.list_timeouts(actions);
+            self.irreducible |= self.is_odd_for_actors(actions);
             drop_if_only_crashes(actions);
         }
         self.list_quiet(actions);
@@ -97,6 +98,7 @@ impl State {
                 return self.list_actions_slowly(actions);
             }
             self.list_timeouts(actions);
+            self.irreducible |= self.is_odd_for_actors(actions);
         }
         if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
@@ -116,6 +118,13 @@ impl State {
         }
         let asks = self.alive.iter().filter_map(|&task| Some((task, self.tasks[task.index()].asks.as_ref()?)));
         actions.extend(asks.filter(|(_, ask)| ask.quiet).map(|(task, ask)| action(task, Variant::Ready, ask)));
+    }
+
+    /// Whether an actor could crash, or a timer of one go off.
+    fn is_odd_for_actors(&self, actions: &[Action]) -> bool {
+        let receives = |task: TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.mail.is_some());
+        let odd = |a: &Action| matches!(a.variant, Variant::Spurious | Variant::TimedOut) && receives(a.task);
+        actions.iter().any(odd)
     }
 
     /// The earliest time that anybody waits for who is not stalled. Whoever could go on counts until it has: what lets it go on

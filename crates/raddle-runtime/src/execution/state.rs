@@ -105,6 +105,8 @@ pub(crate) struct State {
     rng: Option<Rng>,
     /// Mailboxes, and who sends to them.
     pub(crate) actors: Posts,
+    /// An actor could have crashed, or a timer of one could have gone off.
+    pub(crate) irreducible: bool,
     /// How many decisions were taken on who goes on.
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -147,6 +149,7 @@ impl Default for State {
             seed: 0,
             rng: None,
             actors: Posts::default(),
+            irreducible: false,
             turns: 0,
             statics: Vec::new(),
         }
@@ -181,6 +184,7 @@ impl State {
         self.rng = None;
         self.turns = 0;
         self.actors.clear();
+        self.irreducible = false;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
         let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));

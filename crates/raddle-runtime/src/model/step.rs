@@ -45,6 +45,8 @@ pub struct Run {
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
+    /// An actor could have crashed, or a timer of one could have gone off.
+    pub(super) odd: bool,
     /// What the setup sent, to be told at the start of every execution.
     pub(super) first_steps: Arc<Vec<(Step, Access)>>,
 }
@@ -71,6 +73,7 @@ impl Run {
             actions: Vec::new(),
             stop: Stop::Actions,
             first_steps: Arc::default(),
+            odd: false,
         }
     }
 
@@ -217,6 +220,7 @@ impl Run {
                 let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
                 self.actions.extend(can.map(|(_, letter)| act(Variant::Message(letter.number), &RECEIVE)));
             }
+            self.odd |= !slot.mail.timers.is_empty() || (self.faults.crash > 0 && slot.card.may_crash);
             let timers = slot.mail.timers.iter().map(|timer| act(Variant::Message(timer.1.number), &RECEIVE));
             self.actions.extend(timers);
             if self.faults.crash > 0 && slot.card.may_crash {
@@ -313,6 +317,10 @@ impl System for Run {
 
     fn pending(&self) -> Vec<Pending> {
         self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE }).collect()
+    }
+
+    fn irreducible(&self) -> bool {
+        self.odd
     }
 
     fn fork(&self) -> Option<Self> {

@@ -494,3 +494,29 @@ fn every_strategy_runs_actors() {
     assert!([Dpor::optimal(), Dpor::source(), Dpor::classic()].into_iter().all(|mut dpor| fails(&mut dpor, 100)));
     assert!(exhaustive(&Settings::default(), body).found.is_some());
 }
+
+/// Whether an actor crashes, or a timer of one goes off, is up to more than what it touches.
+#[test]
+fn reduction_claims_no_proof_where_actors_have_timers() {
+    struct Ticks;
+    impl Actor for Ticks {
+        type Msg = bool;
+        fn handle(&mut self, first: bool, ctx: &mut Context<'_, bool>) {
+            if first {
+                ctx.after(Duration::from_millis(5), false);
+            }
+        }
+    }
+    let run = |first: bool| {
+        let body = move || {
+            let mut system = System::new();
+            let ticks = system.spawn(Ticks);
+            ticks.send(first);
+            system.run_until_quiet();
+        };
+        run_with(&Settings::default(), &mut Dpor::optimal(), Limits::default(), body)
+    };
+    assert!(run(false).verified());
+    let timed = run(true);
+    assert!(timed.found.is_none() && !timed.verified() && timed.irreducible > 0, "{timed:?}");
+}
