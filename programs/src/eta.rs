@@ -1,7 +1,7 @@
 //! The programs of "Eta" (exploratory testing of actor programs): small systems of actors with one queue each, whose numbers of
 //! executions are known exactly.
 //!
-//! Each is set up on a [`Stage`](raddle::actor::Stage), so it runs as a model and as a system of actors alike. Messages are
+//! Each is set up on a [`Stage`], so it runs as a model and as a system of actors alike. Messages are
 //! delivered in the order of their arrival.
 
 pub mod phils;

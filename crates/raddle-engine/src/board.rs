@@ -120,6 +120,8 @@ pub struct Commit {
     pub given: Given,
     /// What is to be done at a later stage.
     pub later: Vec<Piece>,
+    /// What can be said at most of what this worker has covered.
+    pub claim: Claim,
     /// How it goes on.
     pub then: Then,
 }

@@ -69,6 +69,9 @@ impl Explorer {
 
     /// At most this long.
     pub fn time(mut self, time: Duration) -> Self {
+        if time.is_zero() {
+            return self.set("time", "0s");
+        }
         self.settings.time = Some(time);
         self
     }

@@ -14,15 +14,25 @@ use crate::settings::SettingError;
 /// The version of this kind of file.
 const FORMAT: u32 = 1;
 
-/// The file.
+/// The first line of the file; the second is what is left.
 #[derive(Serialize, Deserialize)]
-struct Left {
+struct Head {
     format: u32,
     test: String,
     strategy: String,
+    /// Those that decide what orders there are.
+    settings: String,
     /// Of the program that ran: another one may take other steps.
     program: u64,
-    remains: Remains,
+    /// Of the second line: what was changed by hand is not believed.
+    sum: u64,
+}
+
+/// Whose search it is.
+pub(crate) struct Owner<'a> {
+    pub(crate) test: &'a str,
+    pub(crate) strategy: &'a str,
+    pub(crate) settings: &'a str,
 }
 
 /// Only this is read first, to tell a file of another version from one that is broken.
@@ -32,58 +42,74 @@ struct Version {
 }
 
 /// What an earlier search of this test left; `None` if it left nothing.
-pub(crate) fn read(file: &Path, test: &str, strategy: &str) -> Result<Option<Remains>, SettingError> {
-    let wrong = |why: String| {
-        let why = format!("{} {why}; delete it to begin again", file.display());
-        Err(SettingError::Resume { why })
-    };
+pub(crate) fn read(file: &Path, owner: &Owner<'_>) -> Result<Option<Remains>, SettingError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return wrong(format!("cannot be read ({error})")),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(refused(file, &format!("cannot be read ({error})"))),
     };
-    match serde_json::from_str::<Version>(&text) {
-        Ok(Version { format: FORMAT }) => {}
-        Ok(Version { format }) => return wrong(format!("has format {format} and not {FORMAT}")),
-        Err(error) => return wrong(format!("is broken ({error})")),
+    understood(&text, owner).map(Some).map_err(|why| refused(file, &why))
+}
+
+fn refused(file: &Path, why: &str) -> SettingError {
+    SettingError::Resume { why: format!("{} {why}; delete it to begin again", file.display()) }
+}
+
+fn understood(text: &str, owner: &Owner<'_>) -> Result<Remains, String> {
+    let broken = |error: serde_json::Error| format!("is broken ({error})");
+    let (head, remains) = text.trim_end().split_once('\n').ok_or("is broken (it has no second line)")?;
+    let Version { format } = serde_json::from_str(head).map_err(broken)?;
+    if format != FORMAT {
+        return Err(format!("has format {format} and not {FORMAT}"));
     }
-    let left: Left = match serde_json::from_str(&text) {
-        Ok(left) => left,
-        Err(error) => return wrong(format!("is broken ({error})")),
-    };
-    if left.test != test {
-        return wrong(format!("belongs to the test {}", left.test));
+    let head: Head = serde_json::from_str(head).map_err(broken)?;
+    if head.test != owner.test {
+        return Err(format!("belongs to the test {}", head.test));
     }
-    if left.strategy != strategy {
-        return wrong(format!("was left by the strategy {} and not by {strategy}", left.strategy));
+    if head.strategy != owner.strategy {
+        return Err(format!("was left by the strategy {} and not by {}", head.strategy, owner.strategy));
     }
-    if left.program != program() {
-        return wrong("was left by another build of the test".to_owned());
+    if head.settings != owner.settings {
+        return Err(format!("was left with the settings {} and not with {}", head.settings, owner.settings));
     }
-    if !left.remains.is_sound() {
-        return wrong("is broken (its parts do not fit together)".to_owned());
+    if head.program != program() {
+        return Err("was left by another build of the test".to_owned());
     }
-    Ok(Some(left.remains))
+    if head.sum != sum(remains.as_bytes()) {
+        return Err("is broken (it is not what was written)".to_owned());
+    }
+    let remains: Remains = serde_json::from_str(remains).map_err(broken)?;
+    if remains.is_sound() { Ok(remains) } else { Err("is broken (its parts do not fit together)".to_owned()) }
 }
 
 /// Keeps what is left, or takes the file away if nothing is; what is wrong, if anything.
-pub(crate) fn write(file: &Path, test: &str, strategy: &str, remains: Option<Remains>) -> Result<(), String> {
+pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) -> Result<(), String> {
     let Some(remains) = remains else {
         return match fs::remove_file(file) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(format!("{}: {error}", file.display())),
             _ => Ok(()),
         };
     };
-    let left =
-        Left { format: FORMAT, test: test.to_owned(), strategy: strategy.to_owned(), program: program(), remains };
-    let text = serde_json::to_string(&left).map_err(|error| error.to_string())?;
-    write_whole(file, &(text + "\n")).map_err(|error| format!("{}: {error}", file.display()))
+    let remains = serde_json::to_string(&remains).map_err(|error| error.to_string())?;
+    let head = Head {
+        format: FORMAT,
+        test: owner.test.to_owned(),
+        strategy: owner.strategy.to_owned(),
+        settings: owner.settings.to_owned(),
+        program: program(),
+        sum: sum(remains.as_bytes()),
+    };
+    let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
+    write_whole(file, &format!("{head}\n{remains}\n")).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// A hash of the program that runs.
 fn program() -> u64 {
-    let image = std::env::current_exe().and_then(fs::read).unwrap_or_default();
-    image.chunks(8).fold(image.len() as u64, |hash, chunk| {
+    sum(&std::env::current_exe().and_then(fs::read).unwrap_or_default())
+}
+
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         mix(hash, u64::from_le_bytes(word))

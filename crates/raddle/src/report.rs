@@ -162,7 +162,7 @@ impl Report {
                     .to_owned(),
             );
         } else if selective && guessed == 0 {
-            let why = "crashes and timers of actors are reduced by rules that are not proved to lose nothing";
+            let why = "senders that wait for room, and crashes and timers of actors, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
         }
         if selective && guessed > 0 {

@@ -12,7 +12,7 @@ use raddle_engine::strategy::Sharing;
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
-use crate::left;
+use crate::left::{self, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
@@ -126,8 +126,10 @@ impl Session {
     fn leave(&mut self, searched: &search::Report, remains: Remains) {
         let (true, Some(file)) = (self.plan.resume, &self.files.left) else { return };
         let unfinished = searched.ended == Ended::BudgetSpent;
+        let settings = self.plan.tree();
+        let owner = Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings };
         let shown = files::shown(file, &self.test);
-        match left::write(file, &self.test.path, &self.plan.label, unfinished.then_some(remains)) {
+        match left::write(file, &owner, unfinished.then_some(remains)) {
             Ok(()) if unfinished => {
                 self.notes
                     .push(format!("what is left is kept in {}; the next search goes on with it", shown.display()));
@@ -192,7 +194,11 @@ impl Session {
 fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Option<Remains>, SettingError> {
     let why = match (&files.left, plan.strategy.sharing()) {
         (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
-        (Some(file), _) => return left::read(file, &test.path, &plan.label),
+        (Some(file), _) => {
+            let settings = plan.tree();
+            let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
+            return left::read(file, &owner);
+        }
         (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
     };
     Err(SettingError::Resume { why })

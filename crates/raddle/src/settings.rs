@@ -125,7 +125,7 @@ pub(crate) static TABLE: [Setting; 15] = [
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
     setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", read_number),
-    setting!(workers, Some("RADDLE_WORKERS"), "a number of workers, 1 or more", read_positive),
+    setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
     setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
     setting!(resume, Some("RADDLE_RESUME"), "`true` or `false`", read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
@@ -175,6 +175,10 @@ fn read_number<N: TryFrom<u64>>(text: &str) -> Option<N> {
 
 fn read_positive<N: TryFrom<u64>>(text: &str) -> Option<N> {
     read_number(text).filter(|&n: &u64| n > 0)?.try_into().ok()
+}
+
+fn read_workers(text: &str) -> Option<usize> {
+    read_positive(text).filter(|&workers| workers <= 1024)
 }
 
 fn read_stack_size(text: &str) -> Option<usize> {
@@ -340,6 +344,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The settings that decide what orders there are, in words.
+    pub(crate) fn tree(&self) -> String {
+        let threads::Settings { stack_bytes, spurious, isolate_panics, .. } = &self.program;
+        let steps = self.limits.steps;
+        format!("steps {steps}, stack_size {stack_bytes}, spurious_wakeups {spurious}, isolate_panics {isolate_panics}")
+    }
+}
+
 fn named(name: &str, seed: u64, replays: bool) -> Result<Box<dyn Strategy>, SettingError> {
     match strategy_name::make(name, seed) {
         Some(Named::Search(strategy)) => Ok(strategy),
@@ -369,7 +382,7 @@ mod tests {
     #[test]
     fn a_wrong_value_names_the_setting_the_value_and_what_is_allowed() {
         let wrong = |name, value| Settings::default().set(name, value).unwrap_err().to_string();
-        assert_eq!(wrong("workers", "0"), "workers is `0`, which is not a number of workers, 1 or more");
+        assert_eq!(wrong("workers", "0"), "workers is `0`, which is not a number of workers between 1 and 1024");
         assert_eq!(
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \

@@ -327,13 +327,14 @@ impl Board for Local {
     }
 
     fn commit(&self, job: &mut Job<'_>, commit: Commit) {
-        let Commit { tally, given, later, then } = commit;
+        let Commit { tally, given, later, claim, then } = commit;
         let mut state = self.lock();
         let under = state.out[job.ticket].as_ref().expect("raddle bug: a commit without a piece").under;
         if tally.found.is_some() && !self.keep_going {
             self.failing.store(true, Relaxed);
         }
         state.total.add(tally);
+        state.claim = state.claim.max(claim);
         let (under, taken) = match given {
             Given::Nothing => (under, None),
             Given::Pieces(pieces) => {

@@ -84,6 +84,9 @@ pub enum Status {
 /// Executions after which a worker says what it has done, though nobody asks: so much is lost with it at most.
 const COMMIT_EVERY: u64 = 4_096;
 
+/// Executions that take longer than this are looked after one by one.
+const SLOW_MICROS: u128 = 100;
+
 /// Executions that take so long call for help before there are many of them.
 const ALONE_AT_MOST: Duration = Duration::from_millis(20);
 
@@ -172,6 +175,7 @@ impl<'s> Seat<'s> {
     }
 
     fn run_one<P: Program>(&mut self, program: &mut P) {
+        self.met = false;
         if !self.may_run() {
             return self.leave();
         }
@@ -214,13 +218,15 @@ impl<'s> Seat<'s> {
         if (limit.is_none() && self.pace.is_none()) || (self.done < self.next_look.0 && steps < self.next_look.1) {
             return true;
         }
-        self.next_look = (self.done + 64, steps + 4_096);
         let elapsed = self.search.started.elapsed();
+        let slow = elapsed.as_micros() > u128::from(self.done) * SLOW_MICROS;
+        self.next_look = (self.done + if slow { 1 } else { 64 }, steps + 4_096);
         if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
             let own = self.strategy.get().estimate();
             self.search.tell(&self.tally, own);
         }
-        let spent = limit.is_some_and(|limit| elapsed >= limit);
+        // However little time there is, something is to be said of the program.
+        let spent = self.done > 0 && limit.is_some_and(|limit| elapsed >= limit);
         if spent {
             self.search.board.stop();
         }
@@ -386,13 +392,13 @@ impl<'s> Seat<'s> {
                 self.search.board.offer(&mut job, news);
             }
         }
-        let later = match self.strategy.get().sharing() {
-            Sharing::ByPiece(by_piece) => by_piece.put_off(),
-            _ => Vec::new(),
+        let (later, claim) = match self.strategy.get().sharing() {
+            Sharing::ByPiece(by_piece) => (by_piece.put_off(), by_piece.claim()),
+            _ => (Vec::new(), Claim::Exhausted),
         };
         let tally = mem::take(&mut self.tally);
         self.next_look.1 = 0;
-        self.search.board.commit(&mut job, Commit { tally, given, later, then });
+        self.search.board.commit(&mut job, Commit { tally, given, later, claim, then });
         self.job = goes_on.then_some(job);
     }
 
@@ -502,6 +508,11 @@ impl<'s> Seat<'s> {
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
+        // Nobody is to wait for a worker that panics.
+        if std::thread::panicking() {
+            self.search.board.stop();
+            self.search.call_others(Spare::Over);
+        }
         if self.waits {
             self.search.board.hungry(-1);
         }

@@ -15,6 +15,8 @@ pub struct Portfolio {
     /// The number of the execution that is run or was run last.
     number: u64,
     next: u64,
+    /// It was taken up in the middle of the systematic start, of which nothing is known any more, so there is none.
+    begins_late: bool,
     finished: Option<Claim>,
 }
 
@@ -31,13 +33,15 @@ impl Portfolio {
             samplers: vec![Box::new(Random::new(seed)), Box::new(Pct::new(seed, 2)), Box::new(Pct::new(seed, 3))],
             number: 0,
             next: 0,
+            begins_late: false,
             finished: None,
         }
     }
 
     /// Who runs the execution with this number: a sampler, and which of its own executions; `None` for the systematic start.
     fn turn(&self, number: u64) -> Option<(usize, u64)> {
-        let sampled = number.checked_sub(SYSTEMATIC_START)?;
+        let start = if self.begins_late { 0 } else { SYSTEMATIC_START };
+        let sampled = number.checked_sub(start)?;
         let members = self.samplers.len() as u64;
         Some(((sampled % members) as usize, sampled / members))
     }
@@ -96,10 +100,20 @@ impl ByNumber for Portfolio {
     }
 
     fn jump(&mut self, number: u64) {
+        if number < SYSTEMATIC_START && number != self.next {
+            self.begins_late = number > 0;
+        }
+        if number == 0 {
+            self.exhaustive = Exhaustive::depth_first();
+        }
         self.next = number;
         // Each sampler goes on at the first of its executions from there on.
         for ahead in 0..self.samplers.len() as u64 {
-            let Some((which, own)) = self.turn(number.max(SYSTEMATIC_START) + ahead) else { continue };
+            let Some((which, own)) =
+                self.turn(if self.begins_late { number } else { number.max(SYSTEMATIC_START) } + ahead)
+            else {
+                continue;
+            };
             if let Sharing::ByNumber(sampler) = self.samplers[which].sharing() {
                 sampler.jump(own);
             }

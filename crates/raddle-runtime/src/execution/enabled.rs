@@ -2,7 +2,7 @@
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
-use raddle_engine::trace::Effect;
+use raddle_engine::trace::{Class, Effect};
 
 use crate::execution::Ask;
 use crate::execution::state::{State, role};
@@ -34,7 +34,7 @@ impl State {
     pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
         self.stale = false;
         actions.clear();
-        let mut timed = false;
+        let (mut timed, mut waits_for_room) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             if self.stalled > 0 && self.spins[task.index()].stalled {
@@ -47,8 +47,11 @@ impl State {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
+                waits_for_room |= ask.op.class == Class::Send;
             }
         }
+        // Each side of a channel with a bound waits for the other, which reduction does not follow.
+        self.irreducible |= waits_for_room;
         if timed {
             self.list_timeouts(actions);
             self.irreducible |= self.is_odd_for_actors(actions);
@@ -71,7 +74,7 @@ impl State {
     #[cold]
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
-        let mut timed = false;
+        let (mut timed, mut waits_for_room) = (false, false);
         let mut guessed = false;
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
@@ -91,8 +94,11 @@ impl State {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
+                waits_for_room |= ask.op.class == Class::Send;
             }
         }
+        // Each side of a channel with a bound waits for the other, which reduction does not follow.
+        self.irreducible |= waits_for_room;
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.creep() {
                 return self.list_actions_slowly(actions);

@@ -509,7 +509,7 @@ fn reduction_claims_no_proof_where_actors_have_timers() {
     }
     let run = |first: bool| {
         let body = move || {
-            let mut system = System::new();
+            let system = System::new();
             let ticks = system.spawn(Ticks);
             ticks.send(first);
             system.run_until_quiet();

@@ -75,7 +75,7 @@ fn no_failure(report: &Report) -> String {
 
 /// So many of all orders, if it is known about how many those are.
 pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
-    let Some(Estimate { orders: all, error }) = estimate else {
+    let Some(Estimate { orders: all, error }) = estimate.filter(|estimate| estimate.orders.is_finite()) else {
         return orders(executions);
     };
     let told = error.map(|error| (error * 100.0).round()).filter(|percent| *percent > 0.0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use raddle::Explorer;
 use raddle::strategy::Preemption;
 use raddle::sync::atomic::{AtomicUsize, Ordering};
-use raddle::sync::{Arc, Condvar, Mutex};
+use raddle::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
 use raddle::thread;
 
 use crate::programs;
@@ -114,4 +114,59 @@ fn random_numbers_are_not_reduced_away() {
         assert!(report.verdict_line().ends_with(&format!(" (a selection: {strategy})")), "{report}");
     }
     assert!(Explorer::new().strategy("exhaustive").run(draws).verified());
+}
+
+/// Who comes first does it, and who comes later finds it done: that is a race though nobody waits.
+#[test]
+fn what_is_done_once_is_raced_for() {
+    let race = || {
+        let once = Arc::new(OnceLock::new());
+        let (other, before) = (once.clone(), AtomicUsize::new(0));
+        let thread = thread::spawn(move || {
+            before.load(Ordering::SeqCst);
+            *other.get_or_init(|| 1)
+        });
+        let first = *once.get_or_init(|| 2);
+        thread.join().unwrap();
+        assert_eq!(first, 2);
+    };
+    for strategy in ["exhaustive", "preemption", "dpor", "dpor-source", "dpor-classic"] {
+        assert!(Explorer::new().strategy(strategy).run(race).failed(), "{strategy}");
+    }
+}
+
+#[test]
+fn no_proof_where_senders_wait_for_room() {
+    let race = || {
+        let (tx, rx) = mpsc::sync_channel(1);
+        let other = tx.clone();
+        let thread = thread::spawn(move || other.send(1).unwrap());
+        let sent = tx.try_send(2).is_ok();
+        rx.recv().unwrap();
+        thread.join().unwrap();
+        assert!(sent);
+    };
+    assert!(Explorer::new().strategy("exhaustive").run(race).failed());
+    let reduced = Explorer::new().strategy("dpor").run(race);
+    assert!(!reduced.verified(), "{reduced}");
+}
+
+#[test]
+fn a_bound_is_remembered_from_one_sitting_to_the_next() {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounded-sittings");
+    let _ = std::fs::remove_dir_all(&dir);
+    let program = || {
+        if raddle::choose(2) == 1 {
+            return;
+        }
+        let threads: Vec<_> = (0..2).map(|_| thread::spawn(|| (0..2).for_each(|_| thread::yield_now()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    let run = || {
+        let explorer = Explorer::new().strategy("exhaustive").deviations(1).executions(1).resume(true);
+        explorer.name("suite::bounded").set("out", dir.to_str().unwrap()).run(program)
+    };
+    let last = (0..20).map(|_| run().verdict_line()).find(|line| !line.contains("a sample"));
+    let last = last.expect("it ends some time");
+    assert!(last.starts_with("no failure with up to 1 deviation (all "), "{last}");
 }

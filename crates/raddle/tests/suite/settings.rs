@@ -74,7 +74,7 @@ fn a_wrong_variable_is_named_with_what_is_allowed() {
     };
     says(("RADDLE_STRATEGY", "pctt"), "RADDLE_STRATEGY is `pctt`, which is not a strategy (did you mean `pct`?)");
     says(("RADDLE_TIME", "30"), "RADDLE_TIME is `30`, which is not a duration such as `500ms`");
-    says(("RADDLE_WORKERS", "0"), "RADDLE_WORKERS is `0`, which is not a number of workers, 1 or more");
+    says(("RADDLE_WORKERS", "0"), "RADDLE_WORKERS is `0`, which is not a number of workers between 1 and 1024");
     says(("RADDLE_EXECUTIONS", "many"), "RADDLE_EXECUTIONS is `many`, which is not a number of executions");
     says(("RADDLE_STEPS", "-3"), "RADDLE_STEPS is `-3`, which is not a number of steps");
     says(("RADDLE_REPLAY", "v9:1"), "this schedule has version 9");
@@ -230,7 +230,8 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
         (written.replace("\"format\":1", "\"format\":7"), "has format 7 and not 1"),
         (written[..written.len() / 2].to_owned(), "is broken"),
         (written.replace("\"program\":", "\"program\":0,\"was\":"), "was left by another build of the test"),
-        (written.replace("\"choice\":0", "\"choice\":9"), "its parts do not fit together"),
+        (written.replace("\"choice\":0", "\"choice\":9"), "it is not what was written"),
+        (written.replace("spurious_wakeups 1", "spurious_wakeups 2"), "was left with the settings"),
         (String::new(), "is broken"),
     ] {
         std::fs::write(&file, &broken).unwrap();

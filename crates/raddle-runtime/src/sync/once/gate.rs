@@ -75,7 +75,8 @@ pub(in crate::sync) fn enter<'a>(
     site: Site,
 ) -> Entered<'a> {
     if is_complete(place) {
-        look_at_complete(place, op, Role::Takes, site);
+        // If it came first, it would be the one to do it, and would wait for nobody.
+        look_at_complete(place, op, Role::Plain, site);
         return Entered::Done;
     }
     let found = place.step_when((nobody_is_at_it, 0), op, Ordered::ACQUIRE, site, |moment| {
