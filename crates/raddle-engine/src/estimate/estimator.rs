@@ -121,10 +121,12 @@ fn close(levels: &mut Vec<Level>, leaf: f64, shared: usize) {
     }
 }
 
-/// One level of a depth-first path: what is known of the subtrees of the children that are done.
+/// What is known of the subtrees of a node's children: of those that are done, or, where a child is come back to before it is
+/// done, of those that were visited.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subtrees {
     sum: f64,
+    /// How many children the sum is of.
     done: u32,
 }
 
@@ -133,6 +135,20 @@ impl Subtrees {
     pub fn add(&mut self, leaves: f64) {
         self.sum += leaves;
         self.done += 1;
+    }
+
+    /// A child that seemed to have `before` leaves, or was not visited until now, seems to have `now`.
+    pub fn revise(&mut self, before: Option<f64>, now: f64) {
+        match before {
+            Some(before) => self.sum += now - before,
+            None => self.add(now),
+        }
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.done == 0
     }
 
     /// The leaves below this level, where `current` are those below the child being walked, if one is.

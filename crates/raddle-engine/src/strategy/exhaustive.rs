@@ -113,7 +113,8 @@ impl Strategy for Exhaustive {
     fn estimate(&self) -> Option<Estimate> {
         match &self.order {
             Order::DepthFirst(path) => Some(Estimate { orders: path.leaves(), error: None }),
-            Order::BreadthFirst(_) | Order::Random(_) => None,
+            Order::Random(tree) => tree.leaves().map(|orders| Estimate { orders, error: None }),
+            Order::BreadthFirst(_) => None,
         }
     }
 

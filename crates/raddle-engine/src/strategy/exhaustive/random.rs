@@ -1,7 +1,11 @@
 //! Each child that is not yet done is equally likely.
+//!
+//! Every node remembers how many leaves its visited children seem to have, done or not. After an execution the nodes along its
+//! branch are brought up to date from the leaf to the root (Eta's rule), so the estimate costs no more than the walk.
 
 use super::Bough;
 use super::breadth_first::bough;
+use crate::estimate::Subtrees;
 use crate::rng::Rng;
 use crate::system::Choice;
 
@@ -15,17 +19,46 @@ pub(super) struct Tree {
     done: bool,
     /// The branch being walked, as choices from the root, each with its place among the open children.
     walked: Vec<(u32, u32)>,
+    leaves: Leaves,
+}
+
+/// How many leaves the whole tree seems to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Leaves {
+    /// No branch was walked yet.
+    Unknown,
+    About(f64),
+    /// Only a part of the tree was taken up, and of the nodes above it nothing but the way down is known.
+    PartOnly,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     /// Children that are not done.
     open: Vec<(u32, Option<Box<Node>>)>,
+    alternatives: u32,
+    /// The children that were visited, done or not.
+    visited: Subtrees,
+}
+
+impl Node {
+    fn new(alternatives: u32) -> Self {
+        Self {
+            open: (0..alternatives).map(|choice| (choice, None)).collect(),
+            alternatives,
+            visited: Subtrees::default(),
+        }
+    }
+
+    /// How many leaves it seems to have; `None` if no branch through it was walked to its end.
+    fn leaves(&self) -> Option<f64> {
+        (!self.visited.is_empty()).then(|| self.visited.leaves(self.alternatives, None))
+    }
 }
 
 impl Tree {
     pub fn new(seed: u64) -> Self {
-        Self { seed, rng: Rng::new(seed), root: None, done: false, walked: Vec::new() }
+        Self { seed, rng: Rng::new(seed), root: None, done: false, walked: Vec::new(), leaves: Leaves::Unknown }
     }
 
     /// For another worker.
@@ -45,8 +78,7 @@ impl Tree {
         for &(_, at) in &self.walked {
             slot = &mut slot.as_mut().expect("raddle bug: a walked node is gone").open[at as usize].1;
         }
-        let fresh = || Box::new(Node { open: (0..alternatives).map(|choice| (choice, None)).collect() });
-        let node = slot.get_or_insert_with(fresh);
+        let node = slot.get_or_insert_with(|| Box::new(Node::new(alternatives)));
         let at = self.rng.below(node.open.len() as u32);
         let choice = node.open[at as usize].0;
         self.walked.push((choice, at));
@@ -55,28 +87,26 @@ impl Tree {
 
     /// The leaf just reached is done, and so is every ancestor whose other children are.
     pub fn end(&mut self) {
-        fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) {
-            let Some(((_, at), rest)) = walked.split_first() else {
-                *slot = None;
-                return;
-            };
-            let node = slot.as_mut().expect("raddle bug: a walked node is gone");
-            let child = &mut node.open[*at as usize].1;
-            close(child, rest);
-            if child.is_none() {
-                node.open.swap_remove(*at as usize);
-            }
-            if node.open.is_empty() {
-                *slot = None;
-            }
-        }
-        close(&mut self.root, &self.walked);
+        let leaves = close(&mut self.root, &self.walked);
         self.done = self.root.is_none();
+        if self.leaves != Leaves::PartOnly {
+            self.leaves = Leaves::About(leaves);
+        }
+    }
+
+    /// How many leaves there seem to be: what is not visited is taken to be like what is.
+    pub fn leaves(&self) -> Option<f64> {
+        match self.leaves {
+            Leaves::About(leaves) => Some(leaves),
+            Leaves::Unknown | Leaves::PartOnly => None,
+        }
     }
 
     pub fn place(&mut self, boughs: Vec<Bough>) {
         self.root = None;
         self.done = boughs.is_empty();
+        let whole = boughs.iter().all(|bough| bough.levels.is_empty());
+        self.leaves = if whole { Leaves::Unknown } else { Leaves::PartOnly };
         for bough in boughs {
             let mut slot = &mut self.root;
             for level in bough.levels {
@@ -120,6 +150,27 @@ impl Tree {
         }
         rest
     }
+}
+
+/// Drops the end of the branch, and what is done with it. Says how many leaves there seem to be below the slot.
+fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) -> f64 {
+    let Some(((_, at), rest)) = walked.split_first() else {
+        *slot = None;
+        return 1.0;
+    };
+    let node = slot.as_mut().expect("raddle bug: a walked node is gone");
+    let child = &mut node.open[*at as usize].1;
+    let before = child.as_deref().and_then(Node::leaves);
+    let now = close(child, rest);
+    if child.is_none() {
+        node.open.swap_remove(*at as usize);
+    }
+    node.visited.revise(before, now);
+    let leaves = node.visited.leaves(node.alternatives, None);
+    if node.open.is_empty() {
+        *slot = None;
+    }
+    leaves
 }
 
 fn collect(node: Option<&Node>, path: &mut Vec<u32>, boughs: &mut Vec<Bough>) {
