@@ -3,12 +3,17 @@
 //! ```text
 //! cargo run --release -p evaluation -- litmus FILE… [--strategy S] [--json]
 //! cargo run --release -p evaluation -- fuzz --seconds N [--seed S]
+//! cargo run --release -p evaluation -- eta [--json] [--quick] [--out docs]
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod eta;
 mod fuzz;
+mod grid;
 mod litmus;
+mod page;
+mod plot;
 mod say;
 mod strategies;
 
@@ -30,11 +35,14 @@ enum Command {
     Litmus(litmus::Arguments),
     /// Checks every strategy against an independent count, on generated programs.
     Fuzz(fuzz::Arguments),
+    /// Runs the programs of the paper on Eta beside its figures: counts, speed, size estimates, unique executions.
+    Eta(eta::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Eta(arguments) => eta::run(&arguments),
     }
 }
