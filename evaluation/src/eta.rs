@@ -15,6 +15,7 @@ use clap::Args;
 use self::estimates::{Study, subjects};
 use self::table::Row;
 use self::unique::Race;
+use crate::page;
 use crate::say::{complain, say};
 
 /// What can be said on the command line.
@@ -26,7 +27,7 @@ pub struct Arguments {
     /// Leaves out what takes minutes: the three million executions of Phils(3).
     #[arg(long)]
     quick: bool,
-    /// Leaves out searches of more executions than this.
+    /// Leaves out searches of more executions than this, and random walks after ten times as many.
     #[arg(long, value_name = "N")]
     most: Option<u64>,
     /// Writes tables and plots into this folder too: its part of evaluation.md, and evaluation/*.svg [default: nothing is
@@ -49,9 +50,14 @@ struct Results {
 pub fn run(arguments: &Arguments) -> ExitCode {
     let quick = if arguments.quick { QUICK } else { u64::MAX };
     let most = arguments.most.unwrap_or(u64::MAX).min(quick);
+    // Before the work, which can take minutes.
+    if let Some(Err(error)) = arguments.out.as_deref().map(page::prepare) {
+        complain(&error.to_string());
+        return ExitCode::FAILURE;
+    }
     let results = Results {
         rows: published::rows().map(|row| Row::measure(row, most)).collect(),
-        studies: subjects().into_iter().filter(|subject| subject.truth <= most).map(Study::of).collect(),
+        studies: subjects(most).map(Study::of).collect(),
         races: Race::all(most).collect(),
     };
     if arguments.json {
@@ -64,11 +70,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         complain(&wrong);
         code = ExitCode::FAILURE;
     }
-    if let Some(folder) = &arguments.out {
-        if let Err(error) = words::section(&results).write(folder) {
-            complain(&error.to_string());
-            return ExitCode::FAILURE;
-        }
+    if let Some(Err(error)) = arguments.out.as_deref().map(|folder| words::section(&results).write(folder)) {
+        complain(&error.to_string());
+        return ExitCode::FAILURE;
     }
     code
 }

@@ -12,6 +12,12 @@ const PAGE: &str = "evaluation";
 const HEAD: &str = "# Evaluation\n\nWhat the strategies find, and how fast, beside what the papers report. Every section is \
                     written by the command it names; what stands between its marks is replaced by the next run.\n";
 
+/// Makes the folders that sections are written into.
+pub fn prepare(folder: &Path) -> Result<(), Error> {
+    let pictures = folder.join(PAGE);
+    fs::create_dir_all(&pictures).map_err(|error| named(&pictures, error))
+}
+
 /// A section with its pictures.
 pub struct Section {
     /// The command that writes it.
@@ -23,12 +29,10 @@ pub struct Section {
 }
 
 impl Section {
-    /// Writes the section and its pictures into `folder`, which is made if there is none.
+    /// Writes the section and its pictures into `folder`, which was [prepared](prepare).
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        let pictures = folder.join(PAGE);
-        fs::create_dir_all(&pictures).map_err(|error| named(&pictures, error))?;
         for (name, content) in &self.pictures {
-            let path = pictures.join(format!("{name}.svg"));
+            let path = folder.join(PAGE).join(format!("{name}.svg"));
             fs::write(&path, content).map_err(|error| named(&path, error))?;
         }
         let path = folder.join(format!("{PAGE}.md"));

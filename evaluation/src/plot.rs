@@ -17,7 +17,7 @@ pub struct Plot {
     pub x: Axis,
     /// From bottom to top.
     pub y: Axis,
-    /// A line across at this height, with what it means.
+    /// A line across at this height, with one short word for it.
     pub level: Option<(f64, String)>,
     /// At most as many as there are colours.
     pub lines: Vec<Line>,
@@ -40,7 +40,7 @@ const COLOURS: [&str; 5] = ["#2a7fc9", "#e0791f", "#2a9d78", "#c8508c", "#8a6fd6
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 76.0;
-const RIGHT: f64 = WIDTH - 24.0;
+const RIGHT: f64 = WIDTH - 48.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 370.0;
 /// Between the legend's lines.
@@ -71,7 +71,7 @@ impl Plot {
         if let Some((at, label)) = &self.level {
             let y = self.y.place(*at, BOTTOM, TOP);
             rule(&mut svg, "level", (LEFT, y), (RIGHT, y));
-            text(&mut svg, ("tick", "end"), (RIGHT - 6.0, y - 6.0), label);
+            text(&mut svg, ("tick", "start"), (RIGHT + 6.0, y + 4.0), label);
         }
         for line in &self.lines {
             self.draw(&mut svg, line);
@@ -129,7 +129,7 @@ impl Plot {
     /// Two beside each other, below the plot.
     fn legend(&self, svg: &mut String) {
         for (nth, line) in self.lines.iter().enumerate() {
-            let x = LEFT + (nth % 2) as f64 * (RIGHT - LEFT) / 2.0;
+            let x = LEFT + (nth % 2) as f64 * (WIDTH - LEFT) * 0.47;
             let y = BOTTOM + 66.0 + (nth / 2) as f64 * LEADING;
             let _ = writeln!(
                 svg,

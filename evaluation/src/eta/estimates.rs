@@ -1,6 +1,6 @@
 //! How large a search seems to be while it goes on, beside how large it turns out to be.
 
-use programs::eta::{Counted, Eta, TABLE};
+use programs::eta::{Eta, TABLE};
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
@@ -34,18 +34,22 @@ pub struct Subject {
     pub truth: u64,
 }
 
-/// All subjects. The larger stores are not in the paper: on its programs, reduction leaves too little to estimate. How many
-/// traces they have is what both reductions say.
-pub fn subjects() -> Vec<Subject> {
-    let orders = |slug, program| {
-        let Counted { executions, .. } = *TABLE.iter().find(|row| row.program == program).expect("it is in the table");
-        Subject { slug, program, of: Of::Orders, truth: executions }
-    };
-    vec![
-        orders("eta-estimate-store", Eta::Store(2, 2, 2, 3)),
-        orders("eta-estimate-phils", Eta::Phils(3)),
-        Subject { slug: "eta-estimate-reduced", program: Eta::Store(2, 2, 3, 6), of: Of::Traces, truth: 5_528 },
-    ]
+/// Stores that are not in the paper: on its programs, reduction leaves too little to estimate. How many traces they have is what
+/// both reductions say. The largest first.
+const REDUCED: [(Eta, u64); 2] = [(Eta::Store(2, 2, 3, 6), 5_528), (Eta::Store(2, 2, 3, 5), 426)];
+
+/// All subjects of at most so many executions.
+pub fn subjects(most: u64) -> impl Iterator<Item = Subject> {
+    let executions = |program| TABLE.iter().find(|row| row.program == program).expect("it is in the table").executions;
+    let orders = [("eta-estimate-store", Eta::Store(2, 2, 2, 3)), ("eta-estimate-phils", Eta::Phils(3))]
+        .map(|(slug, program)| Subject { slug, program, of: Of::Orders, truth: executions(program) });
+    let reduced = REDUCED.into_iter().find(|(_, traces)| *traces <= most).map(|(program, truth)| Subject {
+        slug: "eta-estimate-reduced",
+        program,
+        of: Of::Traces,
+        truth,
+    });
+    orders.into_iter().filter(move |subject| subject.truth <= most).chain(reduced)
 }
 
 /// What was told of a subject.

@@ -126,17 +126,18 @@ impl Race {
         format!("Unique executions over time, {}", Name(self.counted.program))
     }
 
-    /// All races on programs of at most so many executions.
+    /// All races on programs of at most so many executions, of which `random` runs at most ten times as many.
     pub fn all(most: u64) -> impl Iterator<Item = Self> {
         let row = |program| *TABLE.iter().find(|row| row.program == program).expect("it is in the table");
         let all = SUBJECTS.into_iter().map(move |(slug, program, times)| (slug, row(program), times));
-        all.filter(move |(_, counted, _)| counted.executions <= most).map(|(slug, counted, times)| {
+        all.filter(move |(_, counted, _)| counted.executions <= most).map(move |(slug, counted, times)| {
             let Counted { program, executions, .. } = counted;
+            let walks = (executions * times).min(most.saturating_mul(10));
             Self {
                 slug,
                 counted,
                 exhaustive: Course::run(program, Exhaustive::depth_first(), executions, executions),
-                random: Course::run(program, Random::new(SEED), executions, executions * times),
+                random: Course::run(program, Random::new(SEED), executions, walks),
             }
         })
     }
@@ -174,11 +175,12 @@ impl Race {
             Line { label, dashed: false, colour, points: course.seen.iter().map(point).collect() }
         };
         let courses = [&self.exhaustive, &self.random];
-        let (first, last) = (self.exhaustive.seen[0], self.random.last());
-        let (from, to) = (first.seconds.max(1e-5) * 1e3, last.seconds.max(self.exhaustive.last().seconds) * 1e3);
+        // Before a hundredth of the way there is nothing to be seen.
+        let whole = self.exhaustive.last().seconds * 1e3;
+        let (from, to) = (whole / 100.0, self.random.last().seconds.max(1e-6) * 1e3);
         Plot {
             title: self.title(),
-            x: Axis::new("CPU time, ms", Kind::Log, from, to * 1.05),
+            x: Axis::new("CPU time, ms", Kind::Log, from, to.max(whole) * 1.05),
             y: Axis::new("different executions seen, % of all", Kind::Linear, 0.0, 105.0),
             level: None,
             lines: courses.into_iter().zip([0, 1]).map(|(course, colour)| line((colour, course))).collect(),

@@ -59,7 +59,7 @@ impl Axis {
     fn step(&self) -> f64 {
         let rough = (self.to - self.from) / 5.0;
         let power = 10f64.powf(rough.log10().floor());
-        [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough * 0.99).unwrap_or(rough)
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough * 0.9).unwrap_or(rough)
     }
 
     fn multiples(&self, step: f64) -> Vec<f64> {
