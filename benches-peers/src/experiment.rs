@@ -123,6 +123,7 @@ impl Experiment {
         all.extend(many.map(Experiment::Cost));
         all.extend([Program::LastZero(10), Program::Readers(13)].map(Experiment::SearchMemory));
         let shared = [
+            (0, Program::LastZero(8)),
             (0, Program::LastZero(12)),
             (0, Program::Readers(14)),
             (0, Program::Critical(5)),

@@ -103,7 +103,7 @@ impl Watch {
             self.look(begun);
         }
         let here = BEGUN_HERE.with(|here| here.replace(here.get() + 1));
-        if here % Self::BETWEEN_READINGS == 0 {
+        if here.is_multiple_of(Self::BETWEEN_READINGS) {
             let used = process::cpu_time_of_this_thread();
             self.used.lock().expect("nobody panics with the lock").insert(std::thread::current().id(), used);
         }

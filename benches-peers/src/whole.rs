@@ -7,7 +7,7 @@ use crate::library::Missing;
 use crate::measure::{Effort, Figure};
 use crate::programs::Program;
 use crate::report::readable;
-use crate::searcher::{Ended, Searcher};
+use crate::searcher::{Counted, Ended, Searcher};
 use std::time::Duration;
 
 /// Who is compared on the way to full coverage.
@@ -129,12 +129,18 @@ pub fn memory(program: Program, effort: &Effort, mut show: impl FnMut(Comparison
     }
 }
 
-/// The lowest times of both, and the counts of the one that did more in vain.
+/// The lowest times of both, and the worse counts: the fewest executions, for a search that loses orders must not look like
+/// one that does not, and the most begun.
 fn better(one: Answer, other: Answer) -> Answer {
-    let (cpu, wall) = (one.cpu.min(other.cpu), one.wall.min(other.wall));
-    let busiest = one.busiest.min(other.busiest);
-    let counts = if one.begun >= other.begun { one } else { other };
-    Answer { cpu, wall, busiest, ..counts }
+    let executions = one.counted.executions.min(other.counted.executions);
+    Answer {
+        counted: Counted { executions, ..one.counted },
+        begun: one.begun.max(other.begun),
+        cpu: one.cpu.min(other.cpu),
+        wall: one.wall.min(other.wall),
+        busiest: one.busiest.min(other.busiest),
+        memory: one.memory,
+    }
 }
 
 /// The same search by one worker and by two: time of day, executions, and executions given up.
