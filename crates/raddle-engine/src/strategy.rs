@@ -87,6 +87,12 @@ pub trait Strategy: Send {
         Sharing::Alone
     }
 
+    /// Whether what one worker plans for another speaks of objects by their numbers. Then several workers can share the search only
+    /// if an object has the same number in every order. Asked once.
+    fn names_objects(&self) -> bool {
+        false
+    }
+
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
     /// do the same thing twice. Asked once.
     fn revisits(&self) -> bool {

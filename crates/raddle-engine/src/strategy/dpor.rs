@@ -534,6 +534,10 @@ impl Strategy for Dpor {
         true
     }
 
+    fn names_objects(&self) -> bool {
+        true
+    }
+
     fn reduces(&self) -> bool {
         true
     }

@@ -195,6 +195,10 @@ impl<S: Strategy> Strategy for Probed<S> {
         bounded
     }
 
+    fn names_objects(&self) -> bool {
+        self.inner.names_objects()
+    }
+
     fn reduces(&self) -> bool {
         self.inner.reduces()
     }

@@ -10,9 +10,9 @@ use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::{Claim, Sharing, Strategy};
 use raddle_engine::system;
-use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Counted, Seen, Watched};
+use raddle_litmus::{Litmus, Program};
 
 use crate::ROOM;
 
@@ -192,4 +192,19 @@ fn many_programs_by_several_workers() {
     let (from, count) = (crate::number("FROM", 200_000), crate::number("COUNT", 20_000));
     let (executions, blocked) = all_algorithms(from..from + count, 0);
     assert!(executions > 0 && blocked * 20 < executions, "{blocked} blocked of {executions}");
+}
+
+/// Where plans of one worker often come too late for another.
+#[test]
+fn a_cell_for_each_writer_and_one_reader() {
+    let text = "shared a[7] = 0;
+        thread reader { i = 6; while load(a[i]) != 0 { i = i - 1; } }
+        thread writer(j in 1..=6) { t = load(a[j-1]); store(a[j], t + 1); }";
+    let program = Program::new(&Litmus::parse(text).expect("it is written well"), "lastzero").expect("it can be run");
+    for (seed, workers) in (0..20).flat_map(|seed| [(seed, 2), (seed, 5)]) {
+        let mut watched = Watched::new(program.clone());
+        let play = Play { seed, workers, lost: 0 };
+        let (report, _) = self::play(&|| Box::new(Dpor::optimal()), None, None, &mut watched, play);
+        assert_eq!((report.executions, watched.seen().most_often()), (144, 1), "seed {seed}, {workers} workers");
+    }
 }
