@@ -144,6 +144,8 @@ pub struct Search {
     limits: Limits,
     name: &'static str,
     reduces: bool,
+    /// The strategy leaves out what no race leads to.
+    reverses: bool,
     /// The strategy runs nothing twice and knows when it is done.
     systematic: bool,
     started: Instant,
@@ -200,6 +202,7 @@ impl Search {
             limits: limits.clone(),
             name: strategy.name(),
             reduces: strategy.reduces(),
+            reverses: strategy.reduces() && strategy.names_objects(),
             systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
             started: Instant::now(),
             observer: None,
@@ -300,7 +303,7 @@ impl Search {
         let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, walks, found } =
             remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
-        let whole = guessed == 0 && !(self.reduces && drew + irreducible > 0);
+        let whole = guessed == 0 && !(self.reduces && drew > 0) && !(self.reverses && irreducible > 0);
         let ended = match (&found, remains.is_empty()) {
             (Some(_), _) if !self.limits.keep_going => Ended::Failed,
             (_, true) if whole => Ended::Done(remains.claim),
