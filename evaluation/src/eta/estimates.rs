@@ -108,7 +108,7 @@ impl Study {
         let mut watched = WatchedWalks::new(Probe::new(counting, SEED));
         let limits = Limits { executions: Some(WALKS.min(self.subject.truth)), ..everything() };
         search(&mut self.subject.program.model(), &mut watched, &limits);
-        self.curves.push(Curve { search: "probes", rule: "Knuth", told: watched.told });
+        self.curves.push(Curve { search: "probes", rule: "Knuth", told: watched.finish() });
     }
 
     /// One object for each curve.

@@ -133,14 +133,23 @@ pub struct WatchedWalks<S> {
     inner: S,
     walks: u64,
     marks: Marks,
-    /// By the mean over the walks.
-    pub told: Vec<Told>,
+    told: Vec<Told>,
 }
 
 impl<S: Strategy> WatchedWalks<S> {
     /// Around a strategy that has not run yet.
     pub fn new(inner: S) -> Self {
         Self { inner, walks: 0, marks: Marks::default(), told: Vec::new() }
+    }
+
+    fn tell(&mut self) {
+        self.told.extend(self.inner.estimate().map(|estimate| (self.walks, estimate.orders)));
+    }
+
+    /// The estimates, up to the last walk.
+    pub fn finish(mut self) -> Vec<Told> {
+        self.tell();
+        self.told
     }
 }
 
@@ -161,7 +170,7 @@ impl<S: Strategy> Strategy for WatchedWalks<S> {
         self.inner.end(run);
         self.walks += 1;
         if self.marks.is_due(self.walks) {
-            self.told.extend(self.inner.estimate().map(|estimate| (self.walks, estimate.orders)));
+            self.tell();
         }
     }
 
