@@ -134,5 +134,6 @@ decisions; keeping these is part of the time of both.";
 
 const AFTER_UNIQUE: &str = "\
 Up to about a tenth of all executions the two are equally good, as in the paper. From then on `random` repeats \
-itself: when `exhaustive` is done it has seen less than half. It needs sixty times as long for all of Store(1,1,1,3) \
-(the paper: 154 times), and after twenty times the executions of Store(2,2,2,3) some are still missing.";
+itself: when `exhaustive` is done it has seen no more than about half. For all of Store(1,1,1,3) it runs sixty times \
+the executions there are (the paper: 154 times the time), and after twenty times those of Store(2,2,2,3) some are \
+still missing.";
