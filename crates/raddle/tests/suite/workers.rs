@@ -63,3 +63,31 @@ fn executions_may_meet_at_a_static() {
     assert!(alone.verified(), "{alone}");
     assert_eq!(run(4).verdict_line(), alone.verdict_line());
 }
+
+#[test]
+fn searches_at_once_may_meet_at_a_static() {
+    static SHARED: Mutex<()> = Mutex::new(());
+    let meet = || {
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                thread::spawn(|| {
+                    let _held = SHARED.lock().unwrap();
+                    thread::yield_now();
+                })
+            })
+            .collect();
+        (0..2).for_each(|_| thread::yield_now());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    for strategy in ["exhaustive", "portfolio"] {
+        let run = move || Explorer::new().strategy(strategy).workers(2).run(meet).verdict_line();
+        let alone = run();
+        for _ in 0..5 {
+            let searches: Vec<_> = (0..3).map(|_| std::thread::spawn(run)).collect();
+            for search in searches {
+                let line = search.join().unwrap();
+                assert!(line == alone || line.contains("held outside"), "{strategy}: {line}, alone: {alone}");
+            }
+        }
+    }
+}
