@@ -7,12 +7,14 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 11] = [
+const ALLOWED: [&str; 13] = [
     "strategy",
     "executions",
     "time",
     "seed",
     "workers",
+    "deviations",
+    "resume",
     "steps",
     "stack_size",
     "spurious_wakeups",

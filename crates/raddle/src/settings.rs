@@ -397,6 +397,15 @@ mod tests {
         }
     }
 
+    /// What the compiler says of a setting that there is not lists those of the attribute.
+    #[test]
+    fn the_attribute_takes_every_setting_that_makes_sense_for_a_test() {
+        let listed = include_str!("../tests/ui/unknown_setting.stderr");
+        for setting in TABLE.iter().filter(|setting| !matches!(setting.name, "replay" | "out")) {
+            assert!(listed.contains(&format!(" {}", setting.name)), "{}", setting.name);
+        }
+    }
+
     #[test]
     fn a_budget_replaces_the_whole_budget() {
         let mut code = Settings::default();

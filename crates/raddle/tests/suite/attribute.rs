@@ -30,6 +30,12 @@ fn everything_can_be_set() {
     assert!(thread::spawn(|| panic!("left to whoever joins")).join().is_err());
 }
 
+#[raddle::test(strategy = "dpor", deviations = 2, resume = false)]
+fn a_systematic_search_can_be_bounded() {
+    let t = thread::spawn(thread::yield_now);
+    t.join().unwrap();
+}
+
 #[raddle::test]
 #[should_panic(expected = "left: 1")]
 fn a_failing_test_panics_with_what_the_program_said() {
