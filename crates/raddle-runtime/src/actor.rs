@@ -29,7 +29,7 @@ mod rules;
 mod stage;
 mod system;
 mod task;
-mod watch;
+pub(crate) mod watch;
 
 pub use self::address::Address;
 pub(crate) use self::address::{Roster, Route, Who};
