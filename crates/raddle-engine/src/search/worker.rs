@@ -44,6 +44,8 @@ pub struct Seat<'s> {
     trace: Trace,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
+    /// What comes after an execution and has not been done.
+    due: Due,
     /// When to tell how far the search has come; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
 }
@@ -70,6 +72,15 @@ struct Chosen {
     alternatives: u32,
     /// What the point looked like, where that is watched.
     looks: u64,
+}
+
+/// What is still to be done after an execution; all of it at once but where workers are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    All,
+    Little,
+    News,
+    Needs,
 }
 
 /// Whether a search is over.
@@ -112,6 +123,7 @@ impl<'s> Seat<'s> {
             path: Vec::new(),
             trace: Trace::default(),
             next_look: (0, 0),
+            due: Due::All,
             pace: None,
         }
     }
@@ -148,9 +160,22 @@ impl<'s> Seat<'s> {
         }
     }
 
-    /// Runs at most one execution, and does not wait for others: for tests that play several workers on one thread.
+    /// Does the next little thing and does not wait for others, so that whatever can come between two of them can: for tests that
+    /// play several workers on one thread.
     #[doc(hidden)]
     pub fn work_a_little<P: Program>(&mut self, program: &mut P) -> Option<Status> {
+        match mem::replace(&mut self.due, Due::Little) {
+            Due::News => {
+                self.tell_news();
+                self.due = Due::Needs;
+                return None;
+            }
+            Due::Needs => {
+                self.see_needs();
+                return None;
+            }
+            Due::All | Due::Little => {}
+        }
         let board = &self.search.board;
         if self.job.is_none() {
             board.give_back(mem::take(&mut self.allowed));
@@ -160,6 +185,7 @@ impl<'s> Seat<'s> {
                         board.hungry(-1);
                     }
                     self.take_up(job);
+                    return None;
                 }
                 Taken::NotNow => {
                     if !mem::replace(&mut self.waits, true) {
@@ -266,7 +292,12 @@ impl<'s> Seat<'s> {
         drop(system);
         self.done += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
-        self.look_up();
+        if self.due == Due::Little {
+            self.due = Due::News;
+        } else {
+            self.tell_news();
+            self.see_needs();
+        }
     }
 
     /// Whether the execution only failed because it met that of another worker at something that outlives both. Then what was
@@ -300,8 +331,8 @@ impl<'s> Seat<'s> {
         Found { failure, script, after, number, stage: self.stage, remark: None, probe: false }
     }
 
-    /// Sees, after an execution, what others need.
-    fn look_up(&mut self) {
+    /// Tells, after an execution, what it means for others.
+    fn tell_news(&mut self) {
         let search = self.search;
         if search.workers > 1 {
             self.call_others_if_long();
@@ -312,6 +343,11 @@ impl<'s> Seat<'s> {
                 }
             }
         }
+    }
+
+    /// Sees, after an execution, what others need.
+    fn see_needs(&mut self) {
+        let search = self.search;
         if self.tally.found.is_some() && !search.limits.keep_going {
             self.commit(Given::Nothing);
         }

@@ -26,7 +26,8 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
     let mut seats = vec![Some(search.seat(&mut *first))];
     let mut rng = Rng::new(turns);
     for turn in 0.. {
-        if turn == alone + 5 {
+        // An execution takes three turns, and so does taking up a piece at most.
+        if turn == 3 * (alone + 5) {
             seats.extend((1..workers).map(|_| search.join()));
         }
         let at = rng.below(seats.len() as u32) as usize;

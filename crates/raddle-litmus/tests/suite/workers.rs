@@ -31,6 +31,9 @@ pub(crate) struct Play {
     pub(crate) lost: u32,
 }
 
+/// How many turns the first worker has before the others come, at most: what one alone has done is shared late then.
+const ALONE: u32 = 300;
+
 /// The same strategy for one more worker.
 fn copy(first: &mut dyn Strategy) -> Box<dyn Strategy> {
     match first.sharing() {
@@ -67,8 +70,10 @@ pub(crate) fn play_within<P: system::Program>(
     };
     let mut fresh = || Some(search.seat_of(copy(&mut *first)));
     let mut seats: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
+    let mut alone = rng.below(2) * rng.below(ALONE);
     while seats.iter().any(Option::is_some) {
-        let turn = rng.below(play.workers as u32) as usize;
+        let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(play.workers as u32) as usize };
+        alone = alone.saturating_sub(1);
         let Some(seat) = &mut seats[turn] else { continue };
         if seat.work_a_little(program) == Some(Status::Over) {
             seats[turn] = None;

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
 use raddle_engine::outcome::Outcome;
-use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
@@ -18,6 +17,8 @@ use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Barrier, Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+
+use crate::shared_reduction;
 
 /// A strategy that notes every failure.
 struct Noting<S> {
@@ -73,8 +74,8 @@ impl<S: Strategy> Strategy for Noting<S> {
     }
 }
 
-type Results = BTreeSet<Vec<usize>>;
-type Body = Arc<dyn Fn() -> Vec<usize> + Send + Sync>;
+pub(crate) type Results = BTreeSet<Vec<usize>>;
+pub(crate) type Body = Arc<dyn Fn() -> Vec<usize> + Send + Sync>;
 
 /// What a search reached.
 struct Reached {
@@ -98,7 +99,7 @@ fn reach(strategy: impl Strategy, body: &Body, most: u64) -> Reached {
 }
 
 /// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.
-fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
+pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
     let all = reach(Exhaustive::depth_first(), body, most);
     if all.report.ended == Ended::BudgetSpent {
         return (false, None);
@@ -122,7 +123,28 @@ fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
-    (true, fault_by_preemptions(body, &all))
+    let fault = fault_by_several(body, &all).or_else(|| fault_by_preemptions(body, &all));
+    (true, fault)
+}
+
+/// Several workers: what one alone reaches.
+fn fault_by_several(body: &Body, all: &Reached) -> Option<String> {
+    let alone = reach(Dpor::optimal(), body, 2 * all.report.executions).report;
+    for seed in 0..3 {
+        let body = body.clone();
+        let (mut program, results) = shared_reduction::program(Arc::new(move || body()));
+        let report = shared_reduction::play(seed, 3, &mut program);
+        let results: Results = results.lock().unwrap().keys().cloned().collect();
+        let counts = (alone.executions, report.executions, report.pruned);
+        if results != all.results {
+            let lost: Vec<_> = all.results.difference(&results).take(3).collect();
+            return Some(format!("several workers, seed {seed}: {counts:?}: without {lost:?}"));
+        }
+        if (report.executions, report.failing) != (alone.executions, alone.failing) && alone.irreducible == 0 {
+            return Some(format!("several workers, seed {seed}: {counts:?}, one alone {alone:?}"));
+        }
+    }
+    None
 }
 
 /// Few preemptions first: without its cache each order once, with it no more of them.
@@ -446,222 +468,6 @@ fn barriers_scopes_and_choices() {
         seen.push(x.load(SeqCst));
         seen
     });
-}
-
-/// One operation of a generated thread.
-#[derive(Clone, Copy, Debug)]
-enum Op {
-    Load(usize),
-    Store(usize, usize),
-    Cas(usize, usize, usize),
-    CasWeak(usize, usize, usize),
-    Lock(usize),
-    Unlock(usize),
-    TryLock(usize),
-    Read,
-    Write,
-    TryWrite,
-    EndRw,
-    Wait(bool),
-    Notify(bool),
-    Park(bool),
-    Unpark(usize),
-    Send(usize),
-    TryRecv,
-    Recv,
-    RecvTimeout,
-    Choose,
-    Sleep(u64),
-    Panic,
-}
-
-struct Shared {
-    variables: [AtomicUsize; 2],
-    locks: [Mutex<usize>; 2],
-    rw: RwLock<usize>,
-    gate: (Mutex<usize>, Condvar),
-    sender: mpsc::Sender<usize>,
-    receiver: Mutex<mpsc::Receiver<usize>>,
-    handles: Mutex<Vec<thread::Thread>>,
-}
-
-fn generate(seed: u64) -> Vec<Vec<Op>> {
-    let mut rng = Rng::new(seed);
-    let threads = 2 + rng.below(2) as usize;
-    // Each program has a few kinds of operations, so that two of a kind meet.
-    let kinds: Vec<u32> = (0..3).map(|_| rng.below(14)).collect();
-    let mut thread = |_| {
-        let mut ops = Vec::new();
-        for _ in 0..2 + rng.below(2) {
-            let (v, k) = (rng.below(2) as usize, 1 + rng.below(2) as usize);
-            match kinds[rng.below(3) as usize] {
-                0 => ops.push(Op::Load(v)),
-                1 => ops.push(Op::Store(v, k)),
-                2 => ops.push(Op::Cas(v, k - 1, k)),
-                3 => ops.extend([Op::Lock(v), Op::Unlock(v)]),
-                4 => ops.extend([Op::TryLock(v), Op::Unlock(v)]),
-                5 => ops.extend([[Op::Read, Op::Write, Op::TryWrite][rng.below(3) as usize], Op::EndRw]),
-                6 => ops.push(
-                    [Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize],
-                ),
-                7 => ops.push([Op::Park(false), Op::Park(true), Op::Unpark(0), Op::Unpark(1)][rng.below(4) as usize]),
-                8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
-                9 => ops.push(Op::Choose),
-                10 => ops.push(Op::Sleep(5 * k as u64)),
-                11 => ops.push(Op::Panic),
-                12 => ops.push(Op::CasWeak(v, k - 1, k)),
-                _ => ops.push([Op::Send(k), Op::RecvTimeout, Op::Sleep(5 * k as u64)][rng.below(3) as usize]),
-            }
-        }
-        ops
-    };
-    (0..threads).map(&mut thread).collect()
-}
-
-fn run_thread(me: usize, ops: &[Op], shared: &Shared) -> usize {
-    let mut seen = 1;
-    let mut note = |value: usize| seen = seen * 4 + value % 4;
-    let mut guards: [Option<_>; 2] = [None, None];
-    let (mut reading, mut writing) = (None, None);
-    for op in ops {
-        match *op {
-            Op::Load(v) => note(shared.variables[v].load(SeqCst)),
-            Op::Store(v, k) => shared.variables[v].store(k, SeqCst),
-            Op::Cas(v, from, to) => {
-                note(usize::from(shared.variables[v].compare_exchange(from, to, SeqCst, SeqCst).is_ok()));
-            }
-            Op::CasWeak(v, from, to) => {
-                note(usize::from(shared.variables[v].compare_exchange_weak(from, to, SeqCst, SeqCst).is_ok()));
-            }
-            Op::Lock(v) if guards[v].is_none() => {
-                let mut guard = shared.locks[v].lock().unwrap();
-                *guard += 1;
-                note(*guard);
-                guards[v] = Some(guard);
-            }
-            Op::TryLock(v) if guards[v].is_none() => {
-                guards[v] = shared.locks[v].try_lock().ok();
-                note(usize::from(guards[v].is_some()));
-            }
-            Op::Lock(_) | Op::TryLock(_) => {}
-            Op::Unlock(v) => guards[v] = None,
-            Op::Read => {
-                let guard = shared.rw.read().unwrap();
-                note(*guard);
-                reading = Some(guard);
-            }
-            Op::Write => {
-                let mut guard = shared.rw.write().unwrap();
-                *guard = me;
-                writing = Some(guard);
-            }
-            Op::TryWrite => {
-                writing = shared.rw.try_write().ok();
-                note(usize::from(writing.is_some()));
-            }
-            Op::EndRw => (reading, writing) = (None, None),
-            Op::Wait(timed) => {
-                let guard = shared.gate.0.lock().unwrap();
-                if timed {
-                    let (_, timeout) = shared.gate.1.wait_timeout(guard, Duration::from_millis(7)).unwrap();
-                    note(usize::from(timeout.timed_out()));
-                } else {
-                    note(*shared.gate.1.wait(guard).unwrap());
-                }
-            }
-            Op::Notify(all) => {
-                *shared.gate.0.lock().unwrap() += 1;
-                if all { shared.gate.1.notify_all() } else { shared.gate.1.notify_one() }
-            }
-            Op::Park(timed) => {
-                if timed {
-                    thread::park_timeout(Duration::from_millis(7))
-                } else {
-                    thread::park()
-                }
-            }
-            Op::Unpark(v) => {
-                let handle = shared.handles.lock().unwrap().get(v).cloned();
-                if let Some(handle) = handle {
-                    handle.unpark();
-                }
-            }
-            Op::Send(k) => shared.sender.send(k).unwrap(),
-            Op::TryRecv => note(shared.receiver.lock().unwrap().try_recv().unwrap_or(3)),
-            Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
-            Op::RecvTimeout => {
-                let receiver = shared.receiver.lock().unwrap();
-                note(receiver.recv_timeout(Duration::from_millis(7)).unwrap_or(3));
-            }
-            Op::Choose => note(choose(2)),
-            Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
-            Op::Panic => {
-                let x = shared.variables[0].load(SeqCst);
-                assert!(x != 1, "{me} found 1");
-            }
-        }
-    }
-    let _ = (reading, writing);
-    seen
-}
-
-fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
-    let (sender, receiver) = mpsc::channel();
-    let shared = Arc::new(Shared {
-        variables: Default::default(),
-        locks: [Mutex::new(0), Mutex::new(0)],
-        rw: RwLock::new(0),
-        gate: (Mutex::new(0), Condvar::new()),
-        sender,
-        receiver: Mutex::new(receiver),
-        handles: Mutex::new(Vec::new()),
-    });
-    let mut threads = Vec::new();
-    for (me, ops) in program.into_iter().enumerate() {
-        let shared = shared.clone();
-        threads.push(thread::spawn(move || run_thread(me, &ops, &shared)));
-    }
-    let unparks = threads.iter().map(|t| t.thread().clone()).collect();
-    *shared.handles.lock().unwrap() = unparks;
-    let mut seen: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
-    seen.extend(shared.variables.iter().map(|v| v.load(SeqCst)));
-    seen
-}
-
-fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
-    let (mut compared, mut wrong) = (0, 0);
-    let mut first: Option<String> = None;
-    let mut smallest = usize::MAX;
-    for seed in seeds {
-        let program = generate(seed);
-        let text = format!("{program:?}");
-        let body: Body = Arc::new(move || generated(program.clone()));
-        let (done, fault) = fault(&body, most);
-        compared += u64::from(done);
-        if let Some(fault) = fault {
-            wrong += 1;
-            if text.len() < smallest {
-                smallest = text.len();
-                first = Some(format!("{seed}: {fault}\n{text}"));
-            }
-        }
-    }
-    assert!(first.is_none(), "{wrong} of {compared} wrong; the shortest: {}", first.unwrap_or_default());
-    compared
-}
-
-#[test]
-fn generated_programs() {
-    let compared = fuzz(0..300, 2_000);
-    assert!(compared >= 100, "only {compared} were small enough");
-}
-
-#[test]
-#[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
-fn many_generated_programs() {
-    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
-    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
-    fuzz(from..from + count, 20_000);
 }
 
 #[test]

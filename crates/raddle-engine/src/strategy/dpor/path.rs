@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::wakeup::{Branch, Item, Touches};
+use super::wakeup::{Branch, Item, Open, Touches};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label, Touch, merge};
@@ -146,6 +146,13 @@ impl Node {
     pub fn would_add(&self, (task, label): (TaskId, Label)) -> bool {
         let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
         !planned && !self.is_asleep((task, label), true)
+    }
+
+    /// If something that was begun here is still being run, what sleeps is not to be relied on: see [`Trunk`](super::Trunk).
+    pub fn rely_on_nothing_unless_done(&mut self) {
+        if self.sleep[self.asleep..].iter().any(|item| item.open != Open::No) {
+            self.sleep.iter_mut().for_each(|item| item.open = Open::Still);
+        }
     }
 
     /// How many have been run from here, apart from what is being run.

@@ -7,7 +7,8 @@
 //! belongs to exactly one child, whoever runs it and whenever.
 //!
 //! What sleeps is still being run, maybe, so a plan is dropped because of it only if it surely belongs to it; some executions are
-//! given up that one worker alone would not have begun.
+//! given up that one worker alone would not have begun. The same holds for all else that sleeps where a sibling is still being run:
+//! what is done may have left its plans to that sibling, and what the sibling makes of them comes too late for those begun since.
 //!
 //! What the first event of a child touches is known once it has been run, or, if it asks for a value, once all its values have. Until then nothing else is handed out at its node,
 //! and plans for the node are held back, for what sleeps there decides about both.
@@ -137,7 +138,9 @@ impl Trunk {
             } else if let Some(beyond) = shared.node.take_next(true, widely) {
                 shared.below += 1;
                 shared.waits = true;
-                let path = self.path(place);
+                let mut path = self.path(place);
+                let node = path.last_mut().expect("raddle bug: a shared node without a path");
+                node.rely_on_nothing_unless_done();
                 return Some((place, Subtree { frozen: path.len(), path, beyond, fresh: true }));
             }
             self.close_if_done(place);

@@ -1,0 +1,245 @@
+//! Generated threads with everything that they can do, on which reduction has to reach what the search of all orders reaches.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_engine::rng::Rng;
+use raddle_runtime::choice::choose;
+use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle_runtime::sync::{Condvar, Mutex, RwLock, mpsc};
+use raddle_runtime::thread;
+
+use crate::reduction::{Body, fault};
+
+/// One operation of a generated thread.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Load(usize),
+    Store(usize, usize),
+    Cas(usize, usize, usize),
+    CasWeak(usize, usize, usize),
+    Lock(usize),
+    Unlock(usize),
+    TryLock(usize),
+    Read,
+    Write,
+    TryWrite,
+    EndRw,
+    Wait(bool),
+    Notify(bool),
+    Park(bool),
+    Unpark(usize),
+    Send(usize),
+    TryRecv,
+    Recv,
+    RecvTimeout,
+    Choose,
+    Sleep(u64),
+    Panic,
+    /// At a cell that depends on what was seen.
+    Cell(usize),
+    /// A thread that is started here.
+    Start(usize),
+}
+
+struct Shared {
+    variables: [AtomicUsize; 2],
+    cells: [AtomicUsize; 5],
+    locks: [Mutex<usize>; 2],
+    rw: RwLock<usize>,
+    gate: (Mutex<usize>, Condvar),
+    sender: mpsc::Sender<usize>,
+    receiver: Mutex<mpsc::Receiver<usize>>,
+    handles: Mutex<Vec<thread::Thread>>,
+}
+
+fn generate(seed: u64) -> Vec<Vec<Op>> {
+    let mut rng = Rng::new(seed);
+    let threads = 2 + rng.below(2) as usize;
+    // Each program has a few kinds of operations, so that two of a kind meet.
+    let kinds: Vec<u32> = (0..3).map(|_| rng.below(16)).collect();
+    let mut thread = |_| {
+        let mut ops = Vec::new();
+        for _ in 0..2 + rng.below(2) {
+            let (v, k) = (rng.below(2) as usize, 1 + rng.below(2) as usize);
+            match kinds[rng.below(3) as usize] {
+                0 => ops.push(Op::Load(v)),
+                1 => ops.push(Op::Store(v, k)),
+                2 => ops.push(Op::Cas(v, k - 1, k)),
+                3 => ops.extend([Op::Lock(v), Op::Unlock(v)]),
+                4 => ops.extend([Op::TryLock(v), Op::Unlock(v)]),
+                5 => ops.extend([[Op::Read, Op::Write, Op::TryWrite][rng.below(3) as usize], Op::EndRw]),
+                6 => ops.push(
+                    [Op::Wait(false), Op::Wait(true), Op::Notify(false), Op::Notify(true)][rng.below(4) as usize],
+                ),
+                7 => ops.push([Op::Park(false), Op::Park(true), Op::Unpark(0), Op::Unpark(1)][rng.below(4) as usize]),
+                8 => ops.push([Op::Send(k), Op::TryRecv, Op::Recv][rng.below(3) as usize]),
+                9 => ops.push(Op::Choose),
+                10 => ops.push(Op::Sleep(5 * k as u64)),
+                11 => ops.push(Op::Panic),
+                12 => ops.push(Op::CasWeak(v, k - 1, k)),
+                14 => ops.push(Op::Cell(v)),
+                15 => ops.push(Op::Start(v)),
+                _ => ops.push([Op::Send(k), Op::RecvTimeout, Op::Sleep(5 * k as u64)][rng.below(3) as usize]),
+            }
+        }
+        ops
+    };
+    (0..threads).map(&mut thread).collect()
+}
+
+fn run_thread(me: usize, ops: &[Op], shared: &Arc<Shared>) -> usize {
+    let seen = Cell::new(1);
+    let note = |value: usize| seen.set(seen.get() * 4 + value % 4);
+    let mut children = Vec::new();
+    let mut guards: [Option<_>; 2] = [None, None];
+    let (mut reading, mut writing) = (None, None);
+    for op in ops {
+        match *op {
+            Op::Load(v) => note(shared.variables[v].load(SeqCst)),
+            Op::Store(v, k) => shared.variables[v].store(k, SeqCst),
+            Op::Cas(v, from, to) => {
+                note(usize::from(shared.variables[v].compare_exchange(from, to, SeqCst, SeqCst).is_ok()));
+            }
+            Op::CasWeak(v, from, to) => {
+                note(usize::from(shared.variables[v].compare_exchange_weak(from, to, SeqCst, SeqCst).is_ok()));
+            }
+            Op::Lock(v) if guards[v].is_none() => {
+                let mut guard = shared.locks[v].lock().unwrap();
+                *guard += 1;
+                note(*guard);
+                guards[v] = Some(guard);
+            }
+            Op::TryLock(v) if guards[v].is_none() => {
+                guards[v] = shared.locks[v].try_lock().ok();
+                note(usize::from(guards[v].is_some()));
+            }
+            Op::Lock(_) | Op::TryLock(_) => {}
+            Op::Unlock(v) => guards[v] = None,
+            Op::Read => {
+                let guard = shared.rw.read().unwrap();
+                note(*guard);
+                reading = Some(guard);
+            }
+            Op::Write => {
+                let mut guard = shared.rw.write().unwrap();
+                *guard = me;
+                writing = Some(guard);
+            }
+            Op::TryWrite => {
+                writing = shared.rw.try_write().ok();
+                note(usize::from(writing.is_some()));
+            }
+            Op::EndRw => (reading, writing) = (None, None),
+            Op::Wait(timed) => {
+                let guard = shared.gate.0.lock().unwrap();
+                if timed {
+                    let (_, timeout) = shared.gate.1.wait_timeout(guard, Duration::from_millis(7)).unwrap();
+                    note(usize::from(timeout.timed_out()));
+                } else {
+                    note(*shared.gate.1.wait(guard).unwrap());
+                }
+            }
+            Op::Notify(all) => {
+                *shared.gate.0.lock().unwrap() += 1;
+                if all { shared.gate.1.notify_all() } else { shared.gate.1.notify_one() }
+            }
+            Op::Park(timed) => {
+                if timed {
+                    thread::park_timeout(Duration::from_millis(7))
+                } else {
+                    thread::park()
+                }
+            }
+            Op::Unpark(v) => {
+                let handle = shared.handles.lock().unwrap().get(v).cloned();
+                if let Some(handle) = handle {
+                    handle.unpark();
+                }
+            }
+            Op::Send(k) => shared.sender.send(k).unwrap(),
+            Op::TryRecv => note(shared.receiver.lock().unwrap().try_recv().unwrap_or(3)),
+            Op::Recv => note(shared.receiver.lock().unwrap().recv().unwrap_or(3)),
+            Op::RecvTimeout => {
+                let receiver = shared.receiver.lock().unwrap();
+                note(receiver.recv_timeout(Duration::from_millis(7)).unwrap_or(3));
+            }
+            Op::Choose => note(choose(2)),
+            Op::Sleep(milliseconds) => thread::sleep(Duration::from_millis(milliseconds)),
+            Op::Panic => {
+                let x = shared.variables[0].load(SeqCst);
+                assert!(x != 1, "{me} found 1");
+            }
+            Op::Cell(k) => note(shared.cells[(seen.get() + k) % 5].fetch_add(1, SeqCst)),
+            Op::Start(v) => {
+                let shared = shared.clone();
+                let child = move || shared.variables[v].swap(me, SeqCst) + 2 * shared.cells[4 - v].fetch_add(1, SeqCst);
+                children.push(thread::spawn(child));
+            }
+        }
+    }
+    children.into_iter().for_each(|child| note(child.join().unwrap()));
+    let _ = (reading, writing);
+    seen.get()
+}
+
+fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
+    let (sender, receiver) = mpsc::channel();
+    let shared = Arc::new(Shared {
+        variables: Default::default(),
+        cells: Default::default(),
+        locks: [Mutex::new(0), Mutex::new(0)],
+        rw: RwLock::new(0),
+        gate: (Mutex::new(0), Condvar::new()),
+        sender,
+        receiver: Mutex::new(receiver),
+        handles: Mutex::new(Vec::new()),
+    });
+    let mut threads = Vec::new();
+    for (me, ops) in program.into_iter().enumerate() {
+        let shared = shared.clone();
+        threads.push(thread::spawn(move || run_thread(me, &ops, &shared)));
+    }
+    let unparks = threads.iter().map(|t| t.thread().clone()).collect();
+    *shared.handles.lock().unwrap() = unparks;
+    let mut seen: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    seen.extend(shared.variables.iter().map(|v| v.load(SeqCst)));
+    seen
+}
+
+fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
+    let (mut compared, mut wrong) = (0, 0);
+    let mut first: Option<String> = None;
+    let mut smallest = usize::MAX;
+    for seed in seeds {
+        let program = generate(seed);
+        let text = format!("{program:?}");
+        let body: Body = Arc::new(move || generated(program.clone()));
+        let (done, fault) = fault(&body, most);
+        compared += u64::from(done);
+        if let Some(fault) = fault {
+            wrong += 1;
+            if text.len() < smallest {
+                smallest = text.len();
+                first = Some(format!("{seed}: {fault}\n{text}"));
+            }
+        }
+    }
+    assert!(first.is_none(), "{wrong} of {compared} wrong; the shortest: {}", first.unwrap_or_default());
+    compared
+}
+
+#[test]
+fn generated_programs() {
+    let compared = fuzz(0..300, 2_000);
+    assert!(compared >= 100, "only {compared} were small enough");
+}
+
+#[test]
+#[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
+fn many_generated_programs() {
+    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
+    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
+    fuzz(from..from + count, 20_000);
+}
