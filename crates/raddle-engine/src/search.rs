@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Seat, Status};
@@ -118,7 +120,42 @@ pub struct Found {
     pub probe: bool,
 }
 
+/// What can be written down of a [`Found`]: how to come to it, and all that was known of it but the failure itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Known {
+    seed: u64,
+    choices: Vec<Choice>,
+    after: u64,
+    remark: Option<String>,
+    number: Option<u64>,
+    stage: u32,
+    probe: bool,
+}
+
+impl Known {
+    pub fn script(&self) -> Script {
+        Script::Choices { seed: self.seed, choices: self.choices.clone() }
+    }
+
+    pub fn again(self, failure: Failure) -> Found {
+        let script = self.script();
+        let Self { after, remark, number, stage, probe, .. } = self;
+        Found { failure, script, after, remark, number, stage, probe }
+    }
+
+    pub fn is_sound(&self) -> bool {
+        self.after <= Piece::MOST_RUN
+    }
+}
+
 impl Found {
+    pub(crate) fn known(&self) -> Option<Known> {
+        let Self { script, after, number, stage, probe, .. } = self;
+        let Script::Choices { seed, choices } = script.clone() else { return None };
+        let (after, number, stage, probe) = (*after, *number, *stage, *probe);
+        Some(Known { seed, choices, after, remark: self.remark.clone(), number, stage, probe })
+    }
+
     pub(crate) fn choices(&self) -> &[Choice] {
         match &self.script {
             Script::Choices { choices, .. } => choices,
@@ -193,7 +230,11 @@ impl Search {
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
         let (warm_up, alone) = match strategy.sharing() {
             Sharing::Alone => (0, true),
-            Sharing::ByNumber(by_number) => (by_number.warm_up(), false),
+            Sharing::ByNumber(by_number) => {
+                let recalled = remains.learnt.as_ref().is_none_or(|it| by_number.recall(it, remains.next_number()));
+                assert!(recalled, "raddle bug: what is left of a search was not left by this strategy");
+                (by_number.warm_up(), false)
+            }
             Sharing::ByPiece(_) => (0, false),
         };
         let workers = if alone { 1 } else { workers.max(1) };
@@ -298,7 +339,8 @@ impl Search {
     pub fn leave(&self, seats: Vec<Seat<'_>>) -> (Report, Remains) {
         let mut first = seats.into_iter().next();
         first.iter_mut().for_each(Seat::give_up);
-        let remains = self.board.remains();
+        let mut remains = self.board.remains();
+        remains.learnt = first.as_mut().and_then(Seat::learnt);
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, walks, found } =
             remains.total.clone();

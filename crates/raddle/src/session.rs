@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use raddle_engine::board::Remains;
-use raddle_engine::outcome::Failure;
+use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found};
@@ -111,7 +111,7 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let left = self.left.take();
+        let left = self.left.take().map(|left| self.recall_failure(left));
         let teller = self.teller.take();
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, left, teller);
@@ -120,6 +120,20 @@ impl Session {
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));
         report
+    }
+
+    /// Runs the first failing order of earlier sittings again: only how to come to it was written down.
+    fn recall_failure(&mut self, mut left: Remains) -> Remains {
+        let Some(script) = left.failed() else { return left };
+        match self.workers.replay(&script, &self.plan.limits).outcome {
+            Outcome::Failed(failure) => left.failed_again(*failure),
+            Outcome::Completed => self.notes.push(
+                "the first failure of an earlier search did not show again when the same schedule was run once more: the \
+                 program depends on something outside Raddle's control"
+                    .to_owned(),
+            ),
+        }
+        left
     }
 
     /// Keeps what is left for the next sitting.
@@ -197,7 +211,7 @@ fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Option<Remains
         (Some(file), _) => {
             let settings = plan.tree();
             let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
-            return left::read(file, &owner);
+            return left::read(file, &owner, &mut *plan.strategy);
         }
         (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
     };

@@ -8,7 +8,7 @@ use super::remains::{Remains, Waiting};
 use super::state::State;
 use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::piece::Piece;
-use crate::search::Limits;
+use crate::search::{Found, Limits};
 use crate::strategy::Given;
 use crate::strategy::dpor::News;
 
@@ -30,12 +30,13 @@ pub struct Local {
 impl Local {
     /// A board for a search of which this is left.
     pub(crate) fn new(remains: Remains, limits: &Limits, warm_up: u64, workers: usize) -> Self {
+        let failing = remains.total.found.is_some() && !limits.keep_going;
         Self {
             state: Mutex::new(State::new(remains, limits, warm_up)),
             changed: Condvar::new(),
             hungry: AtomicIsize::new(0),
             supply: AtomicIsize::new(0),
-            failing: AtomicBool::new(false),
+            failing: AtomicBool::new(failing),
             stopped: AtomicBool::new(false),
             workers,
             keep_going: limits.keep_going,
@@ -82,7 +83,8 @@ impl Local {
         let pieces = mem::take(queue).into_iter().chain(mem::take(later).into_values().flatten()).collect();
         let (trunk, total) = (mem::take(trunk), mem::take(total));
         let claim = trunk.claim().max(*claim);
-        Remains { pieces, trunk, total, claim }
+        let failed = total.found.as_ref().and_then(Found::known);
+        Remains { pieces, trunk, total, claim, learnt: None, failed }
     }
 }
 

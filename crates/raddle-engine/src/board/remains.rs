@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
-use crate::piece::Piece;
-use crate::strategy::Claim;
-use crate::strategy::dpor::Trunk;
+use crate::outcome::Failure;
+use crate::piece::{Learnt, Piece};
+use crate::replay::Script;
+use crate::search::Known;
+use crate::strategy::dpor::{Subtree, Trunk};
+use crate::strategy::{Claim, Sharing, Strategy};
 
 /// What is left of a search, as data.
 #[derive(Debug, Serialize, Deserialize)]
@@ -14,6 +17,10 @@ pub struct Remains {
     pub(crate) trunk: Trunk,
     pub(crate) total: Tally,
     pub(crate) claim: Claim,
+    /// What the strategy has learnt, where executions go by number.
+    pub(crate) learnt: Option<Learnt>,
+    /// How to come to the failure that would be reported.
+    pub(crate) failed: Option<Known>,
 }
 
 /// A piece that nobody has.
@@ -28,7 +35,7 @@ impl Remains {
     /// A search of which nothing has been done.
     pub(crate) fn of_all(piece: Piece, trunk: Trunk) -> Self {
         let pieces = vec![Waiting { piece, under: None }];
-        Self { pieces, trunk, total: Tally::default(), claim: Claim::Exhausted }
+        Self { pieces, trunk, total: Tally::default(), claim: Claim::Exhausted, learnt: None, failed: None }
     }
 
     /// Whether nothing is left.
@@ -48,10 +55,62 @@ impl Remains {
         &self.total
     }
 
-    /// Whether it can have come from a search: a file may say anything.
+    /// How to come to the failure that an earlier sitting has found, if it found one. Failures themselves cannot be written down:
+    /// who takes up the search runs this, and tells [what comes of it](Self::failed_again).
+    #[must_use]
+    pub fn failed(&self) -> Option<Script> {
+        self.failed.as_ref().map(Known::script)
+    }
+
+    /// The failure of an earlier sitting is this.
+    pub fn failed_again(&mut self, failure: Failure) {
+        self.total.found = self.failed.take().map(|known| known.again(failure));
+    }
+
+    /// Whether it can have come from a search with this strategy: a file may say anything.
+    #[must_use]
+    pub fn fits(&self, strategy: &mut dyn Strategy) -> bool {
+        let pieces = || self.pieces.iter().map(|waiting| &waiting.piece);
+        let kind = match strategy.sharing() {
+            Sharing::Alone => false,
+            Sharing::ByNumber(by_number) => {
+                let numbers = pieces().all(|piece| matches!(piece, Piece::Numbers { .. }));
+                let recalls = |learnt: &Learnt| by_number.recall(learnt, self.next_number());
+                numbers && self.trunk.is_empty() && self.learnt.as_ref().is_some_and(recalls)
+            }
+            Sharing::ByPiece(by_piece) => {
+                let shares = by_piece.takes(&Piece::Reduced(Subtree::default()));
+                pieces().all(|piece| by_piece.takes(piece)) && (shares || self.trunk.is_empty())
+            }
+        };
+        kind && self.is_sound()
+    }
+
+    /// The number of the execution that comes first.
+    pub(crate) fn next_number(&self) -> u64 {
+        let from = |waiting: &Waiting| match waiting.piece {
+            Piece::Numbers { from, .. } => Some(from),
+            _ => None,
+        };
+        self.pieces.iter().filter_map(from).min().unwrap_or(u64::MAX)
+    }
+
+    /// Whether its parts fit together.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        let hangs = |waiting: &Waiting| waiting.under.is_none_or(|place| self.trunk.has(place));
-        self.trunk.is_sound() && self.pieces.iter().all(|waiting| hangs(waiting) && waiting.piece.is_sound())
+        let mut shared = Vec::new();
+        for Waiting { piece, under } in &self.pieces {
+            match (piece, under) {
+                (Piece::Reduced(subtree), Some(place)) => shared.push((*place, subtree)),
+                (Piece::Reduced(subtree), None) if subtree.frozen() > 0 => return false,
+                (_, Some(_)) => return false,
+                (_, None) => {}
+            }
+        }
+        let pieces = self.pieces.iter().all(|waiting| waiting.piece.is_sound());
+        pieces
+            && self.total.is_sound()
+            && self.failed.as_ref().is_none_or(Known::is_sound)
+            && self.trunk.is_sound(&shared)
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct State {
 
 impl State {
     pub fn new(remains: Remains, limits: &Limits, warm_up: u64) -> Self {
-        let Remains { pieces, trunk, total, claim } = remains;
+        let Remains { pieces, trunk, total, claim, .. } = remains;
         let mut state = Self {
             queue: VecDeque::new(),
             stage: pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0),

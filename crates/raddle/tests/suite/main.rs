@@ -9,4 +9,5 @@ mod proofs;
 mod replay;
 mod reports;
 mod settings;
+mod sittings;
 mod workers;

@@ -227,7 +227,7 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
         "raddle: the search cannot be taken up again: round-robin keeps nothing that could be written down"
     );
     for (broken, why) in [
-        (written.replace("\"format\":1", "\"format\":7"), "has format 7 and not 1"),
+        (written.replace("\"format\":2", "\"format\":7"), "has format 7 and not 2"),
         (written[..written.len() / 2].to_owned(), "is broken"),
         (written.replace("\"program\":", "\"program\":0,\"was\":"), "was left by another build of the test"),
         (written.replace("\"choice\":0", "\"choice\":9"), "it is not what was written"),
