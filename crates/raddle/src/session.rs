@@ -12,12 +12,13 @@ use raddle_engine::strategy::Sharing;
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
+use crate::interrupt::Watch;
 use crate::left::{self, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
 use crate::settings::{Plan, SettingError};
-use crate::workers::{Body, Workers};
+use crate::workers::{Body, From, Workers};
 
 /// One run of one test.
 pub(crate) struct Session {
@@ -113,9 +114,15 @@ impl Session {
     fn search(&mut self) -> Report {
         let left = self.left.take().map(|left| self.recall_failure(left));
         let teller = self.teller.take();
+        let watch = if self.plan.resume { Watch::new() } else { None };
+        let from = From { left, stop: watch.as_ref().map(Watch::stop) };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
-        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, left, teller);
+        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
+        if watch.as_ref().is_some_and(Watch::told_to_end) {
+            Teller::last_words(&self.test.path, self.notes.last());
+        }
+        drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));

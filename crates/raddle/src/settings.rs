@@ -11,7 +11,7 @@ use raddle_engine::search::Limits;
 use raddle_runtime::threads;
 
 use crate::environment::Environment;
-use crate::strategy::Strategy;
+use crate::strategy::{Bound, Strategy, Unit};
 use crate::strategy_name::{self, Named};
 
 /// A setting that makes no sense. A wrong setting is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics
@@ -302,7 +302,7 @@ impl Plan {
             if !strategy.bound_deviations(most) {
                 return Err(SettingError::NoDeviations { strategy: strategy.name() });
             }
-            label = format!("{label}, up to {most} deviations");
+            label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
         }
         let systematic =
             matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");

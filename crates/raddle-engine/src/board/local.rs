@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::remains::{Remains, Waiting};
 use super::state::State;
@@ -22,7 +22,8 @@ pub struct Local {
     supply: AtomicIsize,
     /// A failure was found, and the search is not to go on after one.
     failing: AtomicBool,
-    stopped: AtomicBool,
+    /// Shared with whoever may stop the search from outside.
+    pub(crate) stopped: Arc<AtomicBool>,
     workers: usize,
     keep_going: bool,
 }
@@ -37,7 +38,7 @@ impl Local {
             hungry: AtomicIsize::new(0),
             supply: AtomicIsize::new(0),
             failing: AtomicBool::new(failing),
-            stopped: AtomicBool::new(false),
+            stopped: Arc::default(),
             workers,
             keep_going: limits.keep_going,
         }

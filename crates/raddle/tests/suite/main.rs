@@ -3,6 +3,7 @@
 mod attribute;
 mod compile;
 mod failures;
+mod interrupted;
 mod kept;
 mod programs;
 mod proofs;

@@ -139,7 +139,7 @@ fn the_time_ends_a_search() {
     let report = Explorer::new().strategy("exhaustive").time(Duration::from_millis(50)).run(forever);
     assert!(!report.failed() && !report.verified(), "{report}");
     let line = report.verdict_line();
-    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (a sample: exhaustive)"), "{report}");
+    assert!(line.contains(" of ≈ ") && line.ends_with(" %) (stopped early: exhaustive)"), "{report}");
 }
 
 #[test]
@@ -163,8 +163,10 @@ fn no_end() {
 #[test]
 fn deviations_are_bounded_where_that_makes_sense() {
     let bounded = |strategy: &str, most| Explorer::new().strategy(strategy).deviations(most).run(no_end).verdict_line();
-    assert_eq!(bounded("exhaustive", 0), "no failure with up to 0 deviations (all 1 order)");
+    assert_eq!(bounded("exhaustive", 0), "no failure with up to 0 deviations (the 1 order there is)");
     assert!(bounded("exhaustive", 2).starts_with("no failure with up to 2 deviations (all "));
+    let stopped = Explorer::new().strategy("exhaustive").deviations(1).executions(3).run(no_end).verdict_line();
+    assert!(stopped.ends_with(" (stopped early: exhaustive, up to 1 deviation)"), "{stopped}");
     let error = std::panic::catch_unwind(|| bounded("random", 1)).expect_err("random has no first order to stray from");
     let error = error.downcast_ref::<String>().expect("a message");
     assert_eq!(error, "raddle: deviations can be bounded under exhaustive and dpor, not under random");
