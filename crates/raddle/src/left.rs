@@ -43,25 +43,33 @@ struct Version {
     format: u32,
 }
 
-/// What an earlier search of this test left; `None` if it left nothing.
-pub(crate) fn read(
-    file: &Path,
-    owner: &Owner<'_>,
-    strategy: &mut dyn Strategy,
-) -> Result<Option<Remains>, SettingError> {
+/// What an earlier search of this test left.
+pub(crate) enum Left {
+    /// Nothing.
+    Nothing,
+    /// This.
+    Remains(Box<Remains>),
+    /// Something, but by another build of the test: to what this one does it means nothing.
+    ByAnotherBuild,
+}
+
+/// What an earlier search of this test left.
+pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, SettingError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Left::Nothing);
+        }
         Err(error) => return Err(refused(file, &format!("cannot be read ({error})"))),
     };
-    understood(&text, owner, strategy).map(Some).map_err(|why| refused(file, &why))
+    understood(&text, owner, strategy).map_err(|why| refused(file, &why))
 }
 
 fn refused(file: &Path, why: &str) -> SettingError {
     SettingError::Resume { why: format!("{} {why}; delete it to begin again", file.display()) }
 }
 
-fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Remains, String> {
+fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, String> {
     let broken = |error: serde_json::Error| format!("is broken ({error})");
     let (head, remains) = text.trim_end().split_once('\n').ok_or("is broken (it has no second line)")?;
     let Version { format } = serde_json::from_str(head).map_err(broken)?;
@@ -79,13 +87,17 @@ fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Res
         return Err(format!("was left with the settings {} and not with {}", head.settings, owner.settings));
     }
     if head.program != program() {
-        return Err("was left by another build of the test".to_owned());
+        return Ok(Left::ByAnotherBuild);
     }
     if head.sum != sum(remains.as_bytes()) {
         return Err("is broken (it is not what was written)".to_owned());
     }
     let remains: Remains = serde_json::from_str(remains).map_err(broken)?;
-    if remains.fits(strategy) { Ok(remains) } else { Err("is broken (its parts do not fit together)".to_owned()) }
+    if remains.fits(strategy) {
+        Ok(Left::Remains(Box::new(remains)))
+    } else {
+        Err("is broken (its parts do not fit together)".to_owned())
+    }
 }
 
 /// Keeps what is left, or takes the file away if nothing is; what is wrong, if anything.

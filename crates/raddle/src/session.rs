@@ -13,7 +13,7 @@ use raddle_engine::strategy::Sharing;
 use crate::explorer::Test;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
-use crate::left::{self, Owner};
+use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
@@ -37,8 +37,20 @@ impl Session {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        let left = if plan.resume && plan.replay.is_none() { take_up(&test, &mut plan, &files)? } else { None };
-        Ok(Self { plan, test, workers, files, notes: Vec::new(), teller: teller.map(Arc::new), left })
+        let resumes = plan.resume && plan.replay.is_none();
+        let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
+        let mut notes = Vec::new();
+        let left = match left {
+            Left::Nothing => None,
+            Left::Remains(remains) => Some(*remains),
+            Left::ByAnotherBuild => {
+                notes.push(
+                    "the test was built anew since a search of it was stopped, so this one began again".to_owned(),
+                );
+                None
+            }
+        };
+        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left })
     }
 
     pub(crate) fn run(mut self) -> Report {
@@ -212,7 +224,7 @@ impl Session {
 }
 
 /// What an earlier search of this test left.
-fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Option<Remains>, SettingError> {
+fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingError> {
     let why = match (&files.left, plan.strategy.sharing()) {
         (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
         (Some(file), _) => {
