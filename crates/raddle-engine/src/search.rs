@@ -3,6 +3,7 @@
 //! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
 //! [`Seat`] and works from there, on a thread of its own, until the search is over.
 
+mod found;
 mod progress;
 mod worker;
 
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
+pub use self::found::Found;
+pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Seat, Status};
@@ -19,10 +20,9 @@ use crate::board::{Local, Remains, Tally};
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
-use crate::replay::Script;
 use crate::strategy::dpor::Trunk;
 use crate::strategy::{Bound, Claim, Sharing, Strategy};
-use crate::system::{Choice, Program, System};
+use crate::system::{Program, System};
 use crate::trace::Trace;
 
 /// How far a search may go.
@@ -100,69 +100,6 @@ impl Report {
     #[must_use]
     pub fn verified(&self) -> bool {
         self.found.is_none() && self.executions > 0 && self.ended == Ended::Done(Claim::Exhausted)
-    }
-}
-
-/// A failure, and how to get it again.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// What went wrong.
-    pub failure: Failure,
-    /// The decisions that lead to it, to be [replayed](crate::replay::replay).
-    pub script: Script,
-    /// After how many executions, itself included.
-    pub after: u64,
-    /// What the strategy has to say of it.
-    pub remark: Option<String>,
-    /// Its number, where executions have one.
-    pub number: Option<u64>,
-    /// The [stage](Piece::stage) that it was found in.
-    pub stage: u32,
-    /// A probe found it, whose place is nowhere in the order of the search.
-    pub probe: bool,
-}
-
-/// What can be written down of a [`Found`]: how to come to it, and all that was known of it but the failure itself.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Known {
-    seed: u64,
-    choices: Vec<Choice>,
-    after: u64,
-    remark: Option<String>,
-    number: Option<u64>,
-    stage: u32,
-    probe: bool,
-}
-
-impl Known {
-    pub fn script(&self) -> Script {
-        Script::Choices { seed: self.seed, choices: self.choices.clone() }
-    }
-
-    pub fn again(self, failure: Failure) -> Found {
-        let script = self.script();
-        let Self { after, remark, number, stage, probe, .. } = self;
-        Found { failure, script, after, remark, number, stage, probe }
-    }
-
-    pub fn is_sound(&self) -> bool {
-        self.after <= Piece::MOST_RUN
-    }
-}
-
-impl Found {
-    pub(crate) fn known(&self) -> Option<Known> {
-        let Self { script, after, number, stage, probe, .. } = self;
-        let Script::Choices { seed, choices } = script.clone() else { return None };
-        let (after, number, stage, probe) = (*after, *number, *stage, *probe);
-        Some(Known { seed, choices, after, remark: self.remark.clone(), number, stage, probe })
-    }
-
-    pub(crate) fn choices(&self) -> &[Choice] {
-        match &self.script {
-            Script::Choices { choices, .. } => choices,
-            Script::Names(_) | Script::Hints(_) => &[],
-        }
     }
 }
 
@@ -395,7 +332,7 @@ mod tests {
     use super::*;
     use crate::example::Counters;
     use crate::strategy::{Decision, Next, Run};
-    use crate::system::Point;
+    use crate::system::{Choice, Point};
 
     /// Wants to go where another program led.
     struct Elsewhere;
