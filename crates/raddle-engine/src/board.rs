@@ -12,9 +12,12 @@
 //! not at all if of an earlier one something was left out.
 
 mod local;
+mod remains;
+mod state;
 mod tally;
 
-pub use self::local::{Local, Remains};
+pub use self::local::Local;
+pub use self::remains::Remains;
 pub use self::tally::Tally;
 use crate::piece::Piece;
 use crate::strategy::dpor::News;

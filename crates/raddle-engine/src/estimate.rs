@@ -128,8 +128,17 @@ mod tests {
         }
 
         fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-            self.branches.push(Vec::new());
-            self.inner.begin(prefix)
+            let next = self.inner.begin(prefix);
+            let mut branch = Vec::new();
+            for (depth, &choice) in prefix.iter().enumerate() {
+                let along = |earlier: &&Vec<(Choice, u32)>| {
+                    earlier.iter().take(depth).map(|(choice, _)| *choice).eq(prefix[..depth].iter().copied())
+                };
+                let before = self.branches.iter().find(along).expect("a prefix is what was walked before");
+                branch.push((choice, before[depth].1));
+            }
+            self.branches.push(branch);
+            next
         }
 
         fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {

@@ -7,6 +7,32 @@ use crate::strategy::exhaustive::Boughs;
 use crate::strategy::preemption::Ways;
 use crate::system::Choice;
 
+/// What a strategy whose executions go by [number](Piece::Numbers) knows from those that were run: the others depend on it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Learnt {
+    /// Steps of the longest execution that it learnt from; 0 if there was none.
+    pub longest: u32,
+    /// How far a systematic start has come.
+    pub start: Start,
+    /// What those know that take turns under it.
+    pub members: Vec<Learnt>,
+}
+
+/// A systematic start of executions that go by number.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// The execution that comes next.
+    pub next: u64,
+    /// What is left; `None` if nothing is.
+    pub left: Option<Piece>,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { next: 0, left: Some(Piece::Whole) }
+    }
+}
+
 /// A part of what a search has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Piece {
@@ -28,12 +54,15 @@ pub enum Piece {
 }
 
 impl Piece {
+    /// More executions than anybody can run: a larger number has not come from a search.
+    pub(crate) const MOST_RUN: u64 = 1 << 60;
+
     /// Whether it can have come from a search: a file may say anything.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {
             Self::Whole => true,
-            Self::Numbers { from, to } => from < to,
+            Self::Numbers { from, to } => from < to && *from <= Self::MOST_RUN,
             Self::Boughs(boughs) => boughs.is_sound(),
             Self::Reduced(subtree) => subtree.is_sound(),
             Self::Preempted(ways) => ways.is_sound(),

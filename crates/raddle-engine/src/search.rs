@@ -3,13 +3,16 @@
 //! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
 //! [`Seat`] and works from there, on a thread of its own, until the search is over.
 
+mod found;
 mod progress;
 mod worker;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use self::found::Found;
+pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Seat, Status};
@@ -17,10 +20,9 @@ use crate::board::{Local, Remains, Tally};
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
-use crate::replay::Script;
 use crate::strategy::dpor::Trunk;
 use crate::strategy::{Bound, Claim, Sharing, Strategy};
-use crate::system::{Choice, Program, System};
+use crate::system::{Program, System};
 use crate::trace::Trace;
 
 /// How far a search may go.
@@ -81,6 +83,8 @@ pub struct Report {
     pub estimate: Option<Estimate>,
     /// Executions stand for equivalent ones that were left out.
     pub reduced: bool,
+    /// The strategy covers all there is, part by part, if it is given the time.
+    pub systematic: bool,
     /// What was covered whole, of a search that was stopped.
     pub covered: Option<Bound>,
     /// How long it took.
@@ -92,38 +96,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether every order was covered and none failed.
+    /// Whether every order was covered and none failed. There is always one: who ran none has covered nothing.
     #[must_use]
     pub fn verified(&self) -> bool {
-        self.found.is_none() && self.ended == Ended::Done(Claim::Exhausted)
-    }
-}
-
-/// A failure, and how to get it again.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// What went wrong.
-    pub failure: Failure,
-    /// The decisions that lead to it, to be [replayed](crate::replay::replay).
-    pub script: Script,
-    /// After how many executions, itself included.
-    pub after: u64,
-    /// What the strategy has to say of it.
-    pub remark: Option<String>,
-    /// Its number, where executions have one.
-    pub number: Option<u64>,
-    /// The [stage](Piece::stage) that it was found in.
-    pub stage: u32,
-    /// A probe found it, whose place is nowhere in the order of the search.
-    pub probe: bool,
-}
-
-impl Found {
-    pub(crate) fn choices(&self) -> &[Choice] {
-        match &self.script {
-            Script::Choices { choices, .. } => choices,
-            Script::Names(_) | Script::Hints(_) => &[],
-        }
+        self.found.is_none() && self.executions > 0 && self.ended == Ended::Done(Claim::Exhausted)
     }
 }
 
@@ -188,12 +164,23 @@ impl Search {
         Self { observer: Some(observer), ..self }
     }
 
+    /// Stops after the executions that are being run once `stop` is true, as if the budget were spent.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.board.stopped = stop;
+        self
+    }
+
     /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
     #[must_use]
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
         let (warm_up, alone) = match strategy.sharing() {
             Sharing::Alone => (0, true),
-            Sharing::ByNumber(by_number) => (by_number.warm_up(), false),
+            Sharing::ByNumber(by_number) => {
+                let recalled = remains.learnt.as_ref().is_none_or(|it| by_number.recall(it, remains.next_number()));
+                assert!(recalled, "raddle bug: what is left of a search was not left by this strategy");
+                (by_number.warm_up(), false)
+            }
             Sharing::ByPiece(_) => (0, false),
         };
         let workers = if alone { 1 } else { workers.max(1) };
@@ -298,7 +285,8 @@ impl Search {
     pub fn leave(&self, seats: Vec<Seat<'_>>) -> (Report, Remains) {
         let mut first = seats.into_iter().next();
         first.iter_mut().for_each(Seat::give_up);
-        let remains = self.board.remains();
+        let mut remains = self.board.remains();
+        remains.learnt = first.as_mut().and_then(Seat::learnt);
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, walks, found } =
             remains.total.clone();
@@ -324,6 +312,7 @@ impl Search {
             longest,
             estimate: self.estimate(matches!(ended, Ended::Done(_)), executions, own, walks.estimate()),
             reduced: self.reduces,
+            systematic: self.systematic,
             covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
             elapsed: self.started.elapsed(),
             ended,
@@ -343,7 +332,7 @@ mod tests {
     use super::*;
     use crate::example::Counters;
     use crate::strategy::{Decision, Next, Run};
-    use crate::system::Point;
+    use crate::system::{Choice, Point};
 
     /// Wants to go where another program led.
     struct Elsewhere;

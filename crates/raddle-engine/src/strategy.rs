@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::dpor::{Levels, News, Trunk};
 use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
-use crate::piece::Piece;
+use crate::piece::{Learnt, Piece};
 use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
 
@@ -142,12 +142,27 @@ pub trait ByNumber {
 
     /// The same strategy for another worker, with what was learnt.
     fn copy(&mut self) -> Box<dyn Strategy>;
+
+    /// What was learnt so far, to be written down with what is left.
+    fn learnt(&mut self) -> Learnt {
+        Learnt::default()
+    }
+
+    /// Takes up what a search has learnt that left off before the execution with number `next`; no if that does not fit, as a file
+    /// may say anything. Called before the first execution, more than once maybe.
+    fn recall(&mut self, learnt: &Learnt, next: u64) -> bool {
+        let _ = (learnt, next);
+        true
+    }
 }
 
 /// A strategy that covers a tree, part by part.
 pub trait ByPiece {
     /// The same strategy for another worker, which has nothing to do yet.
     fn copy(&self) -> Box<dyn Strategy>;
+
+    /// Whether the piece comes from this kind of strategy, or is the whole. Asked of what was written down.
+    fn takes(&self, piece: &Piece) -> bool;
 
     /// Takes up a piece that comes from this kind of strategy, or the whole.
     fn place(&mut self, piece: Piece);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::settings::{Origin, SettingError, Settings, TABLE};
+use crate::settings::{FLAG, Origin, SettingError, Settings, TABLE, read_flag};
 
 /// What the environment says.
 pub(crate) struct Environment {
@@ -43,14 +43,10 @@ impl Environment {
     /// Whether to tell how far a search has come, on a terminal or elsewhere.
     pub(crate) fn progress(&self, on_terminal: bool) -> Result<bool, SettingError> {
         let Some(value) = (self.lookup)(PROGRESS) else { return Ok(on_terminal) };
-        match value.to_str() {
-            Some("1") => Ok(true),
-            Some("0") => Ok(false),
-            _ => {
-                let value = value.to_string_lossy().into_owned();
-                Err(SettingError::Value { setting: PROGRESS, value, allowed: "`1` or `0`" })
-            }
-        }
+        value.to_str().and_then(read_flag).ok_or_else(|| {
+            let value = value.to_string_lossy().into_owned();
+            SettingError::Value { setting: PROGRESS, value, allowed: FLAG }
+        })
     }
 
     /// Whether a report may be coloured, on a terminal or elsewhere.
@@ -93,7 +89,10 @@ mod tests {
         assert_eq!((told(&silent, true), told(&silent, false)), (Some(true), Some(false)));
         assert_eq!((told(&on, false), told(&off, true)), (Some(true), Some(false)));
         let error = of(|_| Some("yes".into())).progress(true).err().map(|error| error.to_string());
-        assert_eq!(error.as_deref(), Some("RADDLE_PROGRESS is `yes`, which is not `1` or `0`"));
+        assert_eq!(
+            error.as_deref(),
+            Some("RADDLE_PROGRESS is `yes`, which is not `true` (or `1`) or `false` (or `0`)")
+        );
     }
 
     #[test]

@@ -103,7 +103,10 @@ impl Explorer {
     }
 
     /// Whether what is left when the budget is spent is kept in a file, and the next search goes on with it; only for a
-    /// [named](Self::name) test, and as long as the test program is the same. Numbers are those of all sittings together.
+    /// [named](Self::name) test. When the test is built anew, the search begins again. Numbers are those of all sittings together.
+    ///
+    /// Ctrl-C (and SIGTERM) then ends the process after the executions that are being run, when the file is written; the second
+    /// time, at once.
     pub fn resume(self, resume: bool) -> Self {
         self.set("resume", &resume.to_string())
     }

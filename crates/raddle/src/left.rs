@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use raddle_engine::board::Remains;
 use raddle_engine::rng::mix;
@@ -10,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::write_whole;
 use crate::settings::SettingError;
+use crate::strategy::Strategy;
 
 /// The version of this kind of file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The first line of the file; the second is what is left.
 #[derive(Serialize, Deserialize)]
@@ -41,21 +43,33 @@ struct Version {
     format: u32,
 }
 
-/// What an earlier search of this test left; `None` if it left nothing.
-pub(crate) fn read(file: &Path, owner: &Owner<'_>) -> Result<Option<Remains>, SettingError> {
+/// What an earlier search of this test left.
+pub(crate) enum Left {
+    /// Nothing.
+    Nothing,
+    /// This.
+    Remains(Box<Remains>),
+    /// Something, but by another build of the test: to what this one does it means nothing.
+    ByAnotherBuild,
+}
+
+/// What an earlier search of this test left.
+pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, SettingError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Left::Nothing);
+        }
         Err(error) => return Err(refused(file, &format!("cannot be read ({error})"))),
     };
-    understood(&text, owner).map(Some).map_err(|why| refused(file, &why))
+    understood(&text, owner, strategy).map_err(|why| refused(file, &why))
 }
 
 fn refused(file: &Path, why: &str) -> SettingError {
     SettingError::Resume { why: format!("{} {why}; delete it to begin again", file.display()) }
 }
 
-fn understood(text: &str, owner: &Owner<'_>) -> Result<Remains, String> {
+fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, String> {
     let broken = |error: serde_json::Error| format!("is broken ({error})");
     let (head, remains) = text.trim_end().split_once('\n').ok_or("is broken (it has no second line)")?;
     let Version { format } = serde_json::from_str(head).map_err(broken)?;
@@ -73,13 +87,17 @@ fn understood(text: &str, owner: &Owner<'_>) -> Result<Remains, String> {
         return Err(format!("was left with the settings {} and not with {}", head.settings, owner.settings));
     }
     if head.program != program() {
-        return Err("was left by another build of the test".to_owned());
+        return Ok(Left::ByAnotherBuild);
     }
     if head.sum != sum(remains.as_bytes()) {
         return Err("is broken (it is not what was written)".to_owned());
     }
     let remains: Remains = serde_json::from_str(remains).map_err(broken)?;
-    if remains.is_sound() { Ok(remains) } else { Err("is broken (its parts do not fit together)".to_owned()) }
+    if remains.fits(strategy) {
+        Ok(Left::Remains(Box::new(remains)))
+    } else {
+        Err("is broken (its parts do not fit together)".to_owned())
+    }
 }
 
 /// Keeps what is left, or takes the file away if nothing is; what is wrong, if anything.
@@ -103,9 +121,10 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
     write_whole(file, &format!("{head}\n{remains}\n")).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// A hash of the program that runs.
+/// A hash of the program that runs. Test programs are large, so it is made once.
 fn program() -> u64 {
-    sum(&std::env::current_exe().and_then(fs::read).unwrap_or_default())
+    static HASH: OnceLock<u64> = OnceLock::new();
+    *HASH.get_or_init(|| sum(&std::env::current_exe().and_then(fs::read).unwrap_or_default()))
 }
 
 fn sum(bytes: &[u8]) -> u64 {

@@ -55,6 +55,7 @@
 mod environment;
 mod explorer;
 mod files;
+mod interrupt;
 mod left;
 mod regressions;
 mod replay_source;

@@ -73,6 +73,8 @@ pub(crate) struct Proof {
     pub(crate) reduced: bool,
     /// Orders were left out by choice, not by chance.
     pub(crate) selected: bool,
+    /// Orders were left out because the search was stopped: with more time, all would have been covered.
+    pub(crate) stopped: bool,
     /// All orders within this bound are among those that were run, or equivalent to one of them.
     pub(crate) bound: Option<Bound>,
     /// There was time for all that the bound asks for.
@@ -87,7 +89,8 @@ impl Proof {
             _ => (None, false),
         };
         let selected = searched.ended == Ended::Done(Claim::Selective);
-        Self { reduced: searched.reduced, selected, bound, whole }
+        let stopped = searched.systematic && searched.ended == Ended::BudgetSpent;
+        Self { reduced: searched.reduced, selected, stopped, bound, whole }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use raddle_engine::board::Remains;
-use raddle_engine::outcome::Failure;
+use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found};
@@ -12,12 +12,13 @@ use raddle_engine::strategy::Sharing;
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
-use crate::left::{self, Owner};
+use crate::interrupt::Watch;
+use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
 use crate::settings::{Plan, SettingError};
-use crate::workers::{Body, Workers};
+use crate::workers::{Body, From, Workers};
 
 /// One run of one test.
 pub(crate) struct Session {
@@ -36,8 +37,20 @@ impl Session {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        let left = if plan.resume && plan.replay.is_none() { take_up(&test, &mut plan, &files)? } else { None };
-        Ok(Self { plan, test, workers, files, notes: Vec::new(), teller: teller.map(Arc::new), left })
+        let resumes = plan.resume && plan.replay.is_none();
+        let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
+        let mut notes = Vec::new();
+        let left = match left {
+            Left::Nothing => None,
+            Left::Remains(remains) => Some(*remains),
+            Left::ByAnotherBuild => {
+                notes.push(
+                    "the test was built anew since a search of it was stopped, so this one began again".to_owned(),
+                );
+                None
+            }
+        };
+        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left })
     }
 
     pub(crate) fn run(mut self) -> Report {
@@ -111,15 +124,35 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let left = self.left.take();
+        let left = self.left.take().map(|left| self.recall_failure(left));
         let teller = self.teller.take();
+        let watch = if self.plan.resume { Watch::new() } else { None };
+        let from = From { left, stop: watch.as_ref().map(Watch::stop) };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
-        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, left, teller);
+        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
+        if watch.as_ref().is_some_and(Watch::told_to_end) {
+            Teller::last_words(&self.test.path, self.notes.last());
+        }
+        drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));
         report
+    }
+
+    /// Runs the first failing order of earlier sittings again: only how to come to it was written down.
+    fn recall_failure(&mut self, mut left: Remains) -> Remains {
+        let Some(script) = left.failed() else { return left };
+        match self.workers.replay(&script, &self.plan.limits).outcome {
+            Outcome::Failed(failure) => left.failed_again(*failure),
+            Outcome::Completed => self.notes.push(
+                "the first failure of an earlier search did not show again when the same schedule was run once more: the \
+                 program depends on something outside Raddle's control"
+                    .to_owned(),
+            ),
+        }
+        left
     }
 
     /// Keeps what is left for the next sitting.
@@ -191,13 +224,13 @@ impl Session {
 }
 
 /// What an earlier search of this test left.
-fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Option<Remains>, SettingError> {
+fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingError> {
     let why = match (&files.left, plan.strategy.sharing()) {
         (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
         (Some(file), _) => {
             let settings = plan.tree();
             let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
-            return left::read(file, &owner);
+            return left::read(file, &owner, &mut *plan.strategy);
         }
         (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
     };

@@ -11,7 +11,7 @@ use raddle_engine::search::Limits;
 use raddle_runtime::threads;
 
 use crate::environment::Environment;
-use crate::strategy::Strategy;
+use crate::strategy::{Bound, Strategy, Unit};
 use crate::strategy_name::{self, Named};
 
 /// A setting that makes no sense. A wrong setting is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics
@@ -105,6 +105,9 @@ pub(crate) struct Setting {
     set: fn(&mut Settings, &str) -> Option<()>,
 }
 
+/// What is allowed for what is on or off.
+pub(crate) const FLAG: &str = "`true` (or `1`) or `false` (or `0`)";
+
 macro_rules! setting {
     ($name:ident, $variable:expr, $allowed:expr, $read:expr) => {
         Setting {
@@ -127,15 +130,15 @@ pub(crate) static TABLE: [Setting; 15] = [
     setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", read_number),
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
     setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
-    setting!(resume, Some("RADDLE_RESUME"), "`true` or `false`", read_flag),
+    setting!(resume, Some("RADDLE_RESUME"), FLAG, read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
     setting!(stack_size, None, "a stack size of 32768 bytes or more", read_stack_size),
     setting!(spurious_wakeups, None, "a number of wake-ups between 0 and 4294967295", read_number),
-    setting!(isolate_panics, None, "`true` or `false`", read_flag),
-    setting!(keep_going, None, "`true` or `false`", read_flag),
-    setting!(regressions, None, "`true` or `false`", read_flag),
+    setting!(isolate_panics, None, FLAG, read_flag),
+    setting!(keep_going, None, FLAG, read_flag),
+    setting!(regressions, None, FLAG, read_flag),
 ];
 
 /// Settings as they were made; `None` where nothing was said.
@@ -185,8 +188,13 @@ fn read_stack_size(text: &str) -> Option<usize> {
     read_number(text).filter(|&bytes| bytes >= 32_768)
 }
 
-fn read_flag(text: &str) -> Option<bool> {
-    text.trim().parse().ok()
+/// As in code, or as environments are mostly written.
+pub(crate) fn read_flag(text: &str) -> Option<bool> {
+    match text.trim() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 fn read_text(text: &str) -> Option<String> {
@@ -302,7 +310,7 @@ impl Plan {
             if !strategy.bound_deviations(most) {
                 return Err(SettingError::NoDeviations { strategy: strategy.name() });
             }
-            label = format!("{label}, up to {most} deviations");
+            label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
         }
         let systematic =
             matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");

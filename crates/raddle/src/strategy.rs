@@ -11,4 +11,6 @@ pub use raddle_engine::strategy::probe::Probe;
 pub use raddle_engine::strategy::probed::Probed;
 pub use raddle_engine::strategy::random::Random;
 pub use raddle_engine::strategy::round_robin::RoundRobin;
-pub use raddle_engine::strategy::{Bound, Claim, Counting, Decision, Next, Run, Strategy, least_switching};
+pub use raddle_engine::strategy::{Bound, Claim, Counting, Decision, Next, Run, Strategy, Unit, least_switching};
+pub use raddle_engine::system::{Action, Choice, Point, Variant};
+pub use raddle_engine::trace::Trace;

@@ -6,6 +6,7 @@
 
 use std::panic;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use raddle_engine::board::Remains;
@@ -27,6 +28,14 @@ pub(crate) struct Workers {
     pub(crate) settings: Settings,
 }
 
+/// Where a search begins, and what ends it from outside.
+#[derive(Default)]
+pub(crate) struct From {
+    /// What an earlier search left.
+    pub(crate) left: Option<Remains>,
+    pub(crate) stop: Option<Arc<AtomicBool>>,
+}
+
 /// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
@@ -37,15 +46,18 @@ impl Workers {
         strategy: &mut dyn Strategy,
         limits: &Limits,
         workers: usize,
-        left: Option<Remains>,
+        from: From,
         teller: Option<Arc<Teller>>,
     ) -> (search::Report, Remains) {
         // Objects are numbered in the order in which they are first touched, which differs from order to order.
         let workers = if strategy.names_objects() { 1 } else { workers };
-        let mut search = match left {
+        let mut search = match from.left {
             Some(left) => Search::resume(strategy, limits, workers, left),
             None => Search::new(strategy, limits, workers),
         };
+        if let Some(stop) = from.stop {
+            search = search.stopped_by(stop);
+        }
         if let Some(teller) = teller.clone() {
             search = search.observed(Box::new(move |progress| teller.tell(progress)));
         }

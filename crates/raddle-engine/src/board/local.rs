@@ -1,18 +1,16 @@
 //! The board of one process.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
+use super::remains::{Remains, Waiting};
+use super::state::State;
 use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::piece::Piece;
-use crate::replay::Script;
-use crate::search::Limits;
-use crate::strategy::dpor::{News, Trunk};
-use crate::strategy::{Claim, Given};
+use crate::search::{Found, Limits};
+use crate::strategy::Given;
+use crate::strategy::dpor::News;
 
 /// A queue, a table of what is out, and totals.
 pub struct Local {
@@ -24,72 +22,23 @@ pub struct Local {
     supply: AtomicIsize,
     /// A failure was found, and the search is not to go on after one.
     failing: AtomicBool,
-    stopped: AtomicBool,
+    /// Shared with whoever may stop the search from outside.
+    pub(crate) stopped: Arc<AtomicBool>,
     workers: usize,
     keep_going: bool,
 }
 
-/// What is left of a search, as data.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Remains {
-    pub(crate) pieces: Vec<Waiting>,
-    pub(crate) trunk: Trunk,
-    pub(crate) total: Tally,
-    pub(crate) claim: Claim,
-}
-
-/// A piece that nobody has.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Waiting {
-    pub piece: Piece,
-    /// The place in the trunk that it hangs under.
-    pub under: Option<usize>,
-}
-
-struct State {
-    /// What can be taken now.
-    queue: VecDeque<Waiting>,
-    /// What is in the queue and what is out belongs to this stage.
-    stage: u32,
-    /// What comes after it, by stage.
-    later: BTreeMap<u32, VecDeque<Waiting>>,
-    trunk: Trunk,
-    /// By ticket: what it was at the latest commit.
-    out: Vec<Option<Waiting>>,
-    total: Tally,
-    /// The worst that was said of any piece.
-    claim: Claim,
-    /// Executions that may still be run and that nobody has reserved.
-    left: Option<u64>,
-    /// The executions before this number are run by one worker; nothing else is handed out before they are.
-    warm_up: u64,
-    warming: bool,
-}
-
 impl Local {
-    /// A board for a search that begins with `piece`.
+    /// A board for a search of which this is left.
     pub(crate) fn new(remains: Remains, limits: &Limits, warm_up: u64, workers: usize) -> Self {
-        let Remains { pieces, trunk, total, claim } = remains;
-        let mut state = State {
-            queue: VecDeque::new(),
-            stage: pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0),
-            later: BTreeMap::new(),
-            trunk,
-            out: Vec::new(),
-            total,
-            claim,
-            left: limits.executions,
-            warm_up,
-            warming: false,
-        };
-        pieces.into_iter().for_each(|waiting| state.put(waiting));
+        let failing = remains.total.found.is_some() && !limits.keep_going;
         Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(remains, limits, warm_up)),
             changed: Condvar::new(),
             hungry: AtomicIsize::new(0),
             supply: AtomicIsize::new(0),
-            failing: AtomicBool::new(false),
-            stopped: AtomicBool::new(false),
+            failing: AtomicBool::new(failing),
+            stopped: Arc::default(),
             workers,
             keep_going: limits.keep_going,
         }
@@ -135,144 +84,8 @@ impl Local {
         let pieces = mem::take(queue).into_iter().chain(mem::take(later).into_values().flatten()).collect();
         let (trunk, total) = (mem::take(trunk), mem::take(total));
         let claim = trunk.claim().max(*claim);
-        Remains { pieces, trunk, total, claim }
-    }
-}
-
-impl Remains {
-    /// A search of which nothing has been done.
-    pub(crate) fn of_all(piece: Piece, trunk: Trunk) -> Self {
-        let pieces = vec![Waiting { piece, under: None }];
-        Self { pieces, trunk, total: Tally::default(), claim: Claim::Exhausted }
-    }
-
-    /// Whether nothing is left.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty() && self.trunk.is_empty()
-    }
-
-    /// The stage that is not done; 0 if there are none.
-    pub(crate) fn stage(&self) -> u32 {
-        self.pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
-    }
-
-    /// What was done.
-    #[must_use]
-    pub fn total(&self) -> &Tally {
-        &self.total
-    }
-
-    /// Whether it can have come from a search: a file may say anything.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        let hangs = |waiting: &Waiting| waiting.under.is_none_or(|place| self.trunk.has(place));
-        self.trunk.is_sound() && self.pieces.iter().all(|waiting| hangs(waiting) && waiting.piece.is_sound())
-    }
-}
-
-impl State {
-    fn next(&mut self, workers: usize, failing: bool) -> Option<Waiting> {
-        if self.left == Some(0) || self.warming {
-            return None;
-        }
-        if failing {
-            self.drop_what_comes_later();
-        }
-        let all_done = self.queue.is_empty() && !self.is_out();
-        if all_done && let Some((stage, pieces)) = self.later.pop_first() {
-            (self.stage, self.queue) = (stage, pieces);
-        }
-        let next = match self.queue.pop_front() {
-            Some(waiting) => waiting,
-            None if failing => return None,
-            None => {
-                let (place, subtree) = self.trunk.take()?;
-                Waiting { piece: Piece::Reduced(subtree), under: Some(place) }
-            }
-        };
-        let Piece::Numbers { from, to } = next.piece else { return Some(next) };
-        let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
-        self.warming = from < self.warm_up;
-        if end < to {
-            self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
-        }
-        Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
-    }
-
-    /// Adds a piece that nobody has had.
-    fn put(&mut self, waiting: Waiting) {
-        let stage = waiting.piece.stage();
-        if stage == self.stage {
-            self.queue.push_back(waiting);
-        } else if self.claim == Claim::Exhausted {
-            self.later.entry(stage).or_default().push_back(waiting);
-        }
-    }
-
-    /// A piece is done. Where something of it was left out, nothing is begun that would build on it.
-    fn note(&mut self, claim: Claim) {
-        self.claim = self.claim.max(claim);
-        if self.claim != Claim::Exhausted {
-            self.later.clear();
-        }
-    }
-
-    /// How many numbered executions are handed out at a time: few enough for all to end together.
-    fn block(&self, workers: usize) -> u64 {
-        self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
-    }
-
-    /// A failure was found: only what comes before it is still of interest.
-    fn drop_what_comes_later(&mut self) {
-        let Some(place) = self.first_failing() else { return };
-        self.later.clear();
-        self.queue.retain(|waiting| match (&waiting.piece, &place) {
-            (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
-            (piece, Place::Choices(choices)) => piece.may_precede(choices),
-            _ => false,
-        });
-    }
-
-    fn first_failing(&self) -> Option<Place> {
-        let found = self.total.found.as_ref()?;
-        Some(match (&found.number, &found.script) {
-            (Some(number), _) => Place::Number(*number),
-            // Nothing comes before it.
-            (None, _) if found.probe => Place::Choices(Vec::new()),
-            (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
-            (None, _) => Place::Choices(Vec::new()),
-        })
-    }
-
-    /// Pieces that wait for a worker.
-    fn supply(&self) -> isize {
-        isize::try_from(self.queue.len() + self.trunk.open()).unwrap_or(isize::MAX)
-    }
-
-    fn hand_out(&mut self, waiting: Waiting) -> usize {
-        match self.out.iter().position(Option::is_none) {
-            Some(ticket) => {
-                self.out[ticket] = Some(waiting);
-                ticket
-            }
-            None => {
-                self.out.push(Some(waiting));
-                self.out.len() - 1
-            }
-        }
-    }
-
-    fn is_out(&self) -> bool {
-        self.out.iter().any(Option::is_some)
-    }
-
-    fn close(&mut self, ticket: usize) -> Waiting {
-        let waiting = self.out[ticket].take().expect("raddle bug: a piece was closed twice");
-        if matches!(waiting.piece, Piece::Numbers { from, .. } if from < self.warm_up) {
-            self.warming = false;
-        }
-        waiting
+        let failed = total.found.as_ref().and_then(Found::known);
+        Remains { pieces, trunk, total, claim, learnt: None, failed }
     }
 }
 

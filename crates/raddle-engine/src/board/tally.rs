@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Walks;
+use crate::piece::Piece;
 use crate::search::Found;
 
 /// Executions and what came of them.
@@ -29,7 +30,7 @@ pub struct Tally {
     /// What uniform walks tell of the size of the tree; only what was run since the search was taken up.
     #[serde(skip)]
     pub walks: Walks,
-    /// The failure to report.
+    /// The failure to report; what is written of it is [`Remains::failed`](super::Remains::failed).
     #[serde(skip)]
     pub found: Option<Found>,
 }
@@ -39,6 +40,13 @@ impl Tally {
     #[must_use]
     pub fn run(&self) -> u64 {
         self.executions + self.pruned + self.probes
+    }
+
+    /// Whether these are numbers that one can add to.
+    pub(super) fn is_sound(&self) -> bool {
+        let Self { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, .. } = self;
+        let counts = [executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest];
+        counts.into_iter().all(|&count| count <= Piece::MOST_RUN)
     }
 
     /// Takes in what was done after this.

@@ -8,7 +8,7 @@ use crate::board::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
 use crate::estimate::Estimate;
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
-use crate::piece::Piece;
+use crate::piece::{Learnt, Piece};
 use crate::replay::Script;
 use crate::schedule::Divergence;
 use crate::strategy::{Bound, Claim, Decision, Given, Next, Run, Sharing, Strategy};
@@ -134,6 +134,14 @@ impl<'s> Seat<'s> {
 
     pub(super) fn covered(&mut self, stage: u32) -> Option<Bound> {
         self.strategy.get().covered(stage)
+    }
+
+    /// What the strategy has learnt, where executions go by number.
+    pub(super) fn learnt(&mut self) -> Option<Learnt> {
+        match self.strategy.get().sharing() {
+            Sharing::ByNumber(by_number) => Some(by_number.learnt()),
+            _ => None,
+        }
     }
 
     /// Works until the search is over or the worker is spent.

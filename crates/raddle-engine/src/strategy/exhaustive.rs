@@ -79,7 +79,7 @@ impl Strategy for Exhaustive {
         let more = match &mut self.order {
             Order::DepthFirst(path) => path.begin(prefix),
             Order::BreadthFirst(frontier) => frontier.begin(prefix),
-            Order::Random(tree) => tree.begin(),
+            Order::Random(tree) => tree.begin(prefix),
         };
         self.cost = prefix.iter().fold(0, |cost, choice| cost.saturating_add(choice.0));
         if more { Next::Run { seed: 0 } } else { Next::Done(self.claim()) }
@@ -87,7 +87,7 @@ impl Strategy for Exhaustive {
 
     fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
         let all = at.alternatives();
-        let alternatives = self.bound.map_or(all, |bound| all.min((bound - self.cost).saturating_add(1)));
+        let alternatives = self.bound.map_or(all, |bound| all.min(bound.saturating_sub(self.cost).saturating_add(1)));
         self.cut |= alternatives < all;
         let choice = match &mut self.order {
             Order::DepthFirst(path) => path.choose(alternatives),
@@ -140,6 +140,10 @@ impl ByPiece for Exhaustive {
             Order::Random(tree) => Order::Random(tree.fresh()),
         };
         Box::new(Self { bound: self.bound, ..Self::new(order) })
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        matches!(piece, Piece::Whole | Piece::Boughs(_))
     }
 
     fn place(&mut self, piece: Piece) {

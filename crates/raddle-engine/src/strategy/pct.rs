@@ -7,6 +7,7 @@
 //! Where we differ: k is not asked for but taken from the longest of the first executions, and each way out of a wait has a
 //! priority of its own, so that a timed wait may run out early in one execution and late in the next.
 
+use crate::piece::Learnt;
 use crate::rng::{Rng, mix};
 use crate::strategy::{ByNumber, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Point, Variant};
@@ -123,6 +124,15 @@ impl ByNumber for Pct {
 
     fn jump(&mut self, number: u64) {
         self.execution = number;
+    }
+
+    fn learnt(&mut self) -> Learnt {
+        Learnt { longest: self.longest, ..Learnt::default() }
+    }
+
+    fn recall(&mut self, learnt: &Learnt, _: u64) -> bool {
+        self.longest = learnt.longest;
+        true
     }
 
     fn copy(&mut self) -> Box<dyn Strategy> {

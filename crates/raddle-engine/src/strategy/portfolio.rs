@@ -1,9 +1,10 @@
 //! The default: a short systematic start, which settles small programs for good, then random walks and PCT in turn.
 
+use crate::piece::{Learnt, Start};
 use crate::strategy::exhaustive::Exhaustive;
 use crate::strategy::pct::{PROFILED, Pct};
 use crate::strategy::random::Random;
-use crate::strategy::{ByNumber, Claim, Decision, Next, Run, Sharing, Strategy};
+use crate::strategy::{ByNumber, ByPiece, Claim, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -15,8 +16,8 @@ pub struct Portfolio {
     /// The number of the execution that is run or was run last.
     number: u64,
     next: u64,
-    /// It was taken up in the middle of the systematic start, of which nothing is known any more, so there is none.
-    begins_late: bool,
+    /// Where it was taken up, and what was left of the systematic start then.
+    from: Start,
     finished: Option<Claim>,
 }
 
@@ -33,17 +34,26 @@ impl Portfolio {
             samplers: vec![Box::new(Random::new(seed)), Box::new(Pct::new(seed, 2)), Box::new(Pct::new(seed, 3))],
             number: 0,
             next: 0,
-            begins_late: false,
+            from: Start::default(),
             finished: None,
         }
     }
 
     /// Who runs the execution with this number: a sampler, and which of its own executions; `None` for the systematic start.
     fn turn(&self, number: u64) -> Option<(usize, u64)> {
-        let start = if self.begins_late { 0 } else { SYSTEMATIC_START };
-        let sampled = number.checked_sub(start)?;
+        let sampled = number.checked_sub(SYSTEMATIC_START)?;
         let members = self.samplers.len() as u64;
         Some(((sampled % members) as usize, sampled / members))
+    }
+
+    /// Goes on with the systematic start where it was taken up.
+    fn begin_start(&mut self) {
+        match &self.from.left {
+            Some(left) => self.exhaustive.place(left.clone()),
+            // It settled the program, and nobody had asked.
+            None if self.from.next < SYSTEMATIC_START => self.finished = Some(Claim::Exhausted),
+            None => {}
+        }
     }
 
     fn member(&mut self) -> &mut dyn Strategy {
@@ -94,6 +104,13 @@ impl Strategy for Portfolio {
     }
 }
 
+fn by_number(sampler: &mut Box<dyn Strategy>) -> Option<&mut dyn ByNumber> {
+    match sampler.sharing() {
+        Sharing::ByNumber(by_number) => Some(by_number),
+        _ => None,
+    }
+}
+
 impl ByNumber for Portfolio {
     fn warm_up(&self) -> u64 {
         SYSTEMATIC_START + self.samplers.len() as u64 * PROFILED
@@ -101,32 +118,63 @@ impl ByNumber for Portfolio {
 
     fn jump(&mut self, number: u64) {
         if number < SYSTEMATIC_START && number != self.next {
-            self.begins_late = number > 0;
-        }
-        if number == 0 {
-            self.exhaustive = Exhaustive::depth_first();
+            let Start { next, .. } = self.from;
+            assert_eq!(number, next, "raddle bug: the systematic start can be begun again only where it was taken up");
+            self.begin_start();
         }
         self.next = number;
         // Each sampler goes on at the first of its executions from there on.
         for ahead in 0..self.samplers.len() as u64 {
-            let Some((which, own)) =
-                self.turn(if self.begins_late { number } else { number.max(SYSTEMATIC_START) } + ahead)
-            else {
-                continue;
-            };
+            let Some((which, own)) = self.turn(number.max(SYSTEMATIC_START) + ahead) else { continue };
             if let Sharing::ByNumber(sampler) = self.samplers[which].sharing() {
                 sampler.jump(own);
             }
         }
     }
 
+    fn learnt(&mut self) -> Learnt {
+        let unfinished = self.finished.is_none() && self.next < SYSTEMATIC_START;
+        let left = if unfinished { self.exhaustive.rest() } else { None };
+        let members = self.samplers.iter_mut().filter_map(by_number).map(|it| it.learnt()).collect();
+        Learnt { start: Start { next: self.next, left }, members, ..Learnt::default() }
+    }
+
+    fn recall(&mut self, learnt: &Learnt, next: u64) -> bool {
+        let Learnt { start, members, .. } = learnt;
+        let placed = start.left.as_ref().is_none_or(|left| self.exhaustive.takes(left) && left.is_sound());
+        if !placed || (next < SYSTEMATIC_START && start.next != next) || members.len() != self.samplers.len() {
+            return false;
+        }
+        self.from = start.clone();
+        self.next = next;
+        self.begin_start();
+        self.samplers.iter_mut().filter_map(by_number).zip(members).all(|(it, known)| it.recall(known, next))
+    }
+
     fn copy(&mut self) -> Box<dyn Strategy> {
-        let mut copy = Self::new(self.seed);
+        let mut copy = Self { from: self.from.clone(), ..Self::new(self.seed) };
         for (own, sampler) in copy.samplers.iter_mut().zip(&mut self.samplers) {
             if let Sharing::ByNumber(sampler) = sampler.sharing() {
                 *own = sampler.copy();
             }
         }
         Box::new(copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::piece::Piece;
+
+    #[test]
+    fn what_it_did_not_learn_itself_is_refused() {
+        let learnt = Portfolio::new(1).learnt();
+        assert!(Portfolio::new(1).recall(&learnt, 0));
+        assert!(!Portfolio::new(1).recall(&learnt, 5), "nothing is known of the start from there");
+        assert!(Portfolio::new(1).recall(&learnt, SYSTEMATIC_START), "the start is over");
+        let odd = Start { next: 0, left: Some(Piece::Numbers { from: 0, to: 3 }) };
+        assert!(!Portfolio::new(1).recall(&Learnt { start: odd, ..learnt.clone() }, 0));
+        assert!(!Portfolio::new(1).recall(&Learnt { members: Vec::new(), ..learnt }, 0));
     }
 }

@@ -1,9 +1,10 @@
 //! A systematic search that says how large it is: random [probes](Probe) beside it, counted apart.
 //!
-//! Most searches are done before anybody would ask, so the first executions are run plainly, and until then the estimate is
-//! what Eta's rule makes of them. A search that is not done by then runs about a hundred probes at once, and one more now and
-//! then for as long as it lasts, so that the interval gets narrower while the search goes on. A probe is an execution like any
-//! other: if it fails, a failure is found.
+//! Many searches are done before anybody would ask, so the first hundred executions are run plainly, and until then nothing is
+//! told: what they tell of the rest (Eta's rule) can be off by any factor, and nobody knows by which. A search that is not done by
+//! then runs about a hundred probes at once, a few hundred more when it turns out to be long, and one more now and then for as
+//! long as it lasts, so that the interval gets narrower while the search goes on. A probe is an execution like any other: if it
+//! fails, a failure is found.
 
 use crate::estimate::{Branching, Estimate, Estimator, Kind};
 use crate::strategy::probe::Probe;
@@ -36,14 +37,20 @@ struct Plain {
     steps: u64,
 }
 
-/// Executions after which a search is a long one.
+/// Executions after which a search is not a short one.
+const NOT_SHORT: u64 = 100;
+
+/// Executions and steps after which it is not, either: executions may be long themselves.
+const NOT_SHORT_BY_STEPS: (u64, u64) = (20, 20_000);
+
+/// Probes before it goes on then, without the pilots.
+const PROBES: u64 = 100;
+
+/// Executions after which it is a long one.
 const LONG: u64 = 1_000;
 
-/// Executions and steps after which one is, too: executions may be long themselves.
-const LONG_BY_STEPS: (u64, u64) = (200, 200_000);
-
-/// Probes of a long search before it goes on, without the pilots.
-const PROBES: u64 = 100;
+/// More probes then: where few orders carry much of the weight, a hundred are not enough.
+const MORE_PROBES: u64 = 300;
 
 /// From then on, one probe for so many executions.
 const BETWEEN: u64 = 500;
@@ -69,8 +76,7 @@ impl<S: Strategy> Probed<S> {
     /// Estimates by another rule, for comparison. With any but [`Kind::Knuth`] there are no probes.
     #[must_use]
     pub fn estimating(self, kind: Kind) -> Self {
-        let first = if kind == Kind::Knuth { Kind::Recursive } else { kind };
-        Self { kind, estimator: Estimator::new(first), ..self }
+        Self { kind, estimator: Estimator::new(if kind == Kind::Knuth { Kind::Recursive } else { kind }), ..self }
     }
 
     /// The probes so far.
@@ -79,15 +85,16 @@ impl<S: Strategy> Probed<S> {
         &self.probe
     }
 
-    fn is_long(&self) -> bool {
+    fn is_short(&self) -> bool {
         let Plain { executions, steps, .. } = self.plain;
-        executions >= LONG || (executions >= LONG_BY_STEPS.0 && steps >= LONG_BY_STEPS.1)
+        executions < NOT_SHORT && (executions < NOT_SHORT_BY_STEPS.0 || steps < NOT_SHORT_BY_STEPS.1)
     }
 
     /// Probes that are due before the next execution of the search.
     fn due(&self) -> u64 {
         match (self.kind, self.probed) {
-            (Kind::Knuth, false) if self.is_long() => Probe::PILOTS + PROBES,
+            (Kind::Knuth, false) if !self.is_short() => Probe::PILOTS + PROBES,
+            (Kind::Knuth, true) if self.plain.executions == LONG => MORE_PROBES,
             (Kind::Knuth, true) if self.plain.executions.is_multiple_of(BETWEEN) => 1,
             _ => 0,
         }
@@ -113,7 +120,7 @@ impl<S: Strategy> Probed<S> {
         self.plain.executions += 1;
         self.plain.complete += u64::from(complete);
         self.plain.steps += run.trace.len() as u64;
-        if self.kind != Kind::Knuth || !self.probed {
+        if self.kind != Kind::Knuth {
             self.branch.clear();
             if self.inner.branching(&mut self.branch) {
                 self.estimator.add(&self.branch, complete);
@@ -168,8 +175,10 @@ impl<S: Strategy> Strategy for Probed<S> {
 
     /// Never less than what was seen.
     fn estimate(&self) -> Option<Estimate> {
-        let probes = if self.kind == Kind::Knuth { self.probe.estimate() } else { None };
-        let estimate = probes.or_else(|| self.estimator.estimate()).or_else(|| self.inner.estimate());
+        let estimate = match self.kind {
+            Kind::Knuth => self.probe.estimate(),
+            _ => self.estimator.estimate().or_else(|| self.inner.estimate()),
+        };
         estimate.map(|estimate| estimate.given_seen(self.plain.complete))
     }
 
@@ -230,8 +239,10 @@ mod tests {
         let report = run(&[4, 4], Kind::Knuth, None);
         assert_eq!((report.executions, report.probes, report.estimate), (70, 0, Some(Estimate::exactly(70))));
         let just_long = run(&[4, 10], Kind::Knuth, None);
-        assert_eq!((just_long.executions, just_long.probes), (1_001, Probe::PILOTS + PROBES));
-        assert_eq!(run(&[4, 10], Kind::Knuth, Some(1_000)).probes, 0);
+        // At once after 100 executions, one after 500, more after 1,000.
+        assert_eq!((just_long.executions, just_long.probes), (1_001, Probe::PILOTS + PROBES + 1 + MORE_PROBES));
+        assert_eq!(run(&[4, 10], Kind::Knuth, Some(1_000)).probes, Probe::PILOTS + PROBES + 1);
+        assert_eq!(run(&[4, 10], Kind::Knuth, Some(100)).probes, 0);
     }
 
     #[test]
@@ -239,19 +250,30 @@ mod tests {
         let report = run(&[3, 3, 3], Kind::Knuth, None);
         assert!(report.verified());
         assert_eq!((report.executions, report.estimate), (1_680, Some(Estimate::exactly(1_680))));
-        // All at once after 1,000 executions, and one after 1,500.
-        assert_eq!(report.probes, Probe::PILOTS + PROBES + 1);
+        assert_eq!(report.probes, Probe::PILOTS + PROBES + 1 + MORE_PROBES + 1);
     }
 
     #[test]
     fn estimates_are_never_less_than_what_was_seen() {
-        for executions in [1, 10, 100, 999, 1_000, 1_001, 1_300, 1_679] {
+        for executions in [1, 10, 100, 101, 999, 1_000, 1_001, 1_300, 1_679] {
             for kind in [Kind::Knuth, Kind::Recursive, Kind::WeightedBacktrack] {
                 let report = run(&[3, 3, 3], kind, Some(executions));
-                let orders = report.estimate.expect("an estimate at any time").orders;
+                if kind == Kind::Knuth && executions <= NOT_SHORT {
+                    assert_eq!((report.probes, report.estimate), (0, None), "nothing is known before the first probes");
+                    continue;
+                }
+                let orders = report.estimate.expect("an estimate from then on").orders;
                 assert!(orders > executions as f64, "{kind:?}: {orders} after {executions}");
                 assert!(kind == Kind::Knuth || report.probes == 0);
             }
+        }
+    }
+
+    #[test]
+    fn the_first_probes_are_within_a_factor_of_two() {
+        for (steps, truth) in [(&[5, 5, 5][..], 756_756.0), (&[3, 3, 3], 1_680.0), (&[12, 1, 2], 1_365.0)] {
+            let Estimate { orders, error } = run(steps, Kind::Knuth, Some(101)).estimate.expect("an estimate");
+            assert!((truth / 2.0..truth * 2.0).contains(&orders) && error.is_some(), "{steps:?}: {orders}, {error:?}");
         }
     }
 
@@ -275,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Three hundred executions, all the same.
+    /// Sixty executions, all the same.
     struct Long(u64);
 
     impl Strategy for Long {
@@ -285,7 +307,7 @@ mod tests {
 
         fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
             self.0 += 1;
-            if self.0 > 300 { Next::Done(Claim::Sampled) } else { Next::Run { seed: 0 } }
+            if self.0 > 60 { Next::Done(Claim::Sampled) } else { Next::Run { seed: 0 } }
         }
 
         fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
@@ -301,7 +323,7 @@ mod tests {
             let mut strategy = Probed::new(Long(0), Counting::Orders);
             search(&mut Counters::new(&[steps, 1]), &mut strategy, &Limits::default()).probes
         };
-        assert_eq!(probes(500), 0);
+        assert_eq!(probes(100), 0);
         assert_eq!(probes(1_500), Probe::PILOTS + PROBES);
     }
 }

@@ -6,6 +6,7 @@ mod estimates;
 mod files;
 mod first_failure;
 mod generated;
+mod hostile;
 mod meaning;
 mod preemption;
 mod reduction;

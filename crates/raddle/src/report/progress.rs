@@ -37,6 +37,12 @@ impl Teller {
         }
     }
 
+    /// Of a search that was told to end; the process is about to, and the harness would show nothing.
+    pub(crate) fn last_words(test: &str, note: Option<&String>) {
+        let note = note.map(|note| format!("; {note}")).unwrap_or_default();
+        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n").as_bytes());
+    }
+
     fn shown(&self, progress: &Progress) -> String {
         let name = if self.test.is_empty() { String::new() } else { format!("{}: ", self.test) };
         let (before, after) = if self.in_place { (CLEAR, "") } else { ("", "\n") };

@@ -21,6 +21,11 @@ fn orders(n: u64) -> String {
     format!("{} {}", number(n), if n == 1 { "order" } else { "orders" })
 }
 
+/// All there are.
+fn all(n: u64) -> String {
+    if n == 1 { "the 1 order there is".to_owned() } else { format!("all {}", orders(n)) }
+}
+
 /// The line.
 pub(crate) fn line(report: &Report) -> String {
     let Report { label, executions, failing, .. } = report;
@@ -43,10 +48,9 @@ pub(crate) fn line(report: &Report) -> String {
             }
         }
         (Verdict::Failed, None) => format!("FAILED after {}", orders(*executions)),
-        (Verdict::Verified, _) if *executions == 1 => "verified: the 1 order there is".to_owned(),
         (Verdict::Verified, _) => {
-            let others = if report.proof.reduced { " (equivalent ones left out)" } else { "" };
-            format!("verified: all {}{others}", orders(*executions))
+            let others = if report.proof.reduced && *executions > 1 { " (equivalent ones left out)" } else { "" };
+            format!("verified: {}{others}", all(*executions))
         }
         (Verdict::NoFailure, _) if report.passed.is_some() => format!("no failure in 1 order ({label})"),
         (Verdict::NoFailure, _) => no_failure(report),
@@ -62,11 +66,16 @@ fn no_failure(report: &Report) -> String {
     let Report { label, executions, estimate, proof, .. } = report;
     match *proof {
         Proof { bound: Some(bound), whole: true, reduced, .. } => {
-            let others = if reduced { ", equivalent ones left out" } else { "" };
-            format!("no failure with {bound} (all {}{others})", orders(*executions))
+            let others = if reduced && *executions > 1 { ", equivalent ones left out" } else { "" };
+            format!("no failure with {bound} ({}{others})", all(*executions))
         }
-        Proof { bound, selected, .. } => {
-            let kind = if selected { "a selection" } else { "a sample" };
+        _ if *executions == 0 => format!("nothing was run ({label})"),
+        Proof { bound, selected, stopped, .. } => {
+            let kind = match () {
+                () if selected => "a selection",
+                () if stopped => "stopped early",
+                () => "a sample",
+            };
             let among = bound.map(|bound| format!(", among them all with {bound}")).unwrap_or_default();
             format!("no failure in {} ({kind}: {label}){among}", share(*executions, *estimate))
         }

@@ -3,10 +3,12 @@
 mod attribute;
 mod compile;
 mod failures;
+mod interrupted;
 mod kept;
 mod programs;
 mod proofs;
 mod replay;
 mod reports;
 mod settings;
+mod sittings;
 mod workers;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use raddle::Explorer;
-use raddle::strategy::Preemption;
+use raddle::strategy::{Choice, Claim, Decision, Next, Point, Preemption, Run, Strategy, Trace};
 use raddle::sync::atomic::{AtomicUsize, Ordering};
 use raddle::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
 use raddle::thread;
@@ -41,7 +41,7 @@ fn all_orders() {
 }
 
 #[test]
-fn a_sample() {
+fn a_search_that_was_stopped() {
     let threads = || {
         let counter = Arc::new(AtomicUsize::new(0));
         let count = |counter: Arc<AtomicUsize>| {
@@ -55,11 +55,44 @@ fn a_sample() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     };
     let budget = Explorer::new().strategy("preemption").executions(20).run(threads);
-    let among = "no failure in 20 orders (a sample: preemption), among them all with up to 0 preemptions";
+    let among = "no failure in 20 orders (stopped early: preemption), among them all with up to 0 preemptions";
     assert_eq!(budget.verdict_line(), among);
     let budget = Explorer::new().strategy("dpor").executions(20).run(threads);
-    let line = budget.verdict_line();
-    assert!(line.starts_with("no failure in 20 of ≈ ") && line.ends_with("orders (18.5 %) (a sample: dpor)"), "{line}");
+    assert_eq!(budget.verdict_line(), "no failure in 20 orders (stopped early: dpor)");
+    // There are 34,650, and the first probes know it.
+    let line = Explorer::new().strategy("dpor").executions(200).run(threads).verdict_line();
+    let told = line.strip_prefix("no failure in 200 of ≈ ").and_then(|rest| rest.split_once(" ± ")).expect(&line);
+    let orders: f64 = told.0.replace(',', "").parse().expect("a number");
+    assert!(
+        (34_650.0 / 2.0..34_650.0 * 2.0).contains(&orders) && line.ends_with(" %) (stopped early: dpor)"),
+        "{line}"
+    );
+}
+
+/// Has nothing to do, and says that this is all.
+struct Idle;
+
+impl Strategy for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+        Next::Done(Claim::Exhausted)
+    }
+
+    fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
+        Decision::Prune
+    }
+
+    fn end(&mut self, _: &Run<'_>) {}
+}
+
+#[test]
+fn who_ran_nothing_has_verified_nothing() {
+    let report = Explorer::new().strategy(Idle).run(|| ());
+    assert!(!report.verified() && !report.failed());
+    assert_eq!(report.verdict_line(), "nothing was run (idle)");
 }
 
 /// A thread that yields asks for a switch, and one whose wait may end by time is not held up by it.
@@ -166,7 +199,7 @@ fn a_bound_is_remembered_from_one_sitting_to_the_next() {
         let explorer = Explorer::new().strategy("exhaustive").deviations(1).executions(1).resume(true);
         explorer.name("suite::bounded").set("out", dir.to_str().unwrap()).run(program)
     };
-    let last = (0..20).map(|_| run().verdict_line()).find(|line| !line.contains("a sample"));
+    let last = (0..20).map(|_| run().verdict_line()).find(|line| !line.contains("stopped early"));
     let last = last.expect("it ends some time");
     assert!(last.starts_with("no failure with up to 1 deviation (all "), "{last}");
 }

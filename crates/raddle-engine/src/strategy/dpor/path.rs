@@ -57,6 +57,12 @@ impl Node {
         item
     }
 
+    /// Whether it can have come from a search: a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        let taken = (self.taken as usize) < self.options.len();
+        taken && self.asleep <= self.sleep.len() && self.tree.iter().all(Branch::is_sound)
+    }
+
     /// Whether a value is given here.
     pub fn gives_value(&self) -> bool {
         self.options.first().is_some_and(|option| matches!(option.1, Label::Value(_)))

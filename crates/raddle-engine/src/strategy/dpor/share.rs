@@ -33,18 +33,21 @@ impl Subtree {
         self.frozen.checked_sub(1).map_or(0, |above| self.path[above].taken)
     }
 
+    /// How many levels lie above.
+    pub(crate) fn frozen(&self) -> usize {
+        self.frozen
+    }
+
     pub(crate) fn is_untold(&self) -> bool {
         self.fresh
     }
 
     /// Whether it can have come from a search: a file may say anything.
     pub(crate) fn is_sound(&self) -> bool {
-        let whole = |node: &Node| (node.taken as usize) < node.options.len() && node.asleep <= node.sleep.len();
-        fn full(branch: &Branch) -> bool {
-            !branch.path.is_empty() && branch.beyond.iter().all(full)
-        }
-        let trees = || self.path.iter().flat_map(|node| &node.tree).chain(&self.beyond);
-        self.frozen <= self.path.len() && self.path.iter().all(whole) && trees().all(full)
+        let told = !self.fresh || self.frozen > 0;
+        told && self.frozen <= self.path.len()
+            && self.path.iter().all(Node::is_sound)
+            && self.beyond.iter().all(Branch::is_sound)
     }
 }
 
@@ -110,6 +113,10 @@ impl ByPiece for Dpor {
 
     fn trunk(&self) -> Trunk {
         Trunk::new(self.algorithm != Algorithm::Optimal, self.bound)
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        matches!(piece, Piece::Whole | Piece::Reduced(_))
     }
 
     fn place(&mut self, piece: Piece) {

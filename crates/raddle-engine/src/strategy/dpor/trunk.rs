@@ -70,6 +70,15 @@ impl Shared {
         }
     }
 
+    /// Something can be handed out.
+    fn is_open(&self) -> bool {
+        !self.waits && !self.node.tree.is_empty()
+    }
+
+    fn leads_by(&self, taken: u32) -> bool {
+        (taken as usize) < self.node.options.len()
+    }
+
     fn child_is_done(&mut self, taken: u32) {
         self.below -= 1;
         let (task, label) = self.node.options[taken as usize];
@@ -180,19 +189,48 @@ impl Trunk {
     }
 
     /// Whether there is a node at `place`.
-    pub(crate) fn has(&self, place: usize) -> bool {
+    fn has(&self, place: usize) -> bool {
         self.nodes.get(place).is_some_and(Option::is_some)
     }
 
-    /// Whether it can have come from a search: a file may say anything.
-    pub(crate) fn is_sound(&self) -> bool {
-        let free = |place: &usize| self.nodes.get(*place).is_some_and(Option::is_none);
-        let hangs = |shared: &Shared| match shared.parent {
-            Some(parent) => self.has(parent) && self.get(parent).depth + 1 == shared.depth,
-            None => shared.depth == 0,
+    /// Whether it can have come from a search: a file may say anything. `pieces` are those that hang under a place of it.
+    pub(crate) fn is_sound(&self, pieces: &[(usize, &Subtree)]) -> bool {
+        let free = self.free.iter().collect::<BTreeSet<_>>();
+        let all_free =
+            free.len() == self.free.len() && (0..self.nodes.len()).all(|at| free.contains(&at) != self.has(at));
+        let nodes = || (0..self.nodes.len()).filter_map(|at| Some((at, self.nodes[at].as_ref()?)));
+        let hangs = |place: usize, piece: &Subtree| {
+            let shared = self.nodes.get(place).and_then(Option::as_ref);
+            shared.is_some_and(|shared| {
+                shared.depth.checked_add(1) == Some(piece.frozen()) && shared.leads_by(piece.taken())
+            })
         };
-        let open = |(depth, place): &(usize, usize)| self.has(*place) && self.get(*place).depth == *depth;
-        self.free.iter().all(free) && self.nodes.iter().flatten().all(hangs) && self.open.iter().all(open)
+        let mut below = vec![0_usize; self.nodes.len()];
+        let parents = nodes().filter_map(|(_, shared)| shared.parent);
+        for place in pieces.iter().map(|(place, _)| *place).chain(parents) {
+            match below.get_mut(place) {
+                Some(below) => *below += 1,
+                None => return false,
+            }
+        }
+        all_free
+            && pieces.iter().all(|&(place, piece)| hangs(place, piece))
+            && nodes().all(|(at, shared)| self.fits(shared) && shared.below == below[at])
+            && self.open == nodes().filter(|(_, it)| it.is_open()).map(|(at, it)| (it.depth, at)).collect()
+    }
+
+    /// Whether a node is right in itself and for what is above it.
+    fn fits(&self, shared: &Shared) -> bool {
+        let hangs = match shared.parent.map(|parent| self.nodes.get(parent).and_then(Option::as_ref)) {
+            Some(Some(above)) => {
+                above.depth.checked_add(1) == Some(shared.depth)
+                    && above.leads_by(shared.via.0)
+                    && above.cost.checked_add(shared.via.1) == Some(shared.cost)
+            }
+            Some(None) => false,
+            None => shared.depth == 0 && shared.cost == 0,
+        };
+        hangs && shared.node.is_sound()
     }
 
     fn path(&self, place: usize) -> Vec<Node> {
@@ -235,7 +273,7 @@ impl Trunk {
     fn refresh(&mut self, place: usize) {
         let shared = self.get(place);
         let key = (shared.depth, place);
-        if !shared.waits && !shared.node.tree.is_empty() {
+        if shared.is_open() {
             self.open.insert(key);
         } else {
             self.open.remove(&key);

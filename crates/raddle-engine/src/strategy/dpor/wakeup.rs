@@ -97,6 +97,11 @@ impl Branch {
         if self.path.is_empty() { (first, self.beyond) } else { (first, vec![self]) }
     }
 
+    /// Whether it can have come from a search: a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        !self.path.is_empty() && self.beyond.iter().all(Self::is_sound)
+    }
+
     pub fn leaf(item: Item) -> Self {
         Self { path: VecDeque::from([item]), beyond: Vec::new() }
     }

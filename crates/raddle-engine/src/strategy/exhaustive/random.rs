@@ -66,13 +66,22 @@ impl Tree {
         Self::new(self.seed)
     }
 
-    pub fn begin(&mut self) -> bool {
+    /// What is known of the tree is walked here, so that the search notices if a program offers something else there.
+    pub fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
         self.walked.clear();
+        let mut next = self.root.as_deref();
+        while let Some(node) = next {
+            let at = self.rng.below(node.open.len() as u32);
+            let (choice, below) = &node.open[at as usize];
+            prefix.push(Choice(*choice));
+            self.walked.push((*choice, at));
+            next = below.as_deref();
+        }
         !self.done
     }
 
-    /// Walks down from the root by what was walked so far: depths are small where this order is of use, and the tree
-    /// stays free of links upwards.
+    /// At a node that is new. Walks down from the root by what was walked so far: depths are small where this order is of use, and
+    /// the tree stays free of links upwards.
     pub fn choose(&mut self, alternatives: u32) -> Choice {
         let mut slot = &mut self.root;
         for &(_, at) in &self.walked {

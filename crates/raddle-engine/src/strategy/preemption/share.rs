@@ -33,7 +33,7 @@ impl Ways {
     /// Whether it can have come from a search: a file may say anything.
     pub(crate) fn is_sound(&self) -> bool {
         let fits = |branch: &Branch| branch.fixed <= branch.levels.len() && branch.levels.iter().all(Level::is_sound);
-        self.branch.as_ref().is_none_or(fits) && self.more.is_sound()
+        self.bound < u32::MAX && self.branch.as_ref().is_none_or(fits) && self.more.is_sound()
     }
 }
 
@@ -57,6 +57,10 @@ impl ByPiece for Preemption {
     fn copy(&self) -> Box<dyn Strategy> {
         let (next, seen) = (self.next.copy(), self.seen.as_ref().map(Seen::copy));
         Box::new(Self { next, seen, ..Self::up_to(self.most) })
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        matches!(piece, Piece::Whole | Piece::Preempted(_))
     }
 
     fn place(&mut self, piece: Piece) {

@@ -1,0 +1,155 @@
+//! What the board of one process knows: what waits, what is out, what was done.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::remains::{Remains, Waiting};
+use super::{Place, Tally};
+use crate::piece::Piece;
+use crate::replay::Script;
+use crate::search::Limits;
+use crate::strategy::Claim;
+use crate::strategy::dpor::Trunk;
+
+/// Everything behind the board's lock.
+pub(super) struct State {
+    /// What can be taken now.
+    pub queue: VecDeque<Waiting>,
+    /// What is in the queue and what is out belongs to this stage.
+    pub stage: u32,
+    /// What comes after it, by stage.
+    pub later: BTreeMap<u32, VecDeque<Waiting>>,
+    pub trunk: Trunk,
+    /// By ticket: what it was at the latest commit.
+    pub out: Vec<Option<Waiting>>,
+    pub total: Tally,
+    /// The worst that was said of any piece.
+    pub claim: Claim,
+    /// Executions that may still be run and that nobody has reserved.
+    pub left: Option<u64>,
+    /// The executions before this number are run by one worker; nothing else is handed out before they are.
+    pub warm_up: u64,
+    pub warming: bool,
+}
+
+impl State {
+    pub fn new(remains: Remains, limits: &Limits, warm_up: u64) -> Self {
+        let Remains { pieces, trunk, total, claim, .. } = remains;
+        let mut state = Self {
+            queue: VecDeque::new(),
+            stage: pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0),
+            later: BTreeMap::new(),
+            trunk,
+            out: Vec::new(),
+            total,
+            claim,
+            left: limits.executions,
+            warm_up,
+            warming: false,
+        };
+        pieces.into_iter().for_each(|waiting| state.put(waiting));
+        state
+    }
+
+    pub fn next(&mut self, workers: usize, failing: bool) -> Option<Waiting> {
+        if self.left == Some(0) || self.warming {
+            return None;
+        }
+        if failing {
+            self.drop_what_comes_later();
+        }
+        let all_done = self.queue.is_empty() && !self.is_out();
+        if all_done && let Some((stage, pieces)) = self.later.pop_first() {
+            (self.stage, self.queue) = (stage, pieces);
+        }
+        let next = match self.queue.pop_front() {
+            Some(waiting) => waiting,
+            None if failing => return None,
+            None => {
+                let (place, subtree) = self.trunk.take()?;
+                Waiting { piece: Piece::Reduced(subtree), under: Some(place) }
+            }
+        };
+        let Piece::Numbers { from, to } = next.piece else { return Some(next) };
+        let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
+        self.warming = from < self.warm_up;
+        if end < to {
+            self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
+        }
+        Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
+    }
+
+    /// Adds a piece that nobody has had.
+    pub fn put(&mut self, waiting: Waiting) {
+        let stage = waiting.piece.stage();
+        if stage == self.stage {
+            self.queue.push_back(waiting);
+        } else if self.claim == Claim::Exhausted {
+            self.later.entry(stage).or_default().push_back(waiting);
+        }
+    }
+
+    /// A piece is done. Where something of it was left out, nothing is begun that would build on it.
+    pub fn note(&mut self, claim: Claim) {
+        self.claim = self.claim.max(claim);
+        if self.claim != Claim::Exhausted {
+            self.later.clear();
+        }
+    }
+
+    /// How many numbered executions are handed out at a time: few enough for all to end together.
+    pub fn block(&self, workers: usize) -> u64 {
+        self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
+    }
+
+    /// A failure was found: only what comes before it is still of interest.
+    pub fn drop_what_comes_later(&mut self) {
+        let Some(place) = self.first_failing() else { return };
+        self.later.clear();
+        self.queue.retain(|waiting| match (&waiting.piece, &place) {
+            (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
+            (piece, Place::Choices(choices)) => piece.may_precede(choices),
+            _ => false,
+        });
+    }
+
+    pub fn first_failing(&self) -> Option<Place> {
+        let found = self.total.found.as_ref()?;
+        Some(match (&found.number, &found.script) {
+            (Some(number), _) => Place::Number(*number),
+            // Nothing comes before it.
+            (None, _) if found.probe => Place::Choices(Vec::new()),
+            (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
+            (None, _) => Place::Choices(Vec::new()),
+        })
+    }
+
+    /// Pieces that wait for a worker.
+    pub fn supply(&self) -> isize {
+        isize::try_from(self.queue.len() + self.trunk.open()).unwrap_or(isize::MAX)
+    }
+
+    pub fn hand_out(&mut self, waiting: Waiting) -> usize {
+        match self.out.iter().position(Option::is_none) {
+            Some(ticket) => {
+                self.out[ticket] = Some(waiting);
+                ticket
+            }
+            None => {
+                self.out.push(Some(waiting));
+                self.out.len() - 1
+            }
+        }
+    }
+
+    pub fn is_out(&self) -> bool {
+        self.out.iter().any(Option::is_some)
+    }
+
+    pub fn close(&mut self, ticket: usize) -> Waiting {
+        let waiting = self.out[ticket].take().expect("raddle bug: a piece was closed twice");
+        if matches!(waiting.piece, Piece::Numbers { from, .. } if from < self.warm_up) {
+            self.warming = false;
+        }
+        waiting
+    }
+}

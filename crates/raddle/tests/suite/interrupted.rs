@@ -1,0 +1,104 @@
+//! Ctrl-C in the middle of a search. Children of this process are told to end.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use raddle::thread;
+
+/// Tells that it runs; the harness is told not to keep that back.
+fn begun() {
+    let _ = std::io::stdout().write_all(b"\nbegun\n");
+}
+
+fn takes_turns() {
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(|| (0..10).for_each(|_| thread::yield_now()))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[raddle::test(strategy = "exhaustive", time = "1h")]
+#[ignore = "run as a child of other tests"]
+fn endless() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    takes_turns();
+    ONCE.call_once(begun);
+}
+
+#[raddle::test(strategy = "exhaustive", time = "1h", workers = 1)]
+#[ignore = "run as a child of other tests"]
+fn stuck() {
+    begun();
+    loop {
+        std::thread::park();
+    }
+}
+
+fn file(dir: &Path) -> PathBuf {
+    dir.join("suite-interrupted-endless.left.json")
+}
+
+/// A child that has begun.
+fn child(test: &str, dir: &Path, resume: bool) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "--ignored", "--nocapture", &format!("interrupted::{test}")]);
+    command.env("RADDLE_OUT", dir).env("RADDLE_RESUME", resume.to_string());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.ends_with("begun")), "it never began");
+    child
+}
+
+fn tell(child: &Child, signal: &str) {
+    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+}
+
+/// The signal it died by, and what it said.
+fn end(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    (output.status.signal(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn fresh_dir(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    dir
+}
+
+#[test]
+fn what_is_left_is_kept_and_the_process_dies_by_the_signal() {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+        let dir = fresh_dir("interrupted");
+        let first = child("endless", &dir, true);
+        tell(&first, signal);
+        let (died_by, said) = end(first);
+        assert_eq!(died_by, Some(number), "{said}");
+        assert!(said.contains("told to end; what is left is kept in "), "{said}");
+        let kept = std::fs::read_to_string(file(&dir)).expect("what is left");
+        let second = child("endless", &dir, true);
+        tell(&second, signal);
+        assert_eq!(end(second).0, Some(number), "it was taken up again");
+        assert_ne!(std::fs::read_to_string(file(&dir)).expect("what is left"), kept, "it went on");
+    }
+}
+
+#[test]
+fn nothing_is_different_without_a_file() {
+    let dir = fresh_dir("interrupted-plainly");
+    let child = child("endless", &dir, false);
+    tell(&child, "-INT");
+    let (died_by, said) = end(child);
+    assert_eq!((died_by, said.contains("told to end"), file(&dir).exists()), (Some(2), false, false));
+}
+
+#[test]
+fn the_second_time_ends_it_at_once() {
+    let mut child = child("stuck", &fresh_dir("interrupted-twice"), true);
+    // Signals that come before the first was seen are one.
+    while child.try_wait().unwrap().is_none() {
+        tell(&child, "-INT");
+    }
+    assert_eq!(end(child).0, Some(2));
+}
