@@ -189,7 +189,7 @@ impl Search {
             limits: limits.clone(),
             name: strategy.name(),
             reduces: strategy.reduces(),
-            reverses: strategy.reduces() && strategy.names_objects(),
+            reverses: strategy.reverses_races(),
             systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
             started: Instant::now(),
             observer: None,

@@ -87,12 +87,6 @@ pub trait Strategy: Send {
         Sharing::Alone
     }
 
-    /// Whether what one worker plans for another speaks of objects by their numbers. Then several workers can share the search only
-    /// if an object has the same number in every order. Asked once.
-    fn names_objects(&self) -> bool {
-        false
-    }
-
     /// Whether prefixes of earlier executions are run again, so that the search should watch for programs that do not
     /// do the same thing twice. Asked once.
     fn revisits(&self) -> bool {
@@ -102,6 +96,12 @@ pub trait Strategy: Send {
     /// Whether executions stand for equivalent ones that are left out, so that what the strategy claims holds up to the order of
     /// steps that have nothing to do with one another. Asked once.
     fn reduces(&self) -> bool {
+        false
+    }
+
+    /// Whether it rests on rules about which steps can be taken in the other order, which a program may be
+    /// [too much](crate::system::System::irreducible) for. Asked once.
+    fn reverses_races(&self) -> bool {
         false
     }
 

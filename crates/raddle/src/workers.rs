@@ -49,8 +49,6 @@ impl Workers {
         from: From,
         teller: Option<Arc<Teller>>,
     ) -> (search::Report, Remains) {
-        // Objects are numbered in the order in which they are first touched, which differs from order to order.
-        let workers = if strategy.names_objects() { 1 } else { workers };
         let mut search = match from.left {
             Some(left) => Search::resume(strategy, limits, workers, left),
             None => Search::new(strategy, limits, workers),

@@ -534,15 +534,15 @@ impl Strategy for Dpor {
         true
     }
 
-    fn names_objects(&self) -> bool {
-        true
-    }
-
     fn reduces(&self) -> bool {
         true
     }
 
     fn revisits(&self) -> bool {
+        true
+    }
+
+    fn reverses_races(&self) -> bool {
         true
     }
 }

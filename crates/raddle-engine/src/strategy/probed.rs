@@ -204,8 +204,8 @@ impl<S: Strategy> Strategy for Probed<S> {
         bounded
     }
 
-    fn names_objects(&self) -> bool {
-        self.inner.names_objects()
+    fn reverses_races(&self) -> bool {
+        self.inner.reverses_races()
     }
 
     fn reduces(&self) -> bool {
