@@ -30,8 +30,8 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
             seats.extend((1..workers).map(|_| Some((search.join()?, Perch::default()))));
         }
         let at = rng.below(seats.len() as u32) as usize;
-        let mut turn = |(seat, perch): &mut (Seat<'_>, Perch<_>)| seat.work_a_little(&mut program, perch);
-        let over = seats[at].as_mut().and_then(|seat| turn(seat)) == Some(Status::Over);
+        let turn = |(seat, perch): &mut (Seat<'_>, Perch<_>)| seat.work_a_little(&mut program, perch);
+        let over = seats[at].as_mut().and_then(turn) == Some(Status::Over);
         if over {
             seats[at] = None;
         }

@@ -72,12 +72,10 @@ impl Run {
 
     fn apply(&mut self, actor: usize, mut effects: VecDeque<Effect>, trace: &mut Trace) {
         while let Some(effect) = effects.pop_front() {
-            if let Effect::Send { .. } = effect {
-                if !spares_messages(self.faults) {
-                    let fates = self.faults.fates(true).collect();
-                    self.stop = Stop::Fate { actor, fates, send: effect, rest: effects };
-                    return;
-                }
+            if matches!(effect, Effect::Send { .. }) && !spares_messages(self.faults) {
+                let fates = self.faults.fates(true).collect();
+                self.stop = Stop::Fate { actor, fates, send: effect, rest: effects };
+                return;
             }
             self.apply_one(actor, effect, Fate::Arrives, trace);
             if matches!(self.stop, Stop::End(_)) {
