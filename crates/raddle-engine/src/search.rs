@@ -15,7 +15,7 @@ pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
-pub use self::worker::{Seat, Status};
+pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
@@ -127,6 +127,8 @@ pub struct Search {
     started: Instant,
     observer: Option<Observer>,
     workers: usize,
+    /// Programs that can be copied are.
+    forks: bool,
     /// Workers that have not left.
     active: AtomicUsize,
     /// Executions that the first worker runs before others come in.
@@ -171,6 +173,13 @@ impl Search {
         self
     }
 
+    /// Runs every execution from its start, also of programs that can be copied: for tests of whether that makes a difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_forks(self) -> Self {
+        Self { forks: false, ..self }
+    }
+
     /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
     #[must_use]
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
@@ -194,6 +203,7 @@ impl Search {
             started: Instant::now(),
             observer: None,
             workers,
+            forks: true,
             active: AtomicUsize::new(workers),
             alone_for: warm_up.max(ALONE_FOR),
             spare: Mutex::new(if workers == 1 { Spare::Over } else { Spare::NotYet }),

@@ -13,7 +13,8 @@ pub trait Program {
     /// One execution.
     type System: System;
 
-    /// Starts an execution and runs it to its first point. Called by the search, once per execution.
+    /// Starts an execution and runs it to its first point. Called by the search for every execution that does not go on from a
+    /// [copy](System::fork) of an earlier one.
     ///
     /// `seed` feeds the program's own random numbers, if it draws any: the same seed, the same numbers.
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System;
@@ -67,7 +68,9 @@ pub trait System {
         false
     }
 
-    /// A second copy, paused at the same point; `None` if the program cannot be copied.
+    /// A second copy, paused at the same point; `None` if the program cannot be copied. Called by the search along the way, where
+    /// the strategy comes back to where it was: later executions go on from there, each as if it had been run from its start.
+    /// Best if it costs no more than a step or two.
     fn fork(&self) -> Option<Self>
     where
         Self: Sized,

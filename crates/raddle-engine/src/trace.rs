@@ -218,6 +218,25 @@ struct Taken {
     steps: Vec<Step>,
     more: Vec<Access>,
     receipts: Vec<Receipt>,
+    /// Receipts that came to be ones that [changed](Receipt::changed) their receiver's behaviour, in that order.
+    changes: Vec<u32>,
+}
+
+/// How far a trace has come, to be [gone back](Trace::truncate) to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    steps: usize,
+    more: usize,
+    receipts: usize,
+    changes: usize,
+}
+
+impl Mark {
+    /// How many steps there were.
+    #[must_use]
+    pub const fn steps(self) -> usize {
+        self.steps
+    }
 }
 
 impl Trace {
@@ -292,9 +311,35 @@ impl Trace {
 
     /// The latest receipt of `receiver` counts as one that changed its behaviour.
     pub fn change_behaviour(&mut self, receiver: u64) {
-        if let Some(receipt) = self.taken.receipts.iter_mut().rev().find(|receipt| receipt.receiver == receiver) {
-            receipt.changed = true;
+        let latest = self.taken.receipts.iter().rposition(|receipt| receipt.receiver == receiver);
+        if let Some(latest) = latest.filter(|at| !self.taken.receipts[*at].changed) {
+            self.taken.receipts[latest].changed = true;
+            self.taken.changes.push(StepIx::next_of(latest).number());
         }
+    }
+
+    /// How far it has come.
+    #[inline]
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        let Taken { steps, more, receipts, changes } = &*self.taken;
+        Mark { steps: steps.len(), more: more.len(), receipts: receipts.len(), changes: changes.len() }
+    }
+
+    /// Goes back to how it was at `mark`. What has been [said of a step](Self::last_mut) since then stays said.
+    ///
+    /// # Panics
+    ///
+    /// If it has not come that far.
+    pub fn truncate(&mut self, mark: Mark) {
+        let taken = &mut *self.taken;
+        assert!(mark.steps <= taken.steps.len(), "raddle bug: {mark:?} lies beyond {} steps", taken.steps.len());
+        for change in taken.changes.drain(mark.changes..) {
+            taken.receipts[change as usize].changed = false;
+        }
+        taken.steps.truncate(mark.steps);
+        taken.more.truncate(mark.more);
+        taken.receipts.truncate(mark.receipts);
     }
 
     /// Forgets all steps and keeps the memory for the next execution.
@@ -302,5 +347,6 @@ impl Trace {
         self.taken.steps.clear();
         self.taken.more.clear();
         self.taken.receipts.clear();
+        self.taken.changes.clear();
     }
 }

@@ -38,9 +38,11 @@
 //! ```
 
 mod apply;
+mod handle;
 mod handler;
 mod handling;
 mod monitors;
+mod point;
 mod setup;
 mod slot;
 mod step;
@@ -83,6 +85,7 @@ impl Model {
     #[track_caller]
     pub fn new(setup: impl FnOnce(&mut Setup)) -> Self {
         static NEXT_WORLD: AtomicU64 = AtomicU64::new(1);
+        crate::panics::install();
         let code = Code {
             world: NEXT_WORLD.fetch_add(1, Ordering::Relaxed) << 1,
             rules: Rules::default(),

@@ -1,7 +1,8 @@
 //! Panics of explored executions: kept for the report instead of being printed.
 
 use std::any::Any;
-use std::panic::{self, PanicHookInfo};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
 use raddle_engine::outcome::{Failure, Place};
@@ -15,11 +16,39 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if current::with(|execution| note(execution, info)).unwrap_or(true) {
+            if !is_caught(info) && current::with(|execution| note(execution, info)).unwrap_or(true) {
                 before(info);
             }
         }));
     });
+}
+
+/// A panic of code that runs on no stack of its own, such as a handler of a model.
+pub(crate) struct Panicked {
+    pub(crate) message: String,
+    pub(crate) place: Option<Place>,
+}
+
+thread_local! {
+    /// Whether such code runs on this OS thread, and where it has panicked latest: the hook has no other way to tell.
+    static CATCHING: Cell<Option<Option<Place>>> = const { Cell::new(None) };
+}
+
+/// Runs `body`; a panic is told with its place and not printed.
+pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
+    let before = CATCHING.replace(Some(None));
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    let place = CATCHING.replace(before).flatten();
+    result.map_err(|payload| Panicked { message: message(&*payload), place })
+}
+
+/// Keeps the place of a panic for who [catches](catch) it; false if nobody does.
+fn is_caught(info: &PanicHookInfo<'_>) -> bool {
+    let caught = CATCHING.take().is_some();
+    if caught {
+        CATCHING.set(Some(info.location().map(Place::from)));
+    }
+    caught
 }
 
 /// What a panic says.

@@ -1,7 +1,7 @@
 //! The failure that is reported does not depend on how many workers there are, where the strategy has an order of its own.
 
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Search, Status};
+use raddle_engine::search::{Limits, Perch, Search, Seat, Status};
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::portfolio::Portfolio;
@@ -23,15 +23,16 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
         _ => 200,
     };
     let search = Search::new(&mut *first, &limits, workers);
-    let mut seats = vec![Some(search.seat(&mut *first))];
+    let mut seats = vec![Some((search.seat(&mut *first), Perch::default()))];
     let mut rng = Rng::new(turns);
     for turn in 0.. {
         // An execution takes three turns, and so does taking up a piece at most.
         if turn == 3 * (alone + 5) {
-            seats.extend((1..workers).map(|_| search.join()));
+            seats.extend((1..workers).map(|_| Some((search.join()?, Perch::default()))));
         }
         let at = rng.below(seats.len() as u32) as usize;
-        let over = seats[at].as_mut().is_some_and(|seat| seat.work_a_little(&mut program) == Some(Status::Over));
+        let turn = |(seat, perch): &mut (Seat<'_>, Perch<_>)| seat.work_a_little(&mut program, perch);
+        let over = seats[at].as_mut().and_then(turn) == Some(Status::Over);
         if over {
             seats[at] = None;
         }

@@ -5,7 +5,7 @@
 
 use raddle_engine::board::Remains;
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Ended, Limits, Report, Search, Status};
+use raddle_engine::search::{Ended, Limits, Perch, Report, Search, Status};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::{Claim, Sharing, Strategy};
@@ -68,14 +68,14 @@ pub(crate) fn play_within<P: system::Program>(
         None => Search::new(&mut *first, limits, play.workers),
         Some(remains) => Search::resume(&mut *first, limits, play.workers, remains),
     };
-    let mut fresh = || Some(search.seat_of(copy(&mut *first)));
+    let mut fresh = || Some((search.seat_of(copy(&mut *first)), Perch::default()));
     let mut seats: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
     let mut alone = rng.below(2) * rng.below(ALONE);
     while seats.iter().any(Option::is_some) {
         let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(play.workers as u32) as usize };
         alone = alone.saturating_sub(1);
-        let Some(seat) = &mut seats[turn] else { continue };
-        if seat.work_a_little(program) == Some(Status::Over) {
+        let Some((seat, perch)) = &mut seats[turn] else { continue };
+        if seat.work_a_little(program, perch) == Some(Status::Over) {
             seats[turn] = None;
         } else if play.lost > 0 && rng.below(play.lost) == 0 {
             seats[turn] = fresh();

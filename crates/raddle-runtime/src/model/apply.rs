@@ -3,7 +3,6 @@
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
 use std::mem;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -11,20 +10,18 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
 use raddle_engine::trace::{Access, Class, Effect as Touches, Offer, Operation, Role, Trace, Word};
 
-use crate::actor::{Delivery, Fate, Letter, Party, Timer, Who, digest, mix, short_name};
+use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, digest, mix, short_name};
 use crate::model::handler::Handler;
-use crate::model::handling::{Effect, Handling, Parcel};
-use crate::model::slot::{Body, Card, Factory, Mail, Slot};
+use crate::model::handling::{Effect, Parcel};
 use crate::model::step::{FAULTS, ROSTER, Run, access, task};
-use crate::panics;
 
-static SEND: Operation = Operation { verb: "send", class: Class::Send };
+pub(super) static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static DEAD_LETTER: Operation = Operation { verb: "send in vain", class: Class::Send };
 static DROP: Operation = Operation { verb: "lose a message", class: Class::Send };
 static SET_TIMER: Operation = Operation { verb: "set a timer", class: Class::Send };
 static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static ANNOUNCE: Operation = Operation { verb: "announce", class: Class::Update };
-static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
+
 static FAULT: Operation = Operation { verb: "choose a fault", class: Class::Choice };
 
 /// Where an execution is paused.
@@ -48,168 +45,37 @@ pub(super) enum Stop {
     End(Outcome),
 }
 
+/// Whether no message can be faulty any more.
+fn spares_messages(faults: Faults) -> bool {
+    (faults.drop, faults.duplicate, faults.delay) == (0, 0, 0)
+}
+
 impl Run {
-    pub(super) fn add(
-        &mut self,
-        who: Who,
-        (parent, ordinal): (TaskId, u32),
-        actor: Box<dyn Handler>,
-        party: Party,
-        factory: Option<Factory>,
-        external: bool,
-    ) {
-        let card = Card { who, parent, ordinal, external, may_crash: false, factory };
-        let mut mail = Mail::default();
-        mail.refresh(self.delivery());
-        let slot = Slot { card: Arc::new(card), body: Arc::new(Body::new(actor, party)), mail: Arc::new(mail) };
-        let at = self.actors.len();
-        assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
-        self.digest ^= mix(slot.body.digest, 2 * at as u64 + 1) ^ mix(slot.mail.digest, 2 * at as u64 + 2);
-        self.actors.push(Arc::new(slot));
-    }
-
-    pub(super) fn let_crash(&mut self, actor: usize) {
-        let slot = Arc::make_mut(&mut self.actors[actor]);
-        let Card { who, parent, ordinal, external, factory, .. } = &*slot.card;
-        let (who, parent, ordinal, external, factory) = (*who, *parent, *ordinal, *external, factory.clone());
-        slot.card = Arc::new(Card { who, parent, ordinal, external, factory, may_crash: true });
-    }
-
-    pub(super) fn add_monitor(&mut self, monitor: Box<dyn super::monitors::Watcher>) {
-        self.monitors.push(Arc::new(monitor));
-    }
-
-    /// A message of the setup's.
-    pub(super) fn put_first(&mut self, main: &mut Party, to: usize, label: &'static str, parcel: Parcel) {
-        let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
-        let (delivery, object) = (self.delivery(), letter.object());
-        let message = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
-        let step = self.step(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message), 0);
-        Arc::make_mut(&mut self.first_steps).push((step, access(object, Touches::Change, Role::Gives)));
-    }
-
-    fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
-        let slot = &self.actors[actor];
-        Handling::new(slot.card.who, self.code.known.clone(), self.roster.clone(), draws, slot.body.next_timer)
-    }
-
-    /// An actor starts, for the first time or anew.
-    pub(super) fn start(&mut self, actor: usize, trace: &mut Trace) {
-        let mut handling = self.handling(actor, Vec::new());
-        let started = self.change_body(actor, |body| {
-            let state = body.actor.as_mut().expect("it was created just now");
-            panic::catch_unwind(AssertUnwindSafe(|| state.start(&mut handling)))
-        });
-        if let Err(payload) = started {
-            return self.fail(Failure::Panic { task: task(actor), message: panics::message(&*payload), place: None });
-        }
-        if handling.wants.is_some() {
-            let message = format!("raddle: {} draws a value when it starts; do so in a handler", handling.who);
-            return self.fail(Failure::Panic { task: task(actor), message, place: None });
-        }
-        self.set_next_timer(actor, handling.next_timer);
-        // What is sent on starting up is safe, so that whoever created the actor can go on.
-        for effect in handling.effects {
-            if !matches!(self.stop, Stop::End(_)) {
-                self.apply_one(actor, effect, Fate::Arrives, trace);
-            }
-        }
-    }
-
-    fn set_next_timer(&mut self, actor: usize, next_timer: u32) {
-        if self.actors[actor].body.next_timer != next_timer {
-            self.own_body(actor).next_timer = next_timer;
-        }
-    }
-
-    /// For changes that are no part of the state that is hashed.
-    pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
-        Arc::make_mut(&mut Arc::make_mut(&mut self.actors[actor]).body)
-    }
-
-    /// Runs a handler with the values that were drawn for it so far.
-    pub(super) fn handle(&mut self, actor: usize, parcel: Parcel, draws: Vec<u32>, trace: &mut Trace) {
-        let mut handling = self.handling(actor, draws.clone());
-        let (before, digest) = (self.actors[actor].body.clone(), self.digest);
-        let handled = self.change_body(actor, |body| {
-            let state = body.actor.as_mut().expect("raddle bug: an actor that has stopped receives");
-            panic::catch_unwind(AssertUnwindSafe(|| state.handle(parcel.clone(), &mut handling)))
-        });
-        if let Some(choices) = handling.wants {
-            Arc::make_mut(&mut self.actors[actor]).body = before;
-            self.digest = digest;
-            self.stop = Stop::Draw { actor, parcel, draws, choices };
-            return;
-        }
-        drop(before);
-        match handled {
-            Ok(()) => {
-                self.set_next_timer(actor, handling.next_timer);
-                self.apply(actor, handling.effects.into(), trace);
-            }
-            Err(payload) => self.supervise(actor, panics::message(&*payload), trace),
-        }
-    }
-
-    pub(super) fn draw(
-        &mut self,
-        actor: usize,
-        parcel: Parcel,
-        mut draws: Vec<u32>,
-        (choice, of): (Choice, u32),
-        trace: &mut Trace,
-    ) {
-        let nothing = access(ObjectId::NONE, Touches::Read, Role::Plain);
-        trace.push(self.step(task(actor), Variant::Ready, &CHOOSE, nothing, of));
-        trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(choice.0)));
-        draws.push(choice.0);
-        self.handle(actor, parcel, draws, trace);
-    }
-
-    /// What to do about an actor that has panicked.
-    fn supervise(&mut self, actor: usize, message: String, trace: &mut Trace) {
-        let slot = &self.actors[actor];
-        let may = self.code.rules.restarts.is_some_and(|most| slot.body.restarts < most);
-        match slot.card.factory.clone().filter(|_| may) {
-            Some(make) => {
-                self.change_body(actor, |body| {
-                    body.actor = Some(make());
-                    body.restarts += 1;
-                });
-                self.start(actor, trace);
-            }
-            None => self.fail(Failure::Panic { task: task(actor), message, place: None }),
-        }
-    }
-
-    pub(super) fn crash(&mut self, actor: usize, trace: &mut Trace) {
-        trace.touch(access(FAULTS, Touches::Change, Role::Plain));
-        self.faults.crash -= 1;
-        let anew = self.actors[actor].card.factory.as_ref().map(|make| make());
-        let restarts = anew.is_some();
-        self.change_body(actor, |body| body.actor = anew);
-        let delivery = self.delivery();
-        self.change_mail(actor, |mail| {
-            mail.timers.clear();
-            mail.refresh(delivery);
-        });
-        if restarts {
-            self.start(actor, trace);
-        }
-    }
-
-    fn fail(&mut self, failure: Failure) {
+    pub(super) fn fail(&mut self, failure: Failure) {
         self.stop = Stop::End(failure.into());
+    }
+
+    /// Applies what a handler did, and keeps the memory it was written to.
+    pub(super) fn apply_all(&mut self, actor: usize, mut effects: Vec<Effect>, trace: &mut Trace) {
+        if spares_messages(self.faults) {
+            for effect in effects.drain(..) {
+                self.apply_one(actor, effect, Fate::Arrives, trace);
+                if matches!(self.stop, Stop::End(_)) {
+                    break;
+                }
+            }
+            self.scratch.0 = effects;
+        } else {
+            self.apply(actor, effects.into(), trace);
+        }
     }
 
     fn apply(&mut self, actor: usize, mut effects: VecDeque<Effect>, trace: &mut Trace) {
         while let Some(effect) = effects.pop_front() {
-            if let Effect::Send { .. } = effect {
-                let fates: Vec<Fate> = self.faults.fates(true).collect();
-                if fates.len() > 1 {
-                    self.stop = Stop::Fate { actor, fates, send: effect, rest: effects };
-                    return;
-                }
+            if matches!(effect, Effect::Send { .. }) && !spares_messages(self.faults) {
+                let fates = self.faults.fates(true).collect();
+                self.stop = Stop::Fate { actor, fates, send: effect, rest: effects };
+                return;
             }
             self.apply_one(actor, effect, Fate::Arrives, trace);
             if matches!(self.stop, Stop::End(_)) {
@@ -240,7 +106,7 @@ impl Run {
         }
     }
 
-    fn apply_one(&mut self, actor: usize, effect: Effect, fate: Fate, trace: &mut Trace) {
+    pub(super) fn apply_one(&mut self, actor: usize, effect: Effect, fate: Fate, trace: &mut Trace) {
         match effect {
             Effect::Send { to, label, parcel } => self.send(actor, to, label, parcel, fate, trace),
             Effect::Spawn { who, actor: child } => self.spawn(actor, who, child, trace),
@@ -329,7 +195,7 @@ impl Run {
     }
 
     /// What a send does to a mailbox.
-    fn sending(&self, to: usize, message: u32) -> Access {
+    pub(super) fn sending(&self, to: usize, message: u32) -> Access {
         match self.delivery().offered() {
             Some(delivery) => access(self.head(to), Touches::Read, Role::Offers(Offer { message, delivery })),
             None => access(self.tail(to), Touches::Change, Role::Plain),
@@ -345,7 +211,7 @@ impl Run {
         trace.touch(access(object, Touches::Change, Role::Gives));
     }
 
-    fn spawn(&mut self, parent: usize, who: Who, child: Box<dyn Handler>, trace: &mut Trace) {
+    fn spawn(&mut self, parent: usize, who: Who, child: Arc<dyn Handler>, trace: &mut Trace) {
         let known = Arc::make_mut(&mut self.roster).next(who.world, who.kind);
         assert_eq!(known, who, "raddle bug: actors are not numbered in order");
         let body = self.own_body(parent);

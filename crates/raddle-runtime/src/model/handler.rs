@@ -1,6 +1,7 @@
 //! An actor of a model, whatever its type.
 
 use std::any::{Any, type_name};
+use std::sync::Arc;
 
 use crate::actor::{Actor, Address, Context, Host, Route, digest, short_name};
 use crate::model::ModelActor;
@@ -9,8 +10,8 @@ use crate::model::handling::{Handling, Parcel};
 /// An actor that can be copied and hashed, whatever its type.
 pub(crate) trait Handler: Send + Sync {
     fn start(&mut self, handling: &mut Handling);
-    fn handle(&mut self, parcel: Parcel, handling: &mut Handling);
-    fn copy(&self) -> Box<dyn Handler>;
+    fn handle(&mut self, parcel: &Parcel, handling: &mut Handling);
+    fn copy(&self) -> Arc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
     fn as_any(&self) -> &dyn Any;
@@ -27,13 +28,13 @@ impl<A: ModelActor> Handler for A {
         Actor::started(self, &mut Context { me: &me, host: Host::Model(handling) });
     }
 
-    fn handle(&mut self, parcel: Parcel, handling: &mut Handling) {
+    fn handle(&mut self, parcel: &Parcel, handling: &mut Handling) {
         let me = address::<A>(handling.who);
         Actor::handle(self, parcel.open(), &mut Context { me: &me, host: Host::Model(handling) });
     }
 
-    fn copy(&self) -> Box<dyn Handler> {
-        Box::new(self.clone())
+    fn copy(&self) -> Arc<dyn Handler> {
+        Arc::new(self.clone())
     }
 
     fn digest(&self) -> u64 {
@@ -49,8 +50,10 @@ impl<A: ModelActor> Handler for A {
     }
 }
 
-impl Clone for Box<dyn Handler> {
-    fn clone(&self) -> Self {
-        (**self).copy()
+/// The actor, to be changed; whoever shares it keeps it as it is.
+pub(super) fn own(actor: &mut Arc<dyn Handler>) -> &mut dyn Handler {
+    if Arc::get_mut(actor).is_none() {
+        *actor = actor.copy();
     }
+    Arc::get_mut(actor).expect("nobody else knows the copy")
 }

@@ -25,9 +25,9 @@ impl Parcel {
         Self { digest, variant, body: Arc::new(msg) }
     }
 
-    pub(crate) fn open<M: Clone + Send + Sync + 'static>(self) -> M {
-        let body = self.body.downcast::<M>().unwrap_or_else(|_| panic!("raddle bug: a message of another type"));
-        Arc::try_unwrap(body).unwrap_or_else(|shared| (*shared).clone())
+    /// What it says. The parcel stays, since a handler that draws a value is run again.
+    pub(crate) fn open<M: Clone + 'static>(&self) -> M {
+        self.body.downcast_ref::<M>().expect("raddle bug: a message of another type").clone()
     }
 }
 
@@ -35,7 +35,7 @@ impl Parcel {
 #[derive(Clone)]
 pub(crate) enum Effect {
     Send { to: Who, label: &'static str, parcel: Parcel },
-    Spawn { who: Who, actor: Box<dyn Handler> },
+    Spawn { who: Who, actor: Arc<dyn Handler> },
     Timer { timer: Timer, label: &'static str, parcel: Parcel },
     Cancel(Timer),
     Announce { kind: TypeId, event: Arc<dyn Any + Send + Sync> },
@@ -52,15 +52,15 @@ pub(crate) struct Known {
 
 #[derive(Clone)]
 struct Type {
-    wrap: fn(Box<dyn Any>) -> Box<dyn Handler>,
+    wrap: fn(Box<dyn Any>) -> Arc<dyn Handler>,
     /// A `fn(M) -> Parcel` for the type's own messages.
     pack: Arc<dyn Any + Send + Sync>,
 }
 
 impl Known {
     pub(crate) fn add<A: ModelActor>(&mut self) {
-        let wrap = |actor: Box<dyn Any>| -> Box<dyn Handler> {
-            Box::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
+        let wrap = |actor: Box<dyn Any>| -> Arc<dyn Handler> {
+            Arc::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
         };
         let pack: fn(A::Msg) -> Parcel = Parcel::pack::<A::Msg>;
         Arc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Arc::new(pack) });
@@ -84,6 +84,16 @@ pub(crate) struct Handling {
 impl Handling {
     pub(crate) fn new(who: Who, known: Known, roster: Arc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
         Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new() }
+    }
+
+    /// Writes down what is done in memory that was used before.
+    pub(crate) fn writing_to(self, effects: Vec<Effect>) -> Self {
+        Self { effects, ..self }
+    }
+
+    /// The values that were drawn for it.
+    pub(crate) fn into_draws(self) -> Vec<u32> {
+        self.draws
     }
 
     pub(crate) fn send(&mut self, to: Who, label: &'static str, parcel: Parcel) {

@@ -4,13 +4,16 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::trace::Trace;
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Effect as Touches, Role, Trace};
 
-use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route};
+use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Who, digest, mix};
+use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
 use crate::model::handling::Parcel;
-use crate::model::slot::Factory;
-use crate::model::step::Run;
+use crate::model::monitors::Watcher;
+use crate::model::slot::{Body, Card, Factory, Mail, Slot};
+use crate::model::step::{Run, access};
 use crate::model::{Code, ModelActor};
 
 /// The first actors and messages of a [model](crate::model::Model), and what holds for it.
@@ -74,7 +77,7 @@ impl Setup {
     /// Creates an actor that can be made anew.
     pub fn spawn_with<A: ModelActor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
         let actor = make();
-        self.add(actor, Some(Arc::new(move || Box::new(make()) as Box<dyn Handler>)), false)
+        self.add(actor, Some(Arc::new(move || Arc::new(make()) as Arc<dyn Handler>)), false)
     }
 
     /// Creates an actor that stands for somebody outside: a user, a socket. Reports say so.
@@ -87,7 +90,7 @@ impl Setup {
         let who = Arc::make_mut(&mut self.run.roster).next(self.run.code.world, actor.kind());
         let party = self.main.create(actor.kind());
         self.created += 1;
-        self.run.add(who, (TaskId::MAIN, self.created), Box::new(actor), party, factory, external);
+        self.run.add(who, (TaskId::MAIN, self.created), Arc::new(actor), party, factory, external);
         // What an actor does when it starts is part of the setup, so nobody is told of it.
         self.run.start(who.index as usize, &mut Trace::default());
         address::<A>(who)
@@ -115,5 +118,46 @@ impl Setup {
     pub fn monitor<W: Monitor + Clone + Hash + Sync>(&mut self, monitor: W) {
         assert!(self.run.actors.is_empty(), "raddle: add the monitors of a model before its first actor");
         self.run.add_monitor(Box::new(monitor));
+    }
+}
+
+impl Run {
+    pub(super) fn add(
+        &mut self,
+        who: Who,
+        (parent, ordinal): (TaskId, u32),
+        actor: Arc<dyn Handler>,
+        party: Party,
+        factory: Option<Factory>,
+        external: bool,
+    ) {
+        let card = Card { who, parent, ordinal, external, may_crash: false, factory };
+        let mut mail = Mail::default();
+        mail.refresh(self.delivery());
+        let slot = Slot { card: Arc::new(card), body: Body::new(actor, party), mail };
+        let at = self.actors.len();
+        assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
+        self.digest ^= mix(slot.body.digest, 2 * at as u64 + 1) ^ mix(slot.mail.digest, 2 * at as u64 + 2);
+        self.actors.push(Arc::new(slot));
+    }
+
+    pub(super) fn let_crash(&mut self, actor: usize) {
+        let slot = Arc::make_mut(&mut self.actors[actor]);
+        let Card { who, parent, ordinal, external, factory, .. } = &*slot.card;
+        let (who, parent, ordinal, external, factory) = (*who, *parent, *ordinal, *external, factory.clone());
+        slot.card = Arc::new(Card { who, parent, ordinal, external, factory, may_crash: true });
+    }
+
+    pub(super) fn add_monitor(&mut self, monitor: Box<dyn Watcher>) {
+        self.monitors.push(Arc::new(monitor));
+    }
+
+    /// A message of the setup's.
+    pub(super) fn put_first(&mut self, main: &mut Party, to: usize, label: &'static str, parcel: Parcel) {
+        let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
+        let (delivery, object) = (self.delivery(), letter.object());
+        let message = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
+        let step = self.step(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message), 0);
+        Arc::make_mut(&mut self.first_steps).push((step, access(object, Touches::Change, Role::Gives)));
     }
 }

@@ -1,4 +1,4 @@
-//! One actor of a model and its mailbox. Copies share both until one of them changes.
+//! One actor of a model and its mailbox. Copies of a run share it until one of them changes it.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::actor::{Delivery, Letter, Party, Timer, Who, mix};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
-pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Handler> + Send + Sync>;
+pub(super) type Factory = Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>;
 
 /// An actor of a model.
 #[derive(Clone)]
 pub(super) struct Slot {
     pub(super) card: Arc<Card>,
-    pub(super) body: Arc<Body>,
-    pub(super) mail: Arc<Mail>,
+    pub(super) body: Body,
+    pub(super) mail: Mail,
 }
 
 /// What never changes.
@@ -33,7 +33,7 @@ pub(super) struct Card {
 #[derive(Clone)]
 pub(super) struct Body {
     /// `None` if it has stopped.
-    pub(super) actor: Option<Box<dyn Handler>>,
+    pub(super) actor: Option<Arc<dyn Handler>>,
     pub(super) party: Party,
     pub(super) children: u32,
     pub(super) restarts: u32,
@@ -51,7 +51,7 @@ pub(super) struct Mail {
 }
 
 impl Body {
-    pub(super) fn new(actor: Box<dyn Handler>, party: Party) -> Self {
+    pub(super) fn new(actor: Arc<dyn Handler>, party: Party) -> Self {
         let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, digest: 0 };
         body.refresh();
         body

@@ -8,28 +8,27 @@
 //! | announce | changes the monitor |
 //! | fault | changes what is left of the budget; a message that might have been faulty reads it |
 
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
+use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, mix};
+use crate::model::Code;
 use crate::model::apply::Stop;
+use crate::model::handling::Effect as Did;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Mail, Slot};
-use crate::model::{Code, View};
-use crate::panics;
 
 pub(super) static RECEIVE: Operation = Operation { verb: "receive", class: Class::Receive };
-static CRASH: Operation = Operation { verb: "crash", class: Class::Receive };
+pub(super) static CRASH: Operation = Operation { verb: "crash", class: Class::Receive };
 
 pub(super) const ROSTER: ObjectId = ObjectId::new(0);
 pub(super) const FAULTS: ObjectId = ObjectId::new(1);
-const FIRST_MONITOR: usize = 2;
+pub(super) const FIRST_MONITOR: usize = 2;
 
 /// One execution of a model. A copy shares what neither of the two has changed since.
 #[derive(Clone)]
@@ -45,10 +44,22 @@ pub struct Run {
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
+    /// Memory for what handlers do; empty between steps.
+    pub(super) scratch: Scratch,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) odd: bool,
     /// What the setup sent, to be told at the start of every execution.
     pub(super) first_steps: Arc<Vec<(Step, Access)>>,
+}
+
+/// Memory that is used again and again. A copy of a run gets its own when it needs some.
+#[derive(Default)]
+pub(super) struct Scratch(pub(super) Vec<Did>);
+
+impl Clone for Scratch {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 pub(super) fn task(index: usize) -> TaskId {
@@ -72,6 +83,7 @@ impl Run {
             digest: 0,
             actions: Vec::new(),
             stop: Stop::Actions,
+            scratch: Scratch::default(),
             first_steps: Arc::default(),
             odd: false,
         }
@@ -102,8 +114,7 @@ impl Run {
     }
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
-        let slot = Arc::make_mut(&mut self.actors[actor]);
-        let body = Arc::make_mut(&mut slot.body);
+        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
         self.digest ^= mix(body.digest, 2 * actor as u64 + 1);
         let result = change(body);
         body.refresh();
@@ -112,8 +123,7 @@ impl Run {
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
-        let slot = Arc::make_mut(&mut self.actors[actor]);
-        let mail = Arc::make_mut(&mut slot.mail);
+        let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
         self.digest ^= mix(mail.digest, 2 * actor as u64 + 2);
         let result = change(mail);
         self.digest ^= mix(mail.digest, 2 * actor as u64 + 2);
@@ -172,63 +182,6 @@ impl Run {
         self.handle(actor, parcel, Vec::new(), trace);
     }
 
-    /// Finds out what can happen next.
-    pub(super) fn reach_point(&mut self) {
-        if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {
-            return;
-        }
-        if let Some(outcome) = self.check(&self.code.always) {
-            self.stop = Stop::End(outcome);
-            return;
-        }
-        self.list_actions();
-        // Nobody has to crash.
-        if self.actions.iter().all(|action| action.variant == Variant::Spurious) {
-            let late = self.monitors.iter().find_map(|monitor| Some((monitor.name(), monitor.at_quiet().err()?)));
-            let late = late.map(|(monitor, message)| {
-                Failure::Violation { task: TaskId::MAIN, monitor: monitor.to_owned(), message }.into()
-            });
-            let outcome = late.or_else(|| self.check(&self.code.finally));
-            self.stop = Stop::End(outcome.unwrap_or(Outcome::Completed));
-        }
-    }
-
-    fn check(&self, checks: &[super::Check]) -> Option<Outcome> {
-        checks.iter().find_map(|check| {
-            let result = panic::catch_unwind(AssertUnwindSafe(|| check(&View(self))));
-            let message = panics::message(&*result.err()?);
-            Some(Failure::Panic { task: TaskId::MAIN, message, place: None }.into())
-        })
-    }
-
-    fn list_actions(&mut self) {
-        self.actions.clear();
-        let delivery = self.delivery();
-        for (actor, slot) in self.actors.iter().enumerate() {
-            if slot.body.actor.is_none() {
-                continue;
-            }
-            let object = ObjectId::next_of(FIRST_MONITOR + self.monitors.len() + 2 * actor);
-            let (task, site) = (task(actor), self.code.site);
-            let act =
-                |variant, op| Action { task, variant, op, object, effect: Effect::Change, role: Role::Plain, site };
-            let queue = &slot.mail.queue;
-            if delivery == Delivery::Arrival {
-                self.actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
-            } else {
-                let letters = || queue.iter().map(|mail| &mail.0);
-                let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
-                self.actions.extend(can.map(|(_, letter)| act(Variant::Message(letter.number), &RECEIVE)));
-            }
-            self.odd |= !slot.mail.timers.is_empty() || (self.faults.crash > 0 && slot.card.may_crash);
-            let timers = slot.mail.timers.iter().map(|timer| act(Variant::Message(timer.1.number), &RECEIVE));
-            self.actions.extend(timers);
-            if self.faults.crash > 0 && slot.card.may_crash {
-                self.actions.push(act(Variant::Spurious, &CRASH));
-            }
-        }
-    }
-
     fn name(&self, task: TaskId) -> Vec<u32> {
         if task == TaskId::MAIN {
             return Vec::new();
@@ -237,22 +190,6 @@ impl Run {
         let mut path = self.name(card.parent);
         path.push(card.ordinal);
         path
-    }
-
-    fn waiting(&self) -> impl Iterator<Item = (Action, bool)> + '_ {
-        self.actors.iter().enumerate().filter(|(_, slot)| slot.body.actor.is_some()).map(|(actor, slot)| {
-            let ready = !slot.mail.queue.is_empty() || !slot.mail.timers.is_empty();
-            let action = Action {
-                task: task(actor),
-                variant: Variant::Ready,
-                op: &RECEIVE,
-                object: self.head(actor),
-                effect: Effect::Change,
-                role: Role::Plain,
-                site: self.code.site,
-            };
-            (action, ready)
-        })
     }
 }
 

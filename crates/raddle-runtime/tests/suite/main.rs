@@ -8,6 +8,7 @@ mod choice;
 mod condvar;
 mod estimates;
 mod explore;
+mod forks;
 mod generated_threads;
 mod hard_cases;
 mod lazy_lock;

@@ -338,6 +338,24 @@ fn panics_are_failures_unless_actors_are_restarted() {
 }
 
 #[test]
+fn a_panic_is_told_with_its_place() {
+    let place = |model: &mut Model| match failure(model) {
+        Some(Failure::Panic { place: Some(place), .. }) => place,
+        other => panic!("{other:?}"),
+    };
+    let mut handler = Model::new(|m| {
+        let fragile = m.spawn(Fragile::default());
+        m.send(&fragile, 0);
+    });
+    let at = place(&mut handler);
+    let line = include_str!("model.rs").lines().position(|line| line.contains("=> panic!(\"nothing is not handled"));
+    assert_eq!((at.file.ends_with("model.rs"), Some(at.line as usize)), (true, line.map(|line| line + 1)));
+    let mut check = Model::new(|m| drop(m.spawn(Fragile::default()))).finally(|_| panic!("at the end"));
+    let end = line!() - 1;
+    assert_eq!(place(&mut check).line, end);
+}
+
+#[test]
 fn messages_nobody_takes_are_counted_or_fail() {
     let model = |strict: bool| {
         Model::new(|m| {

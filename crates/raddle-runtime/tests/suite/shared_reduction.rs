@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
 
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Report, Search, Status, search};
+use raddle_engine::search::{Limits, Perch, Report, Search, Status, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -37,13 +37,13 @@ pub(crate) fn play(seed: u64, workers: usize, program: &mut Threads) -> Report {
         Sharing::ByPiece(by_piece) => by_piece.copy(),
         _ => panic!("reduction is shared by pieces"),
     };
-    let mut seats: Vec<_> = (0..workers).map(|_| Some(search.seat_of(copy(&mut first)))).collect();
+    let mut seats: Vec<_> = (0..workers).map(|_| Some((search.seat_of(copy(&mut first)), Perch::default()))).collect();
     let mut alone = rng.below(2) * rng.below(1_000);
     while seats.iter().any(Option::is_some) {
         let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(workers as u32) as usize };
         alone = alone.saturating_sub(1);
-        let Some(seat) = &mut seats[turn] else { continue };
-        if seat.work_a_little(program) == Some(Status::Over) {
+        let Some((seat, perch)) = &mut seats[turn] else { continue };
+        if seat.work_a_little(program, perch) == Some(Status::Over) {
             seats[turn] = None;
         }
     }

@@ -1,0 +1,169 @@
+//! Copies of a program along the way that an execution went, for the next ones to go on from.
+//!
+//! A kept copy stands at the point that the first so many choices of the latest execution lead to. The next execution takes over
+//! from the deepest copy on the part that both have in common; what lies beyond is dropped. Whether there are copies changes
+//! nothing but the time a search takes.
+//!
+//! In depth-first order a search needs no more copies than it has executions: a point with k alternatives is copied k - 1 times,
+//! since the last one goes on with the copy itself. Strategies that come back to few of the points they pass would copy in
+//! vain, so the more points an execution passes, the wider the copies are [spaced](Gains); they rest where they save less
+//! than they cost.
+
+use crate::system::System;
+use crate::trace::Mark;
+
+/// The kept copies, deepest last.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Perch<S> {
+    kept: Vec<Kept<S>>,
+    /// All executions that the copies stand for have this one.
+    seed: Option<u64>,
+    /// The program can be copied, as far as is known.
+    able: bool,
+    gains: Gains,
+}
+
+#[derive(Debug)]
+struct Kept<S> {
+    system: S,
+    /// How many choices lead here.
+    depth: usize,
+    alternatives: u32,
+    /// How many of them were begun; what is copied after the last one is copied in vain.
+    begun: u32,
+    /// What had happened by then.
+    mark: Mark,
+}
+
+/// Copies kept at once; beyond, those near the root are thinned out.
+const MOST: usize = 256;
+
+impl<S> Default for Perch<S> {
+    fn default() -> Self {
+        Self { kept: Vec::new(), seed: None, able: true, gains: Gains::default() }
+    }
+}
+
+impl<S: System> Perch<S> {
+    /// Whether an execution has to do with the copies. One that begins at the root with other random numbers leaves them as they
+    /// are; one that has a way to go with other numbers has no use for them.
+    pub(super) fn follows(&mut self, seed: u64, from_root: bool) -> bool {
+        let same = *self.seed.get_or_insert(seed) == seed;
+        if !same && !from_root {
+            self.kept.clear();
+            self.seed = Some(seed);
+        }
+        same || !from_root
+    }
+
+    /// An execution begins that has this many choices in common with the latest; `leaves` says whether it takes another choice at a
+    /// depth.
+    pub(super) fn settle(&mut self, common: usize, leaves: impl Fn(usize) -> bool) {
+        if !self.able {
+            return;
+        }
+        let within = self.kept.iter().rposition(|kept| kept.depth <= common).map_or(0, |last| last + 1);
+        self.kept.truncate(within);
+        if let Some(last) = self.kept.last_mut() {
+            last.begun += u32::from(leaves(last.depth));
+        }
+        if self.gains.rest_now() {
+            self.kept.clear();
+        }
+    }
+
+    /// The deepest copy, how many choices lead there, and what has happened until then.
+    pub(super) fn go_on(&mut self) -> Option<(S, usize, Mark)> {
+        let last = self.kept.last()?;
+        let (depth, mark) = (last.depth, last.mark);
+        self.gains.saved += mark.steps() as u64;
+        if last.begun >= last.alternatives {
+            return self.kept.pop().map(|last| (last.system, depth, mark));
+        }
+        self.gains.copies += 1;
+        Some((last.system.fork()?, depth, mark))
+    }
+
+    /// An execution passes a point with several alternatives.
+    pub(super) fn pass(&mut self, system: &S, depth: usize, alternatives: u32, mark: Mark) {
+        let near = self.kept.last().is_some_and(|last| depth - last.depth.min(depth) < self.gains.spacing);
+        if !self.able || near || self.gains.resting > 0 {
+            self.gains.passed += u64::from(self.able);
+            return;
+        }
+        self.gains.passed += 1;
+        self.gains.copies += 1;
+        let Some(system) = system.fork() else {
+            self.able = false;
+            return;
+        };
+        if self.kept.len() == MOST {
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place > MOST / 2 || place % 2 == 1
+            });
+        }
+        self.kept.push(Kept { system, depth, alternatives, begun: 1, mark });
+    }
+}
+
+/// What the copies bring, learnt from a number of executions at a time.
+///
+/// With copies at every n-th of the p points that an execution passes on its own, it makes p / n of them, and takes n / 2 steps
+/// again. A copy costs about as much as a few steps, so n near the root of p is best.
+#[derive(Debug)]
+struct Gains {
+    /// Copies are at least so many choices apart.
+    spacing: usize,
+    /// Executions until copies are made again.
+    resting: u32,
+    /// How long that was last.
+    rest: u32,
+    executions: u32,
+    window: u32,
+    /// Steps that were not run again.
+    saved: u64,
+    copies: u64,
+    passed: u64,
+}
+
+/// Executions after which it is thought over, at most; less at first.
+const WINDOW: u32 = 64;
+
+/// Steps that a copy has to save.
+const COPY: u64 = 2;
+
+/// Executions to rest for at first, and at most.
+const REST: (u32, u32) = (512, 1 << 16);
+
+impl Default for Gains {
+    fn default() -> Self {
+        // The first execution shows how far it is; until then there is one copy, at the first point.
+        Self { spacing: usize::MAX, resting: 0, rest: REST.0, executions: 0, window: 1, saved: 0, copies: 0, passed: 0 }
+    }
+}
+
+impl Gains {
+    /// One more execution begins; whether copies are not worth their while from here on.
+    fn rest_now(&mut self) -> bool {
+        if self.resting > 0 {
+            self.resting -= 1;
+            return false;
+        }
+        self.executions += 1;
+        if self.executions <= self.window {
+            return false;
+        }
+        let Self { saved, copies, passed, .. } = *self;
+        let passed = usize::try_from(passed / u64::from(self.window)).unwrap_or(usize::MAX);
+        self.spacing = passed.isqrt().max(1);
+        let vain = self.window == WINDOW && saved < COPY * copies;
+        self.window = (2 * self.window).min(WINDOW);
+        self.rest = if vain { (self.rest * 2).min(REST.1) } else { REST.0 };
+        self.resting = if vain { self.rest } else { 0 };
+        (self.executions, self.saved, self.copies, self.passed) = (1, 0, 0, 0);
+        vain
+    }
+}

@@ -1,0 +1,210 @@
+//! What a worker has to do with the board: pieces taken up and given back, work shared, results committed.
+
+use std::mem;
+use std::time::Duration;
+
+use super::Seat;
+use crate::board::{Beat, Board, Commit, Job, Place, Tally, Then};
+use crate::outcome::Failure;
+use crate::piece::Piece;
+use crate::search::Spare;
+use crate::strategy::{Claim, Given, Sharing, Strategy};
+
+/// Executions after which a worker says what it has done, though nobody asks: so much is lost with it at most.
+const COMMIT_EVERY: u64 = 4_096;
+
+/// Executions that take longer than this are looked after one by one.
+const SLOW_MICROS: u128 = 100;
+
+/// Executions that take so long call for help before there are many of them.
+const ALONE_AT_MOST: Duration = Duration::from_millis(20);
+
+impl<'s> Seat<'s> {
+    pub(super) fn take_up(&mut self, mut job: Job<'s>) {
+        let piece = mem::replace(&mut job.piece, Piece::Whole);
+        self.numbers = None;
+        self.stage = piece.stage();
+        match (piece, self.strategy.get().sharing()) {
+            (Piece::Numbers { from, to }, Sharing::ByNumber(by_number)) => {
+                by_number.jump(from);
+                self.numbers = Some((from, to));
+            }
+            (piece, Sharing::ByPiece(by_piece)) => by_piece.place(piece),
+            _ => {}
+        }
+        self.job = Some(job);
+    }
+
+    /// Whether the budget allows one more execution.
+    pub(super) fn may_run(&mut self) -> bool {
+        if self.allowed == 0 {
+            self.allowed = self.search.board.allow();
+        }
+        if self.allowed == 0 {
+            return false;
+        }
+        let steps = self.tally.steps;
+        let limit = self.search.limits.time;
+        if (limit.is_none() && self.pace.is_none()) || (self.done < self.next_look.0 && steps < self.next_look.1) {
+            return true;
+        }
+        let elapsed = self.search.started.elapsed();
+        let slow = elapsed.as_micros() > u128::from(self.done) * SLOW_MICROS;
+        self.next_look = (self.done + if slow { 1 } else { 64 }, steps + 4_096);
+        if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
+            let own = self.strategy.get().estimate();
+            self.search.tell(&self.tally, own);
+        }
+        // However little time there is, something is to be said of the program.
+        let spent = self.done > 0 && limit.is_some_and(|limit| elapsed >= limit);
+        if spent {
+            self.search.board.stop();
+        }
+        !spent
+    }
+
+    /// Whether the execution only failed because it met that of another worker at something that outlives both. Then what was
+    /// done since the latest commit does not count, and the piece goes back.
+    pub(super) fn meets_another(&mut self, failure: &Failure) -> bool {
+        self.met = matches!(failure, Failure::HeldElsewhere { .. }) && self.search.workers > 1 && self.meetings > 0;
+        if self.met {
+            self.meetings -= 1;
+            self.tally = Tally::default();
+            self.give_up();
+        }
+        self.met
+    }
+
+    /// Gives back the piece as it was at the latest commit.
+    pub(in crate::search) fn give_up(&mut self) {
+        if self.job.is_none() {
+            return;
+        }
+        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
+            by_piece.lost();
+        }
+        self.job = None;
+    }
+
+    /// Tells, after an execution, what it means for others.
+    pub(super) fn tell_news(&mut self) {
+        let search = self.search;
+        if search.workers > 1 {
+            self.call_others_if_long();
+            if let (Sharing::ByPiece(by_piece), Some(job)) = (self.strategy.get().sharing(), &mut self.job) {
+                let news = by_piece.news();
+                if !news.is_empty() {
+                    search.board.offer(job, news);
+                }
+            }
+        }
+    }
+
+    /// Sees, after an execution, what others need.
+    pub(super) fn see_needs(&mut self) {
+        let search = self.search;
+        if self.tally.found.is_some() && !search.limits.keep_going {
+            self.commit(Given::Nothing);
+        }
+        match search.board.beat() {
+            Beat::GoOn if self.tally.run() >= COMMIT_EVERY => self.commit(Given::Nothing),
+            Beat::GoOn => {}
+            Beat::Share => self.share(),
+            Beat::Failing if self.may_come_first() => {}
+            Beat::Failing | Beat::Stop => self.leave(),
+        }
+    }
+
+    fn call_others_if_long(&mut self) {
+        let search = self.search;
+        let slow = || self.done.is_power_of_two() && search.started.elapsed() > ALONE_AT_MOST;
+        let warm = self.numbers.is_none() || self.done >= search.alone_for;
+        if self.done == search.alone_for || (warm && slow()) {
+            let copy = |strategy: &mut dyn Strategy| match strategy.sharing() {
+                Sharing::Alone => None,
+                Sharing::ByNumber(by_number) => Some(by_number.copy()),
+                Sharing::ByPiece(by_piece) => Some(by_piece.copy()),
+            };
+            let copies = (1..search.workers).filter_map(|_| copy(self.strategy.get())).collect();
+            search.call_others(Spare::Ready(copies));
+        }
+    }
+
+    /// Whether what is left of this piece may have a failure that should be reported instead of the one that was found.
+    fn may_come_first(&mut self) -> bool {
+        match self.search.board.first_failing() {
+            Some(Place::Number(failing)) => self.numbers.is_some_and(|(next, _)| next < failing),
+            Some(Place::Choices(choices)) => match self.strategy.get().sharing() {
+                Sharing::ByPiece(by_piece) => by_piece.may_precede(&choices),
+                _ => false,
+            },
+            None => true,
+        }
+    }
+
+    /// Gives some of the work to others.
+    fn share(&mut self) {
+        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
+            match by_piece.give() {
+                Given::Nothing => {}
+                given => self.commit(given),
+            }
+        }
+    }
+
+    /// Says what was done, and goes on.
+    fn commit(&mut self, given: Given) {
+        let then = match self.rest() {
+            Some(piece) => Then::GoesOn(piece),
+            None => Then::Done(self.claim()),
+        };
+        self.say(given, then);
+    }
+
+    /// Leaves what is left to others, or for later.
+    pub(super) fn leave(&mut self) {
+        let then = match self.rest() {
+            Some(piece) => Then::Leaves(piece),
+            None => Then::Done(self.claim()),
+        };
+        self.say(Given::Nothing, then);
+    }
+
+    pub(super) fn finish(&mut self, then: Then) {
+        self.say(Given::Nothing, then);
+    }
+
+    fn say(&mut self, given: Given, then: Then) {
+        let Some(mut job) = self.job.take() else { return };
+        let goes_on = matches!(then, Then::GoesOn(_));
+        if let (Sharing::ByPiece(by_piece), Then::Done(_)) = (self.strategy.get().sharing(), &then) {
+            let news = by_piece.news();
+            if !news.is_empty() {
+                self.search.board.offer(&mut job, news);
+            }
+        }
+        let (later, claim) = match self.strategy.get().sharing() {
+            Sharing::ByPiece(by_piece) => (by_piece.put_off(), by_piece.claim()),
+            _ => (Vec::new(), Claim::Exhausted),
+        };
+        let tally = mem::take(&mut self.tally);
+        self.next_look.1 = 0;
+        self.search.board.commit(&mut job, Commit { tally, given, later, claim, then });
+        self.job = goes_on.then_some(job);
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        match (self.numbers, self.strategy.get().sharing()) {
+            (Some((next, end)), _) => (next < end).then_some(Piece::Numbers { from: next, to: end }),
+            (None, Sharing::ByPiece(by_piece)) => by_piece.rest(),
+            (None, _) => Some(Piece::Whole),
+        }
+    }
+
+    fn claim(&mut self) -> Claim {
+        match self.strategy.get().sharing() {
+            Sharing::ByPiece(by_piece) => by_piece.claim(),
+            _ => Claim::Sampled,
+        }
+    }
+}

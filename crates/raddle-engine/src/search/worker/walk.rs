@@ -1,0 +1,145 @@
+//! One execution, from its start or from a kept fork to its end.
+
+use super::{Perch, Seat};
+use crate::ids::StepIx;
+use crate::outcome::{Failure, Outcome};
+use crate::schedule::Divergence;
+use crate::search::too_many_steps;
+use crate::strategy::Decision;
+use crate::system::{Choice, Point, System, Variant};
+use crate::trace::Effect;
+
+/// What was decided at a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub(super) choice: Choice,
+    pub(super) alternatives: u32,
+    /// What the point looked like, where that is watched.
+    looks: u64,
+}
+
+impl Seat<'_> {
+    /// Goes from where `from` says to the end; what is passed on the way is shown to the perch, if there is one.
+    pub(super) fn walk<S: System>(&mut self, system: &mut S, from: usize, mut perch: Option<&mut Perch<S>>) -> Walked {
+        // As long as the choices are those of the latest execution, the points must look as they did there.
+        let mut familiar = self.watch;
+        let mut depth = from;
+        let uniform = self.strategy.get().walks_uniformly();
+        let mut product = self.path[..from].iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
+        loop {
+            let point = system.point();
+            let choice = match point {
+                Point::End(outcome) => {
+                    self.path.truncate(depth);
+                    if uniform {
+                        self.tally.walks.add(product);
+                    }
+                    return Walked::To(outcome.clone());
+                }
+                _ if self.trace.len() >= self.search.limits.steps as usize => {
+                    self.path.truncate(depth);
+                    return Walked::To(too_many_steps(system, &self.trace, self.search.limits.steps));
+                }
+                _ if point.alternatives() == 1 && !self.every_point => Choice(0),
+                _ => {
+                    let chosen = match self.decide(&point, depth, familiar) {
+                        Ok(chosen) => chosen,
+                        Err(walked) => {
+                            self.path.truncate(depth);
+                            return walked;
+                        }
+                    };
+                    if familiar && self.path.get(depth).is_none_or(|before| before.choice != chosen.choice) {
+                        familiar = false;
+                    }
+                    if let Some(perch) = perch.as_deref_mut().filter(|_| chosen.alternatives > 1) {
+                        perch.pass(system, depth, chosen.alternatives, self.trace.mark());
+                    }
+                    match self.path.get_mut(depth) {
+                        Some(slot) => *slot = chosen,
+                        None => self.path.push(chosen),
+                    }
+                    depth += 1;
+                    product *= f64::from(chosen.alternatives);
+                    chosen.choice
+                }
+            };
+            system.advance(choice, &mut self.trace);
+        }
+    }
+
+    /// What is done at a point, or how the execution ends there.
+    fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool) -> Result<Chosen, Walked> {
+        let alternatives = point.alternatives();
+        let looks = if self.watch { appearance(point) } else { 0 };
+        if familiar && self.path.get(depth).is_some_and(|before| before.looks != looks) {
+            return Err(Walked::To(self.different(point, depth)));
+        }
+        let choice = match self.prefix.get(depth) {
+            // The way to somewhere else than the latest execution went, so that nothing was compared.
+            Some(choice) if choice.0 >= alternatives => return Err(Walked::To(self.different(point, depth))),
+            Some(&choice) => choice,
+            None => match self.strategy.get().choose(point, &self.trace) {
+                Decision::Take(choice) => choice,
+                Decision::Prune => return Err(Walked::Pruned),
+            },
+        };
+        let name = self.search.name;
+        assert!(choice.0 < alternatives, "raddle bug: strategy {name} chose {choice:?} of {alternatives}");
+        Ok(Chosen { choice, alternatives, looks })
+    }
+
+    fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
+        let now = match point {
+            Point::Actions(actions) => {
+                let list: Vec<_> = actions
+                    .iter()
+                    .map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site))
+                    .collect();
+                format!("one of: {}", list.join("; "))
+            }
+            Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
+            Point::End(_) => "the end".to_owned(),
+        };
+        Failure::Nondeterminism(Divergence {
+            step: StepIx::next_of(self.trace.len()),
+            followed: depth,
+            of: self.prefix.len(),
+            why: format!(
+                "the same decisions led elsewhere in an earlier execution; now possible: {now}. Does the program depend on \
+                 time, random numbers, addresses, hash order or state outside Raddle's control?"
+            ),
+        })
+        .into()
+    }
+}
+
+/// How a walk ended.
+pub(super) enum Walked {
+    To(Outcome),
+    Pruned,
+}
+
+/// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
+fn appearance(point: &Point<'_>) -> u64 {
+    let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    match point {
+        Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
+            let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
+            let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
+            let what = u64::from(action.object.number()) << 1 | u64::from(action.effect == Effect::Change);
+            fold(fold(fold(hash, who), what), site ^ std::ptr::from_ref(action.op).addr() as u64)
+        }),
+        Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
+        Point::End(_) => 0,
+    }
+}
+
+fn variant_number(variant: Variant) -> u64 {
+    match variant {
+        Variant::Ready => 0,
+        Variant::TimedOut => 1,
+        Variant::Spurious => 2,
+        Variant::Message(message) => 3 + u64::from(message),
+    }
+}

@@ -1,0 +1,128 @@
+//! A handler runs: for a message, on starting up, or once more with a value that was drawn for it.
+
+use std::mem;
+
+use raddle_engine::ids::ObjectId;
+use raddle_engine::outcome::Failure;
+use raddle_engine::system::{Choice, Variant};
+use raddle_engine::trace::{Class, Effect as Touches, Operation, Role, Trace, Word};
+
+use crate::actor::Fate;
+use crate::model::apply::Stop;
+use crate::model::handler::own;
+use crate::model::handling::{Handling, Parcel};
+use crate::model::slot::Body;
+use crate::model::step::{FAULTS, Run, access, task};
+use crate::panics::{self, Panicked};
+
+static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
+
+impl Run {
+    fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
+        let slot = &self.actors[actor];
+        Handling::new(slot.card.who, self.code.known.clone(), self.roster.clone(), draws, slot.body.next_timer)
+    }
+
+    /// An actor starts, for the first time or anew.
+    pub(super) fn start(&mut self, actor: usize, trace: &mut Trace) {
+        let mut handling = self.handling(actor, Vec::new());
+        let started = self.change_body(actor, |body| {
+            let state = own(body.actor.as_mut().expect("it was created just now"));
+            panics::catch(|| state.start(&mut handling))
+        });
+        if let Err(Panicked { message, place }) = started {
+            return self.fail(Failure::Panic { task: task(actor), message, place });
+        }
+        if handling.wants.is_some() {
+            let message = format!("raddle: {} draws a value when it starts; do so in a handler", handling.who);
+            return self.fail(Failure::Panic { task: task(actor), message, place: None });
+        }
+        self.set_next_timer(actor, handling.next_timer);
+        // What is sent on starting up is safe, so that whoever created the actor can go on.
+        for effect in handling.effects {
+            if !matches!(self.stop, Stop::End(_)) {
+                self.apply_one(actor, effect, Fate::Arrives, trace);
+            }
+        }
+    }
+
+    fn set_next_timer(&mut self, actor: usize, next_timer: u32) {
+        if self.actors[actor].body.next_timer != next_timer {
+            self.own_body(actor).next_timer = next_timer;
+        }
+    }
+
+    /// For changes that are no part of the state that is hashed.
+    pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
+        &mut std::sync::Arc::make_mut(&mut self.actors[actor]).body
+    }
+
+    /// Runs a handler with the values that were drawn for it so far.
+    pub(super) fn handle(&mut self, actor: usize, parcel: Parcel, draws: Vec<u32>, trace: &mut Trace) {
+        let effects = mem::take(&mut self.scratch.0);
+        let mut handling = self.handling(actor, draws).writing_to(effects);
+        // Of the copy nothing is kept if it turns out that a value has to be drawn first.
+        let state = self.actors[actor].body.actor.as_ref();
+        let mut state = state.expect("raddle bug: an actor that has stopped receives").copy();
+        let handled = panics::catch(|| own(&mut state).handle(&parcel, &mut handling));
+        if let Some(choices) = handling.wants {
+            self.stop = Stop::Draw { actor, parcel, draws: handling.into_draws(), choices };
+            return;
+        }
+        self.change_body(actor, |body| body.actor = Some(state));
+        match handled {
+            Ok(()) => {
+                self.set_next_timer(actor, handling.next_timer);
+                self.apply_all(actor, handling.effects, trace);
+            }
+            Err(panicked) => self.supervise(actor, panicked, trace),
+        }
+    }
+
+    pub(super) fn draw(
+        &mut self,
+        actor: usize,
+        parcel: Parcel,
+        mut draws: Vec<u32>,
+        (choice, of): (Choice, u32),
+        trace: &mut Trace,
+    ) {
+        let nothing = access(ObjectId::NONE, Touches::Read, Role::Plain);
+        trace.push(self.step(task(actor), Variant::Ready, &CHOOSE, nothing, of));
+        trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(choice.0)));
+        draws.push(choice.0);
+        self.handle(actor, parcel, draws, trace);
+    }
+
+    /// What to do about an actor that has panicked.
+    fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
+        let slot = &self.actors[actor];
+        let may = self.code.rules.restarts.is_some_and(|most| slot.body.restarts < most);
+        match slot.card.factory.clone().filter(|_| may) {
+            Some(make) => {
+                self.change_body(actor, |body| {
+                    body.actor = Some(make());
+                    body.restarts += 1;
+                });
+                self.start(actor, trace);
+            }
+            None => self.fail(Failure::Panic { task: task(actor), message, place }),
+        }
+    }
+
+    pub(super) fn crash(&mut self, actor: usize, trace: &mut Trace) {
+        trace.touch(access(FAULTS, Touches::Change, Role::Plain));
+        self.faults.crash -= 1;
+        let anew = self.actors[actor].card.factory.as_ref().map(|make| make());
+        let restarts = anew.is_some();
+        self.change_body(actor, |body| body.actor = anew);
+        let delivery = self.delivery();
+        self.change_mail(actor, |mail| {
+            mail.timers.clear();
+            mail.refresh(delivery);
+        });
+        if restarts {
+            self.start(actor, trace);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Searching by copies of the program against running every execution from its start: the same executions in the same order, the
+//! same failures, the same numbers. On generated litmus programs, and on generated models with everything that models have.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use raddle_engine::board::Remains;
+use raddle_engine::ids::StepIx;
+use raddle_engine::outcome::Outcome;
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status};
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::portfolio::Portfolio;
+use raddle_engine::strategy::preemption::Preemption;
+use raddle_engine::strategy::probed::Probed;
+use raddle_engine::strategy::{Bound, Counting, Decision, Next, Run, Sharing, Strategy};
+use raddle_engine::system::{Choice, Pending, Point, Program};
+use raddle_engine::trace::{Receipt, Trace};
+use raddle_litmus::generate::{Size, generate};
+use raddle_runtime::actor::{Actor, Address, Context, Faults, Monitor};
+use raddle_runtime::model::{Model, Setup};
+
+use crate::model::ORDERS;
+
+type Make = fn() -> Box<dyn Strategy>;
+
+const STRATEGIES: [(&str, Make); 9] = [
+    ("depth-first", || Box::new(Exhaustive::depth_first())),
+    ("breadth-first", || Box::new(Exhaustive::breadth_first())),
+    ("random order", || Box::new(Exhaustive::random(1))),
+    ("optimal", || Box::new(Dpor::optimal())),
+    ("source", || Box::new(Dpor::source())),
+    ("classic", || Box::new(Dpor::classic())),
+    ("preemption", || Box::new(Preemption::up_to(2))),
+    ("probed", || Box::new(Probed::new(Exhaustive::depth_first(), Counting::Orders))),
+    ("portfolio", || Box::new(Portfolio::new(1))),
+];
+
+/// A strategy whose executions are written down.
+struct Recorded {
+    inner: Box<dyn Strategy>,
+    log: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Strategy for Recorded {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.inner.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.inner.choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        let mut hasher = DefaultHasher::new();
+        for (at, step) in run.trace.steps().iter().enumerate() {
+            (step.task, step.variant, step.op.verb, step.found, step.left, step.alternatives).hash(&mut hasher);
+            for access in run.trace.accesses(StepIx::next_of(at)) {
+                (access.object, access.effect, access.role).hash(&mut hasher);
+            }
+        }
+        for Receipt { step, sender, receiver, message, label, reply, changed } in run.trace.receipts() {
+            (step, sender, receiver, message, label, reply, changed).hash(&mut hasher);
+        }
+        if run.outcome.is_none_or(|outcome| !matches!(outcome, Outcome::Completed)) {
+            format!("{:?}", run.outcome).hash(&mut hasher);
+        }
+        for Pending { action, ready, .. } in run.pending {
+            (action.task, action.object, ready).hash(&mut hasher);
+        }
+        self.log.lock().expect("nobody panics with it").push(hasher.finish());
+        self.inner.end(run);
+    }
+
+    fn sees_every_point(&self) -> bool {
+        self.inner.sees_every_point()
+    }
+
+    fn walks_uniformly(&self) -> bool {
+        self.inner.walks_uniformly()
+    }
+
+    fn probing(&self) -> bool {
+        self.inner.probing()
+    }
+
+    fn estimate(&self) -> Option<raddle_engine::estimate::Estimate> {
+        self.inner.estimate()
+    }
+
+    fn wants_pending(&self) -> bool {
+        self.inner.wants_pending()
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        self.inner.sharing()
+    }
+
+    fn names_objects(&self) -> bool {
+        self.inner.names_objects()
+    }
+
+    fn revisits(&self) -> bool {
+        self.inner.revisits()
+    }
+
+    fn reduces(&self) -> bool {
+        self.inner.reduces()
+    }
+
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        self.inner.covered(stage)
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.inner.remark()
+    }
+}
+
+/// A program whose starts are counted.
+struct Started<'p, P>(&'p mut P, u64);
+
+impl<P: Program> Program for Started<'_, P> {
+    type System = P::System;
+
+    fn start(&mut self, seed: u64, trace: &mut Trace) -> P::System {
+        self.1 += 1;
+        self.0.start(seed, trace)
+    }
+}
+
+/// What a search did: its executions by their hashes, its report as text, and how often it started the program.
+struct Done {
+    executions: Vec<u64>,
+    report: String,
+    starts: u64,
+}
+
+fn tell(report: &Report, remains: &Remains) -> String {
+    let report = Report { elapsed: Duration::ZERO, ..report.clone() };
+    format!("{report:#?} {}", remains.is_empty())
+}
+
+/// Searches with so many workers, played on this thread in a random order.
+fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize, forks: bool) -> Done {
+    let log = Arc::default();
+    let recorded = |inner| Recorded { inner, log: Arc::clone(&log) };
+    let mut first = make();
+    let search = Search::new(&mut *first, limits, workers);
+    let search = if forks { search } else { search.without_forks() };
+    let copy = |strategy: &mut dyn Strategy| match strategy.sharing() {
+        Sharing::Alone => None,
+        Sharing::ByNumber(by_number) => Some(by_number.copy()),
+        Sharing::ByPiece(by_piece) => Some(by_piece.copy()),
+    };
+    let others: Vec<_> = (1..workers).filter_map(|_| copy(&mut *first)).collect();
+    let strategies = std::iter::once(first).chain(others).map(recorded);
+    let mut seats: Vec<(Seat<'_>, Perch<P::System>)> =
+        strategies.map(|strategy| (search.seat_of(Box::new(strategy)), Perch::default())).collect();
+    let mut program = Started(program, 0);
+    let mut rng = Rng::new(7);
+    let mut over = vec![false; seats.len()];
+    while over.contains(&false) {
+        let turn = rng.below(seats.len() as u32) as usize;
+        let (seat, perch) = &mut seats[turn];
+        over[turn] = over[turn] || seat.work_a_little(&mut program, perch) == Some(Status::Over);
+    }
+    let (report, remains) = search.leave(seats.into_iter().map(|(seat, _)| seat).collect());
+    let executions = std::mem::take(&mut *log.lock().expect("nobody panics with it"));
+    Done { executions, report: tell(&report, &remains), starts: program.1 }
+}
+
+/// Searches with copies and without, and compares. Returns executions and starts of the one with copies.
+fn compare<P: Program>(program: &mut P, (name, make): (&str, Make), limits: &Limits, workers: usize) -> (u64, u64) {
+    let [plain, forked] = [false, true].map(|forks| run(program, make, limits, workers, forks));
+    for (at, (plain, forked)) in plain.executions.iter().zip(&forked.executions).enumerate() {
+        assert_eq!(plain, forked, "{name}, {workers} workers: execution {at}");
+    }
+    assert_eq!(plain.executions.len(), forked.executions.len(), "{name}, {workers} workers");
+    assert_eq!(plain.report, forked.report, "{name}, {workers} workers");
+    assert_eq!(plain.starts, plain.executions.len() as u64, "{name}: each is started");
+    (forked.executions.len() as u64, forked.starts)
+}
+
+/// Compares under all strategies, with one worker and with three, with and without going on after a failure.
+fn compare_all<P: Program>(mut program: impl FnMut() -> P, seed: u64) -> (u64, u64) {
+    let (mut executions, mut starts) = (0, 0);
+    for (number, strategy) in STRATEGIES.into_iter().enumerate() {
+        let most = if strategy.0 == "probed" { 1_150 } else { 150 };
+        for workers in [1, 3] {
+            let keep_going = (seed + number as u64) % 3 != 0;
+            let limits = Limits { executions: Some(most), keep_going, steps: 60, ..Limits::default() };
+            let (ran, started) = compare(&mut program(), strategy, &limits, workers);
+            executions += ran;
+            starts += started;
+        }
+    }
+    (executions, starts)
+}
+
+#[test]
+fn litmus_programs_come_out_the_same() {
+    let (mut executions, mut starts) = (0, 0);
+    for seed in 0..4 {
+        let litmus = generate(seed, Size { threads: 3, steps: 9 });
+        let program = || raddle_litmus::Program::new(&litmus, "generated").expect("what is generated can be run");
+        let (ran, started) = compare_all(program, seed);
+        executions += ran;
+        starts += started;
+    }
+    assert!(starts * 2 < executions, "{starts} starts of {executions} executions");
+}
+
+/// Does everything an actor of a model can do, as its messages tell it.
+#[derive(Clone, Hash)]
+struct Jack {
+    peers: Vec<Address<u8>>,
+    seen: u32,
+    timer: Option<raddle_runtime::actor::Timer>,
+    /// What to do about the messages, by the number that came before.
+    trades: Vec<u8>,
+}
+
+#[derive(Clone, Hash)]
+struct Word(u8);
+
+#[derive(Clone, Hash, Default)]
+struct Listener(u32);
+
+impl Monitor for Listener {
+    type Event = Word;
+
+    fn observe(&mut self, word: &Word) -> Result<(), String> {
+        self.0 = self.0.wrapping_mul(31).wrapping_add(u32::from(word.0));
+        if self.0 % 23 == 7 { Err("unheard of".to_owned()) } else { Ok(()) }
+    }
+
+    fn at_quiet(&self) -> Result<(), String> {
+        if self.0 % 19 == 3 { Err("too quiet".to_owned()) } else { Ok(()) }
+    }
+}
+
+impl Actor for Jack {
+    type Msg = u8;
+
+    fn started(&mut self, ctx: &mut Context<'_, u8>) {
+        ctx.becomes("ready");
+    }
+
+    fn handle(&mut self, value: u8, ctx: &mut Context<'_, u8>) {
+        let trade = self.trades[self.seen as usize % self.trades.len()];
+        self.seen += 1 + u32::from(value);
+        match trade {
+            0 => ctx.announce(Word(value)),
+            1 if ctx.flip() => ctx.becomes("another"),
+            2 => self.timer = Some(ctx.after(Duration::from_secs(1), value)),
+            3 => self.timer.take().into_iter().for_each(|timer| ctx.cancel(timer)),
+            4 => drop(ctx.spawn(Self { trades: vec![0, 1], ..self.clone() })),
+            5 if value == 1 => ctx.stop(),
+            6 if value == 0 => panic!("a message too many"),
+            7 => ctx.unhandled(value),
+            _ => {}
+        }
+        if value > 0 && !self.peers.is_empty() {
+            let to = ctx.choose(self.peers.len().min(2) as u32) as usize;
+            ctx.send(&self.peers[to].clone(), value - 1);
+            ctx.send(&self.peers[(self.seen as usize) % self.peers.len()].clone(), 0);
+        }
+    }
+}
+
+fn set_up(m: &mut Setup, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let delivery = ORDERS[rng.below(4) as usize];
+    m.delivery(delivery);
+    m.monitor(Listener::default());
+    let mut budget = |of: u32| u32::from(rng.below(of) == 0);
+    let faults = Faults { drop: budget(3), duplicate: budget(4), delay: budget(4), crash: budget(2) };
+    m.faults(faults);
+    m.restart(1);
+    let mut peers: Vec<Address<u8>> = Vec::new();
+    for _ in 0..3 {
+        let trades: Vec<u8> = (0..3).map(|_| rng.below(9) as u8).collect();
+        let known = peers.clone();
+        peers.push(m.spawn_with(move || Jack { peers: known.clone(), seen: 0, timer: None, trades: trades.clone() }));
+        if faults.crash > 0 {
+            m.may_crash(peers.last().expect("it was pushed just now"));
+        }
+    }
+    for _ in 0..3 {
+        let to = rng.below(3) as usize;
+        m.send(&peers[to], rng.below(3) as u8);
+    }
+}
+
+fn jacks(seed: u64) -> Model {
+    Model::new(|m| set_up(m, seed)).finally(|state| {
+        let seen: u32 = state.actors::<Jack>().map(|jack| jack.seen).sum();
+        assert!(seen % 11 != 4, "seen {seen}");
+    })
+}
+
+#[test]
+fn models_come_out_the_same() {
+    let (mut executions, mut starts) = (0, 0);
+    for seed in 0..4 {
+        let (ran, started) = compare_all(|| jacks(seed), seed);
+        executions += ran;
+        starts += started;
+    }
+    assert!(starts * 2 < executions, "{starts} starts of {executions} executions");
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn many_programs_come_out_the_same() {
+    for seed in 1_000..1_300 {
+        let litmus = generate(seed, Size { threads: 4, steps: 12 });
+        compare_all(|| raddle_litmus::Program::new(&litmus, "generated").expect("what is generated can be run"), seed);
+        compare_all(|| jacks(seed), seed);
+    }
+}
+
+#[test]
+fn deep_programs_come_out_the_same_though_few_copies_are_kept() {
+    let mut model = Model::new(|m| {
+        for _ in 0..2 {
+            let jack = m.spawn(Jack { peers: Vec::new(), seen: 0, timer: None, trades: vec![8] });
+            (0..150).for_each(|_| m.send(&jack, 0));
+        }
+    });
+    let limits = Limits { executions: Some(60), ..Limits::default() };
+    for strategy in [STRATEGIES[0], STRATEGIES[2], STRATEGIES[5], STRATEGIES[6]] {
+        compare(&mut model, strategy, &limits, 1);
+    }
+}
