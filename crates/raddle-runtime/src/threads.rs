@@ -423,6 +423,7 @@ impl System for Running {
         Cast {
             tasks: state.tasks.iter().enumerate().map(task).collect(),
             objects: state.objects.iter().map(object).collect(),
+            remarks: state.story.as_ref().map(|story| story.remarks.clone()).unwrap_or_default(),
         }
     }
 

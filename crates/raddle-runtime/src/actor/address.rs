@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::actor::free::Inbox;
-use crate::actor::task::Mailbox;
+use crate::actor::mailbox::Mailbox;
 use crate::model::Parcel;
 use crate::sync::Arc;
 
@@ -122,6 +122,10 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The next actor of this kind.
     pub(crate) fn next(&mut self, world: u64, kind: &'static str) -> Who {
         let at = self.kinds.iter().position(|known| known.0 == kind).unwrap_or_else(|| {

@@ -3,8 +3,15 @@
 use std::any::{Any, TypeId, type_name};
 
 use raddle_engine::ids::ObjectId;
+use raddle_engine::outcome::Failure;
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use crate::actor::behaviour::{Monitor, short_name};
+use crate::actor::system::{System, lock};
+use crate::coroutine::current;
+use crate::execution::Ask;
+
+static ANNOUNCE: Operation = Operation { verb: "announce to", class: Class::Update };
 
 /// A monitor whatever its type.
 pub(crate) trait Watching: Send {
@@ -36,4 +43,56 @@ impl<W: Monitor> Watching for W {
 pub(crate) struct Watcher {
     pub(crate) monitor: Box<dyn Watching>,
     pub(crate) object: ObjectId,
+}
+
+impl System {
+    pub(crate) fn announce_at(&self, event: &dyn Any, site: Site) {
+        let kind = event.type_id();
+        let count = lock(&self.inner.watchers).len();
+        for at in 0..count {
+            let object = {
+                let watchers = lock(&self.inner.watchers);
+                if watchers[at].monitor.hears() != kind {
+                    continue;
+                }
+                watchers[at].object
+            };
+            current::with(|execution| {
+                let one_step = execution.state.borrow().is_one_step();
+                let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&ANNOUNCE, object, Effect::Change, site) };
+                if one_step { execution.step_unseen(ask, |_| ()) } else { execution.step(ask, |_| ()) }
+            });
+            self.observe(at, event);
+        }
+    }
+
+    pub(crate) fn announce_free(&self, event: &dyn Any) {
+        let kind = event.type_id();
+        let count = lock(&self.inner.watchers).len();
+        for at in 0..count {
+            if lock(&self.inner.watchers)[at].monitor.hears() == kind {
+                self.observe(at, event);
+            }
+        }
+    }
+
+    fn observe(&self, at: usize, event: &dyn Any) {
+        let observed = {
+            let mut watchers = lock(&self.inner.watchers);
+            let monitor = &mut watchers[at].monitor;
+            monitor.observe(event).map_err(|message| (monitor.name(), message))
+        };
+        if let Err((monitor, message)) = observed {
+            self.violated(monitor, message);
+        }
+    }
+
+    pub(crate) fn violated(&self, monitor: &'static str, message: String) {
+        let failed = current::with(|execution| {
+            let task = execution.state.borrow().current;
+            let (monitor, message) = (monitor.to_owned(), message.clone());
+            execution.fail(Failure::Violation { task, monitor, message });
+        });
+        assert!(failed.is_some(), "raddle: monitor {monitor} is violated: {message}");
+    }
 }

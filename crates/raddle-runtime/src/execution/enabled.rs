@@ -186,7 +186,7 @@ impl State {
             if waits && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
             }
-            if ask.mail.is_some() && ask.may_crash && self.actors.faults.crash > 0 {
+            if ask.may_crash && ask.mail.is_some_and(|mail| self.actors.may_crash(mail as usize)) {
                 actions.push(action(task, Variant::Spurious, ask));
             }
         }

@@ -8,7 +8,7 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace};
 
-use crate::actor::Posts;
+use crate::actor::{Posts, Story};
 use crate::coroutine::Job;
 use crate::coroutine::act::Act;
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
@@ -30,11 +30,13 @@ pub struct Settings {
     pub isolate_panics: bool,
     /// Whether panics of tasks are printed where they happen, with a backtrace if the environment asks for one.
     pub print_panics: bool,
+    /// Whether the execution is run to be shown: messages and what becomes of them are kept in words.
+    pub tell: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false }
+        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false }
     }
 }
 
@@ -105,6 +107,8 @@ pub(crate) struct State {
     rng: Option<Rng>,
     /// Mailboxes, and who sends to them.
     pub(crate) actors: Posts,
+    /// What is to be said of actors, if the execution is run to be shown.
+    pub(crate) story: Option<Box<Story>>,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(crate) irreducible: bool,
     /// How many decisions were taken on who goes on.
@@ -149,6 +153,7 @@ impl Default for State {
             seed: 0,
             rng: None,
             actors: Posts::default(),
+            story: None,
             irreducible: false,
             turns: 0,
             statics: Vec::new(),
@@ -184,6 +189,7 @@ impl State {
         self.rng = None;
         self.turns = 0;
         self.actors.clear();
+        self.story = self.settings.tell.then(Box::default);
         self.irreducible = false;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
