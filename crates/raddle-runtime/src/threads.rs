@@ -252,6 +252,10 @@ impl Running {
                 *slot = next;
                 return;
             }
+            let task = slot.task;
+            if state.only_mail(task, &mut self.actions) {
+                return;
+            }
         }
         self.look_around(&mut state, trace);
     }

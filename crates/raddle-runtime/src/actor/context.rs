@@ -1,5 +1,6 @@
 //! What a handler can do.
 
+use std::any::type_name;
 use std::fmt;
 use std::time::Duration;
 
@@ -199,7 +200,7 @@ impl<M: Send + 'static> Context<'_, M> {
     pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
         match &mut self.host {
             Host::Model(handling) => handling.announce(event),
-            Host::Task(handling) => handling.system.announce_at(&event, here()),
+            Host::Task(handling) => handling.system.announce_at(&event, type_name::<E>(), here()),
             Host::Free(handling) => handling.system.announce_free(&event),
         }
     }

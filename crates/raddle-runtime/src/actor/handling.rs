@@ -66,6 +66,7 @@ impl Handling {
         let question = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let object = state.add_object(&ANSWER, 0);
+            state.tell_question(object);
             ReplyTo::task(object, state.number, asked, to.who, site)
         });
         question.expect("raddle bug: a task asks outside an execution")

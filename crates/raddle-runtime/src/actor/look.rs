@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 
 use raddle_engine::trace::{Class, Effect, Operation, Site};
 
-use crate::actor::address::{Address, Route};
+use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::system::System;
 use crate::coroutine::current;
-use crate::execution::{Ask, here};
+use crate::execution::{Ask, Moment, here};
 
 static LOOK: Operation = Operation { verb: "look at", class: Class::Read };
 
@@ -31,7 +31,7 @@ impl System {
             look(actor.unwrap_or_else(|| panic!("raddle: {who:?} is no {}", type_name::<A>())))
         };
         match &who.route {
-            Route::Task(mailbox) => look_at_task(mailbox, site, look),
+            Route::Task(mailbox) => look_at_task(mailbox, who.who, site, look),
             Route::Free(inbox) => match inbox.state().try_lock() {
                 Ok(state) => look(state.as_deref()),
                 Err(TryLockError::Poisoned(state)) => look(state.into_inner().as_deref()),
@@ -56,7 +56,12 @@ impl System {
 
 /// Looks at an actor inside an execution. It is put back however that ends.
 #[track_caller]
-fn look_at_task<M, R>(mailbox: &Mailbox<M>, site: Site, look: impl FnOnce(Option<&(dyn Any + Send)>) -> R) -> R {
+fn look_at_task<M, R>(
+    mailbox: &Mailbox<M>,
+    who: Who,
+    site: Site,
+    look: impl FnOnce(Option<&(dyn Any + Send)>) -> R,
+) -> R {
     struct Lent<'a, M>(&'a Mailbox<M>, Option<Box<dyn Any + Send>>);
     impl<M> Drop for Lent<'_, M> {
         fn drop(&mut self) {
@@ -68,12 +73,17 @@ fn look_at_task<M, R>(mailbox: &Mailbox<M>, site: Site, look: impl FnOnce(Option
     current::with(|execution| {
         let ask = Ask::new(&LOOK, mailbox.head, Effect::Read, site);
         let checks = execution.state.borrow().actors.checks_condition;
-        if checks { execution.step_unseen(ask, |_| ()) } else { execution.step(ask, |_| ()) }
+        let act = |moment: &mut Moment<'_>| {
+            if moment.state.tells() {
+                moment.state.tell_instead(format!("look at {who}"));
+            }
+        };
+        if checks { execution.step_unseen(ask, act) } else { execution.step(ask, act) }
     });
     let lent = Lent(mailbox, mailbox.take_actor());
     assert!(
         lent.1.is_some() || mailbox.has_stopped(),
-        "raddle: this actor is in the middle of a handler; look at it when all is quiet"
+        "raddle: {who} is in the middle of a handler; look at it when all is quiet"
     );
     look(lent.1.as_deref())
 }

@@ -27,7 +27,7 @@ use crate::thread::{Builder, run_task};
 
 static SEND: Operation = Operation { verb: "send to", class: Class::Send };
 static DEAD_LETTER: Operation = Operation { verb: "send in vain to", class: Class::Send };
-static FAULT: Operation = Operation { verb: "choose a fault", class: Class::Choice };
+static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class::Choice };
 
 /// How an actor is reached. Its messages and itself are kept by the execution.
 pub(crate) struct Mailbox<M> {
@@ -180,9 +180,9 @@ impl<M: Send + 'static> Mailbox<M> {
             Some(delivery) => {
                 letter.number = post.queue.free_number(letter.number);
                 let offer = Offer { message: letter.number, delivery };
-                Ask { role: Role::Offers(offer), ..Ask::new(op, self.head, Effect::Read, site) }
+                Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
             }
-            None => Ask::new(op, post.tail, Effect::Change, site),
+            None => Ask { posts: true, ..Ask::new(op, post.tail, Effect::Change, site) },
         };
         let mut parcel = Some((letter, msg));
         let send = |moment: &mut Moment<'_>| self.arrive(moment, &mut parcel, who, text);
@@ -222,7 +222,12 @@ impl<M: Send + 'static> Mailbox<M> {
         }
         let Some((letter, msg)) = parcel.take() else { return };
         let place = moment.state.put_letter(self.mail, letter);
-        self.contents(&mut moment.state.actors.posts[self.mail]).queue.insert(place, msg);
+        let queue = &mut self.contents(&mut moment.state.actors.posts[self.mail]).queue;
+        if place == queue.len() {
+            queue.push_back(msg);
+        } else {
+            queue.insert(place, msg);
+        }
     }
 
     /// What waits for the actor.

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::mem;
+use std::ops::Range;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
@@ -29,6 +30,8 @@ pub(crate) struct Posts {
     /// By task.
     members: Vec<Member>,
     marks: Marks,
+    /// The mailboxes that have changed since what can happen was last listed.
+    pub(crate) changed: Vec<u32>,
     pub(crate) labels: Labels,
     pub(crate) somebody_waits_for_quiet: bool,
     /// The current task looks at actors without anything happening meanwhile.
@@ -92,6 +95,7 @@ impl Posts {
         }
         self.troupes.clear();
         self.members.clear();
+        self.changed.clear();
         self.somebody_waits_for_quiet = false;
         self.checks_condition = false;
     }
@@ -107,8 +111,40 @@ impl Posts {
         if delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
+        if let Some(number) = post.queue.only() {
+            return actions.push(action(Variant::Message(number)));
+        }
         let open = post.queue.open(delivery, &mut self.marks);
         actions.extend(open.iter().map(|&number| action(Variant::Message(number))));
+    }
+
+    /// Lists them in the place of what was listed there.
+    #[inline]
+    pub(crate) fn relist(
+        &mut self,
+        mail: u32,
+        actions: &mut Vec<Action>,
+        listed: Range<usize>,
+        action: impl Fn(Variant) -> Action,
+    ) {
+        let post = &mut self.posts[mail as usize];
+        let delivery = self.troupes[post.troupe as usize].rules.delivery;
+        let only = match post.queue.len() {
+            0 => None,
+            _ if delivery == Delivery::Arrival => Some(Variant::Ready),
+            _ => post.queue.only().map(Variant::Message),
+        };
+        match only {
+            Some(variant) if listed.len() == 1 => actions[listed.start] = action(variant),
+            Some(variant) if listed.is_empty() => actions.insert(listed.start, action(variant)),
+            Some(variant) => drop(actions.splice(listed, [action(variant)])),
+            None if post.queue.len() == 0 && listed.len() == 1 => drop(actions.remove(listed.start)),
+            None if post.queue.len() == 0 => drop(actions.drain(listed)),
+            None => {
+                let open = post.queue.open(delivery, &mut self.marks);
+                drop(actions.splice(listed, open.iter().map(|&number| action(Variant::Message(number)))));
+            }
+        }
     }
 
     fn member(&mut self, task: TaskId) -> &mut Member {
@@ -170,7 +206,6 @@ impl State {
     #[inline]
     pub(crate) fn also_touch(&mut self, object: ObjectId, effect: Effect, role: Role, ordered: Ordered) {
         self.trace.touch(Access { object, effect, role, ordered });
-        self.stale = true;
     }
 
     /// Puts a letter into a mailbox; returns where.
@@ -180,7 +215,7 @@ impl State {
         let post = &mut self.actors.posts[mail];
         let place = post.queue.put(delivery, letter);
         self.objects[post.head.index()].word = post.queue.len() as u64;
-        self.stale = true;
+        self.actors.changed.push(mail as u32);
         place
     }
 }
@@ -209,6 +244,7 @@ impl Moment<'_> {
             }
         };
         self.state.objects[head.index()].word = post.queue.len() as u64;
+        self.state.actors.changed.push(mail as u32);
         self.state.objects[activity.index()].word += 1;
         self.state.unsettled |= self.state.objects[activity.index()].waiting_unseen > 0;
         self.state.also_touch(activity, Effect::Read, Role::Gives, Ordered::BOTH);

@@ -62,10 +62,12 @@ impl Marks {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.letters.len()
     }
 
+    #[inline]
     fn changed(&mut self) {
         if let Some(open) = self.open.take() {
             self.spare = open;
@@ -95,7 +97,12 @@ impl Queue {
             self.numbers = Some(numbers.chain([letter.number]).collect());
         }
         let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter), len);
-        self.letters.insert(place, Waiting { letter, cleared: 0 });
+        let waiting = Waiting { letter, cleared: 0 };
+        if place == len {
+            self.letters.push_back(waiting);
+        } else {
+            self.letters.insert(place, waiting);
+        }
         place
     }
 
@@ -106,8 +113,9 @@ impl Queue {
             Some(number) => self.letters.iter().position(|waiting| waiting.letter.number == number),
             None => Some(0),
         };
-        let taken = place.and_then(|place| Some((place, self.letters.remove(place)?.letter)));
-        let (place, letter) = taken.expect("raddle bug: the message is gone");
+        let place = place.expect("raddle bug: the message is gone");
+        let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
+        let letter = waiting.expect("raddle bug: a mailbox is empty").letter;
         if let Some(numbers) = &mut self.numbers {
             numbers.remove(&letter.number);
         }
@@ -121,17 +129,22 @@ impl Queue {
         self.letters.drain(..).map(|waiting| waiting.letter).collect()
     }
 
-    /// The numbers of the letters that can be received, in order of arrival.
+    /// The number of a letter that is alone, and so held up by nobody.
     #[inline]
+    pub(crate) fn only(&self) -> Option<u32> {
+        match self.letters.len() {
+            1 => self.letters.front().map(|waiting| waiting.letter.number),
+            _ => None,
+        }
+    }
+
+    /// The numbers of the letters that can be received, in order of arrival.
     pub(crate) fn open(&mut self, delivery: Delivery, marks: &mut Marks) -> &[u32] {
         if self.open.is_none() {
             let mut open = std::mem::take(&mut self.spare);
             open.clear();
-            match &self.letters.len() {
-                0 => {}
-                // One alone is held up by nobody.
-                1 => open.push(self.letters[0].letter.number),
-                _ => self.find_open(delivery, marks, &mut open),
+            if !self.letters.is_empty() {
+                self.find_open(delivery, marks, &mut open);
             }
             self.open = Some(open);
         }

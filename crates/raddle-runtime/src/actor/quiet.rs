@@ -27,7 +27,12 @@ impl System {
                     let ask = Ask::new(&QUIET, inside.activity, Effect::Change, site);
                     let ask =
                         Ask { role: Role::Takes, ready: Some(never), quiet: true, ordered: Ordered::ACQUIRE, ..ask };
-                    execution.step(ask, |moment| moment.progress(Progress::Changed));
+                    execution.step(ask, |moment| {
+                        moment.progress(Progress::Changed);
+                        if moment.state.tells() {
+                            moment.state.tell_instead("all is quiet".to_owned());
+                        }
+                    });
                 });
             }
             None => self.inner.busy.wait_until_quiet(),
@@ -86,6 +91,9 @@ fn wait_for_a_message(inside: Inside, site: raddle_engine::trace::Site) -> bool 
         let ask = Ask { role: Role::Takes, ready: Some(changed), key, quiet: true, unseen: true, ..ask };
         execution.step(ask, |moment| {
             moment.progress(Progress::Changed);
+            if moment.state.tells() {
+                moment.state.tell_instead("look whether the condition holds".to_owned());
+            }
             *moment.word() == key
         })
     });

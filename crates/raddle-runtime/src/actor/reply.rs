@@ -89,6 +89,9 @@ fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: 
             let name = moment.state.actors.party(task).name;
             *moment.word() = word;
             act(name);
+            if moment.state.tells() {
+                moment.state.tell_reply(object, word == ANSWERED);
+            }
         });
         true
     });
@@ -129,6 +132,9 @@ impl<R> Awaited<R> {
                 let label = std::any::type_name::<R>();
                 let receipt = Receipt { step, sender, receiver, message, label, reply: true, changed: false };
                 moment.state.trace.receive(receipt);
+                if moment.state.tells() {
+                    moment.state.tell_instead(format!("receive the reply of {}", self.whom));
+                }
                 Some(answer)
             })
         });

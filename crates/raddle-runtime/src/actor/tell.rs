@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use raddle_engine::ids::{StepIx, TaskId};
+use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Remark;
 use raddle_engine::trace::Site;
 
@@ -16,6 +16,8 @@ pub(crate) struct Story {
     pub(crate) remarks: Vec<Remark>,
     /// By name: what a message says, and who sent it.
     messages: HashMap<u64, (String, String)>,
+    /// By the object that stands for a reply: who asked.
+    questions: HashMap<ObjectId, String>,
 }
 
 /// Messages are cut off after so many characters.
@@ -88,6 +90,20 @@ impl State {
         let known = name.and_then(|name| self.story.as_ref()?.messages.get(&name).cloned());
         let Some((text, from)) = known else { return };
         self.tell_instead(if timer { format!("timer: {text}") } else { format!("receive {text} from {from}") });
+    }
+
+    /// The current task asks something, and waits for this.
+    pub(crate) fn tell_question(&mut self, object: ObjectId) {
+        if self.tells() {
+            let who = self.called(self.current);
+            self.story.get_or_insert_default().questions.insert(object, who);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn tell_reply(&mut self, object: ObjectId, answered: bool) {
+        let who = self.story.as_ref().and_then(|story| story.questions.get(&object).cloned()).unwrap_or_default();
+        self.tell_instead(if answered { format!("reply to {who}") } else { format!("drop the request of {who}") });
     }
 
     #[cold]

@@ -111,6 +111,8 @@ pub(crate) struct State {
     pub(crate) story: Option<Box<Story>>,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(crate) irreducible: bool,
+    /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
+    pub(crate) plain_list: bool,
     /// How many decisions were taken on who goes on.
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -154,6 +156,7 @@ impl Default for State {
             rng: None,
             actors: Posts::default(),
             story: None,
+            plain_list: false,
             irreducible: false,
             turns: 0,
             statics: Vec::new(),
@@ -191,6 +194,7 @@ impl State {
         self.actors.clear();
         self.story = self.settings.tell.then(Box::default);
         self.irreducible = false;
+        self.plain_list = false;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
         let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));
@@ -387,7 +391,7 @@ impl State {
                 ask.op.class,
                 Class::Read | Class::Write | Class::Update | Class::Cell | Class::Acquire | Class::Release
             );
-            self.stale |= !alone || object.waiting > 0 || object.watched;
+            self.stale |= !ask.posts && (!alone || object.waiting > 0) || object.watched;
             self.unsettled |= object.waiting_unseen > 0;
         }
         if variant != Variant::Ready || ask.op.class == Class::Yield {
@@ -439,7 +443,9 @@ impl State {
         if self.alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, ask.op.class);
         }
-        if variant != Variant::Ready {
+        if let Variant::Message(_) = variant {
+            self.go_on(task);
+        } else if variant != Variant::Ready {
             self.stale = true;
             self.go_on(task);
             if variant == Variant::TimedOut {

@@ -5,7 +5,7 @@ use raddle_engine::outcome::{Accessed, Failure, Waiting};
 use raddle_engine::trace::Class;
 
 use super::names::Names;
-use super::story::{about_to, spins_or_waits, waits_for};
+use super::story::{about_to, is_question, spins_or_waits, waits_for};
 use super::verdict::number;
 
 /// The failure in a few words, with who it happened to.
@@ -105,7 +105,7 @@ const MOST_SENTENCES: usize = 12;
 
 fn sentence(w: &Waiting, names: &Names) -> String {
     let mut text = format!("{} {} at {}", names.task(w.task), waits_for(w, names), names.site(w.site));
-    if w.op.class != Class::Join {
+    if w.op.class != Class::Join && !is_question(w) {
         for (holder, site) in &w.held_by {
             let who = if *holder == w.task { "itself".to_owned() } else { names.task(*holder) };
             text.push_str(&format!(", held by {who} since {}", names.site(site)));

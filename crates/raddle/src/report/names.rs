@@ -86,6 +86,9 @@ fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<Str
             match card.noun {
                 "thread" => names[index] = of_tasks[0].next().cloned().unwrap_or_default(),
                 "token" => names[index] = format!("the token of {}", of_tasks[1].next().map_or("", |t| t)),
+                // Actors are told by their own names.
+                "mailbox" => names[index] = "its mailbox".to_owned(),
+                "system" => names[index].clear(),
                 "clock" => names[index] = "the clock".to_owned(),
                 _ => {}
             }
