@@ -18,6 +18,7 @@
 
 mod address;
 mod behaviour;
+mod busy;
 mod context;
 mod delivery;
 mod digest;

@@ -91,16 +91,11 @@ impl<M: Send + 'static> Context<'_, M> {
     /// Says that the actor, as it behaves now, does not handle this message. Counted; a failure if the system says so.
     #[track_caller]
     pub fn unhandled(&mut self, msg: M) {
-        let label = match &self.me.route {
-            Route::Model { label, .. } => label(&msg),
-            Route::Task(mailbox) => mailbox.label(&msg),
-            Route::Free(inbox) => inbox.label(&msg),
-        };
-        drop(msg);
-        match &mut self.host {
-            Host::Model(handling) => handling.unhandled(label),
-            Host::Task(handling) => handling.unhandled(self.me.who, label),
-            Host::Free(handling) => handling.unhandled(self.me.who, label),
+        match (&mut self.host, &self.me.route) {
+            (Host::Model(handling), Route::Model { label, .. }) => handling.unhandled(label(&msg)),
+            (Host::Task(handling), Route::Task(mailbox)) => handling.unhandled(self.me.who, msg, mailbox.says.describe),
+            (Host::Free(handling), Route::Free(door)) => handling.unhandled(self.me.who, msg, door.says().describe),
+            _ => unreachable!("raddle bug: an actor has an address of another kind"),
         }
     }
 
@@ -182,7 +177,7 @@ impl<M: Send + 'static> Context<'_, M> {
         match &mut self.host {
             Host::Model(handling) => handling.cancel(timer),
             Host::Task(handling) => handling.cancel(timer, here()),
-            Host::Free(handling) => handling.cancel(timer),
+            Host::Free(handling) => handling.cancel(self.me, timer),
         }
     }
 

@@ -8,14 +8,14 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::trace::Site;
 
 use crate::actor::address::{Address, Route, Who};
-use crate::actor::behaviour::short_name;
 use crate::actor::context::Timer;
 use crate::actor::life::tell;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::reply::{Awaited, ReplyTo};
 use crate::actor::system::{System, lock};
+use crate::actor::tell::shorten;
 use crate::coroutine::current;
-use crate::execution::{Kind, word_as_number};
+use crate::execution::{Kind, here, word_as_number};
 use crate::time::after;
 
 static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
@@ -45,10 +45,14 @@ impl Handling {
         tell(format!("becomes {behaviour}"), site);
     }
 
-    pub(crate) fn unhandled(&mut self, who: Who, label: &'static str) {
+    #[track_caller]
+    pub(crate) fn unhandled<M>(&mut self, who: Who, msg: M, describe: fn(&M) -> String) {
         self.system.inner.unhandled.fetch_add(1, Ordering::SeqCst);
-        let message = format!("{who} does not handle a {} now", short_name(label));
-        if lock(&self.system.inner.rules).fail_on_unhandled {
+        let fails = lock(&self.system.inner.rules).fail_on_unhandled;
+        let message = fails.then(|| format!("{who} does not handle {} now", shorten(&describe(&msg))));
+        drop(msg);
+        tell("does not handle it".to_owned(), here());
+        if let Some(message) = message {
             current::with(|execution| {
                 let task = execution.state.borrow().current;
                 execution.fail(Failure::Unhandled { task, message });

@@ -18,6 +18,7 @@ use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, Teardown, here};
 use crate::panics;
 
+static ACT: Operation = Operation { verb: "begin with", class: Class::Update };
 static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Receive };
 
 /// An actor from its start to its stop or the end of the execution.
@@ -48,6 +49,9 @@ impl<A: Actor> Life<A> {
     pub(crate) fn live(mut self) {
         let mut handling = Handling::new(self.mailbox.system.clone(), self.mailbox.mail);
         let actor = self.mailbox.take_actor().expect("raddle bug: an actor that is gone begins");
+        if self.me.who.external && !self.act() {
+            return;
+        }
         let Some(mut actor) = self.start(known(actor), &mut handling) else { return };
         loop {
             if handling.stopped {
@@ -66,11 +70,7 @@ impl<A: Actor> Life<A> {
                     }
                 }
                 Some(Received::Crash(crashed)) => {
-                    let Some(make) = &self.make else {
-                        tell("crashes and does not come back (fault)".to_owned(), here());
-                        return self.close(crashed);
-                    };
-                    tell("crashes and starts anew (fault)".to_owned(), here());
+                    let Some(make) = &self.make else { return self.close(crashed) };
                     drop(crashed);
                     let made = Box::new(make());
                     match self.start(made, &mut handling) {
@@ -81,6 +81,21 @@ impl<A: Actor> Life<A> {
             }
             self.mailbox.drop_cancelled(&mut handling);
         }
+    }
+
+    /// Whoever is outside begins when the schedule says so; `false` if the execution is over before.
+    fn act(&self) -> bool {
+        let begun = current::with(|execution| {
+            let ask = Ask::new(&ACT, self.mailbox.head, Effect::Change, here());
+            execution.step_unless_over(&ask, |moment| {
+                let turns = moment.state.turns;
+                moment.state.actors.posts[self.mailbox.mail].since = turns;
+                if moment.state.tells() {
+                    moment.state.tell_instead("begins".to_owned());
+                }
+            })
+        });
+        begun.flatten().is_some()
     }
 
     fn guard(&self, handling: &mut Handling, run: impl FnOnce(&mut Context<'_, A::Msg>)) -> Handled {
@@ -172,7 +187,13 @@ impl<A: Actor> Life<A> {
                 let at = contents.timers.iter().position(|set| set.0 == timer);
                 contents.timers.remove(at.expect("raddle bug: a timer went off that is not set")).1
             }
-            Taken::Crash => return None,
+            Taken::Crash => {
+                if tells {
+                    let then = if self.make.is_some() { "starts anew" } else { "does not come back" };
+                    moment.state.tell_instead(format!("crashes and {then} (fault)"));
+                }
+                return None;
+            }
         };
         if tells {
             moment.state.tell_received(matches!(taken, Taken::Timer(_)));
@@ -192,11 +213,20 @@ impl<A: Actor> Life<A> {
             letters
         })
         .unwrap_or_default();
-        let said = if left.is_empty() { String::new() } else { format!("; {} dead letters", left.len()) };
-        tell(format!("stops{said}"), here());
+        match left.len() {
+            0 => tell("stops".to_owned(), here()),
+            1 => tell("stops; a message that waited is a dead letter".to_owned(), here()),
+            many => tell(format!("stops; {many} messages that waited are dead letters"), here()),
+        }
         drop(actor);
+        let messages = current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            mem::take(&mut self.mailbox.contents(&mut state.actors.posts[self.mailbox.mail]).queue)
+        });
         drop(self.mailbox.vacate());
-        left.iter().for_each(|letter| self.mailbox.bury(letter.sender, self.me.who, letter.label));
+        for (letter, msg) in left.iter().zip(messages.unwrap_or_default()) {
+            self.mailbox.bury(letter.sender, self.me.who, msg);
+        }
     }
 }
 

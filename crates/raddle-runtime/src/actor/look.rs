@@ -32,7 +32,7 @@ impl System {
         };
         match &who.route {
             Route::Task(mailbox) => look_at_task(mailbox, who.who, site, look),
-            Route::Free(inbox) => match inbox.state().try_lock() {
+            Route::Free(door) => match door.actor().try_lock() {
                 Ok(state) => look(state.as_deref()),
                 Err(TryLockError::Poisoned(state)) => look(state.into_inner().as_deref()),
                 Err(TryLockError::WouldBlock) => in_a_handler(who),

@@ -193,10 +193,9 @@ impl<M: Send + 'static> Mailbox<M> {
             drop(state);
             execution.step(ask, send);
         }
-        // What is left did not arrive. The message is dropped before anybody is told: its destructor may have something to say.
+        // What is left did not arrive.
         if let Some((letter, msg)) = parcel {
-            drop(msg);
-            self.bury(letter.sender, who, label);
+            self.bury(letter.sender, who, msg);
         }
     }
 
@@ -236,10 +235,14 @@ impl<M: Send + 'static> Mailbox<M> {
         contents.expect("raddle bug: a mailbox without contents, or of another type")
     }
 
-    pub(crate) fn bury(&self, sender: TaskId, who: Who, label: &'static str) {
+    /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say.
+    pub(crate) fn bury(&self, sender: TaskId, who: Who, msg: M) {
         self.system.inner.dead_letters.fetch_add(1, Ordering::SeqCst);
-        if lock(&self.system.inner.rules).fail_on_dead_letters {
-            current::with(|execution| execution.fail(dead_letter(sender, who, label)));
+        let fails = lock(&self.system.inner.rules).fail_on_dead_letters;
+        let failure = fails.then(|| dead_letter(sender, who, &(self.says.describe)(&msg)));
+        drop(msg);
+        if let Some(failure) = failure {
+            current::with(|execution| execution.fail(failure));
         }
     }
 }

@@ -13,12 +13,12 @@ use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Ordered, Role, Word};
 
 use crate::actor::address::Who;
-use crate::actor::behaviour::short_name;
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::letter::{Labels, Letter, Party};
 use crate::actor::queue::{Marks, Queue};
 use crate::actor::rules::{Faults, Rules};
+use crate::actor::tell::shorten;
 use crate::execution::{Moment, Progress, State};
 
 /// All mailboxes of an execution, by number.
@@ -275,8 +275,8 @@ impl Post {
 }
 
 /// What is said of a message to an actor that has stopped.
-pub(crate) fn dead_letter(task: TaskId, to: Who, label: &'static str) -> Failure {
-    Failure::DeadLetter { task, message: format!("a {} was sent to {to}, which has stopped", short_name(label)) }
+pub(crate) fn dead_letter(task: TaskId, to: Who, text: &str) -> Failure {
+    Failure::DeadLetter { task, message: format!("{} was sent to {to}, which has stopped", shorten(text)) }
 }
 
 /// Shows a message by its name.

@@ -45,6 +45,23 @@ impl System {
         }
     }
 
+    /// Lets the system run until all is quiet, then stops its actors. Outside an execution their threads have ended when this
+    /// returns, unless an actor calls it, so nothing is left behind; inside, messages sent from then on are dead letters.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_until_quiet`](Self::run_until_quiet).
+    #[track_caller]
+    pub fn shutdown(&self) {
+        self.run_until_quiet();
+        let Some(inside) = self.inner.inside else { return self.inner.threads.stop() };
+        current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let troupe = state.actors.posts.iter_mut().filter(|post| post.troupe == inside.troupe);
+            troupe.for_each(|post| post.stopped = true);
+        });
+    }
+
     /// Lets the system run until `condition` holds, which is looked at after each message; returns whether it does when it is that or
     /// quiet.
     ///

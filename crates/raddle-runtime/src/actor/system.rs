@@ -1,6 +1,6 @@
 //! A system of actors: under control inside an execution, on threads of their own outside.
 
-use std::any::{Any, type_name};
+use std::any::type_name;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::Site;
 
-use crate::actor::address::{Address, Roster, Route};
+use crate::actor::address::{Address, EXTERNAL, Roster, Route};
 use crate::actor::behaviour::{Actor, Monitor, short_name};
+use crate::actor::busy::Busy;
 use crate::actor::delivery::Delivery;
-use crate::actor::free::Busy;
+use crate::actor::free::Threads;
 use crate::actor::mailbox;
 use crate::actor::post::{Troupe, show_name};
 use crate::actor::rules::{Faults, Rules};
@@ -65,8 +66,9 @@ pub(crate) struct Inner {
     pub(crate) watchers: Mutex<Vec<Watcher>>,
     pub(crate) dead_letters: AtomicU32,
     pub(crate) unhandled: AtomicU32,
-    /// Outside an execution: how much is going on.
+    /// Outside an execution: how much is going on, and the threads on which it does.
     pub(crate) busy: Busy,
+    pub(crate) threads: Threads,
     /// Inside: which, and what stands for the system in dependence.
     pub(crate) inside: Option<Inside>,
 }
@@ -115,6 +117,7 @@ impl System {
             dead_letters: AtomicU32::new(0),
             unhandled: AtomicU32::new(0),
             busy: Busy::default(),
+            threads: Threads::default(),
             inside,
         };
         Self { inner: Arc::new(inner) }
@@ -199,7 +202,10 @@ impl System {
         self.spawn_anywhere(make(), Some(Box::new(make)), short_name(type_name::<A>()), here())
     }
 
-    /// Creates an actor that stands for somebody outside: a user, a socket. It is scheduled like any other.
+    /// Creates an actor that stands for somebody outside: a user, a socket, a network. It is told messages like any other, and
+    /// what it sends by itself, when it [starts](Actor::started) or by timers, is scheduled too: inside an execution it starts
+    /// when the schedule says so, before, between or after anything that others do, while actors of the program are
+    /// started where they are created. Reports call it external. Outside an execution it has a thread like all others.
     #[track_caller]
     pub fn external<A: Actor>(&self, actor: A) -> Address<A::Msg> {
         self.spawn_anywhere(actor, None, external_name(short_name(type_name::<A>())), here())
@@ -248,10 +254,7 @@ fn external_name(kind: &'static str) -> &'static str {
     if let Some(known) = names.iter().find(|known| known.0 == kind) {
         return known.1;
     }
-    let name = format!("external {kind}").leak();
+    let name = format!("{EXTERNAL}{kind}").leak();
     names.push((kind, name));
     name
 }
-
-/// Where a mailbox or an inbox keeps its actor.
-pub(crate) type Kept = Arc<Mutex<Option<Box<dyn Any + Send>>>>;

@@ -23,7 +23,8 @@ pub(crate) struct Story {
 /// Messages are cut off after so many characters.
 const LONGEST: usize = 60;
 
-fn shorten(text: &str) -> String {
+/// One line, not too long.
+pub(crate) fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),

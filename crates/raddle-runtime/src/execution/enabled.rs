@@ -23,15 +23,27 @@ impl State {
     /// Brings a list up to date where nothing but mailboxes has changed since, by a step of `task`. Says whether that was so.
     #[inline]
     pub(crate) fn only_mail(&mut self, task: TaskId, actions: &mut Vec<Action>) -> bool {
-        let receives = self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.mail.is_some());
-        if self.stale || self.stalled > 0 || !self.plain_list || !receives {
+        let Some(own) = self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail) else { return false };
+        if self.stale || self.stalled > 0 || !self.plain_list {
             return false;
         }
         let mut changed = std::mem::take(&mut self.actors.changed);
-        let plain = changed.iter().all(|&mail| self.list_mail(mail, actions));
+        // What it was about to do before is listed still, even if its mailbox is as it was.
+        let plain =
+            self.list_mail(own, actions) && changed.iter().all(|&mail| mail == own || self.list_mail(mail, actions));
         changed.clear();
         self.actors.changed = changed;
-        plain && !actions.is_empty()
+        let done = plain && !actions.is_empty();
+        debug_assert!(!done || self.is_up_to_date(actions), "raddle bug: mail was listed wrongly: {actions:?}");
+        done
+    }
+
+    /// Whether a list is what would be listed.
+    fn is_up_to_date(&mut self, actions: &[Action]) -> bool {
+        let mut whole = Vec::new();
+        self.list_actions(&mut whole);
+        let key = |a: &Action| (a.task, a.variant, a.op.verb, a.object);
+        actions.iter().map(key).eq(whole.iter().map(key))
     }
 
     /// Lists anew what can be received from one mailbox, in its place among what others can do.

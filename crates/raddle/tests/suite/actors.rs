@@ -245,7 +245,7 @@ fn an_actor_that_sends_for_ever() {
             ctx.send(&me, n);
         }
     }
-    let report = Explorer::new().name("suite::echo").steps(60).regressions(false).run(|| {
+    let report = Explorer::new().name("suite::echo").steps(20).regressions(false).run(|| {
         let system = System::new();
         system.spawn(Echo).send(1);
         system.run_until_quiet();
