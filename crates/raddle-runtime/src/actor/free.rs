@@ -45,7 +45,10 @@ struct Waiting<M> {
 
 /// The threads of a system, and how to stop their actors.
 #[derive(Default)]
-pub(crate) struct Threads(Mutex<Vec<(JoinHandle<()>, Box<dyn Fn() + Send>)>>);
+pub(crate) struct Threads(Mutex<Vec<(JoinHandle<()>, Stop)>>);
+
+/// Stops an actor.
+type Stop = Box<dyn Fn() + Send>;
 
 impl Threads {
     /// Stops all actors and waits for their threads, but for the one that calls this.
@@ -64,7 +67,7 @@ impl Threads {
         }
     }
 
-    fn add(&self, thread: JoinHandle<()>, stop: Box<dyn Fn() + Send>) {
+    fn add(&self, thread: JoinHandle<()>, stop: Stop) {
         let mut threads = lock(&self.0);
         threads.retain(|(thread, _)| !thread.is_finished());
         threads.push((thread, stop));

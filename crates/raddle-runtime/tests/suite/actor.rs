@@ -36,9 +36,7 @@ enum Order2 {
     Forward(Address<Order2>, u32),
     Ask(Address<Order2>),
     Double(u32, ReplyTo<u32>),
-    Forget(#[expect(dead_code, reason = "it is dropped without an answer")] u32, ReplyTo<u32>),
     Keep(#[expect(dead_code, reason = "only the way back is kept")] u32, ReplyTo<u32>),
-    AskInVain(Address<Order2>),
     AskForEver(Address<Order2>),
     Later(u64, u32),
     LaterNever(u64, u32),
@@ -65,12 +63,7 @@ impl Actor for Worker {
                 self.log.push(answer);
             }
             Do::Double(n, reply) => reply.reply(2 * n),
-            Do::Forget(_, reply) => drop(reply),
             Do::Keep(_, reply) => self.kept = Some(reply),
-            Do::AskInVain(whom) => {
-                let answer = ctx.ask(&whom, |reply| Do::Forget(1, reply));
-                self.log.push(answer);
-            }
             Do::AskForEver(whom) => {
                 let answer = ctx.ask(&whom, |reply| Do::Keep(1, reply));
                 self.log.push(answer);

@@ -151,6 +151,10 @@ impl<S: Strategy> Strategy for Noting<S> {
     fn reduces(&self) -> bool {
         self.inner.reduces()
     }
+
+    fn names_objects(&self) -> bool {
+        self.inner.names_objects()
+    }
 }
 
 fn search<S: Strategy>(

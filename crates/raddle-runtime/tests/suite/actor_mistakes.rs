@@ -40,7 +40,7 @@ fn an_actor_of_another_system_is_not_reached() {
 
 #[test]
 fn an_actor_of_an_execution_that_is_over_is_not_reached() {
-    let kept = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let kept = Arc::new(std::sync::Mutex::new(None));
     let message = panics_with(move || {
         let system = System::new();
         let worker = system.spawn(Acts::default());
@@ -221,7 +221,7 @@ fn restarts_come_to_an_end() {
         fn handle(&mut self, (): (), _: &mut Context<'_, ()>) {}
     }
     for most in [0, 1, 3] {
-        let made = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let made = Arc::new(std::sync::atomic::AtomicU32::new(0));
         let count = made.clone();
         let message = panics_with(move || {
             count.store(0, std::sync::atomic::Ordering::SeqCst);

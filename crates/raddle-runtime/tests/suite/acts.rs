@@ -3,7 +3,9 @@
 use raddle_runtime::actor::{Actor, Address, Context, System};
 
 /// What is to be done.
-pub struct Act(Box<dyn FnOnce(&mut Acts, &mut Context<'_, Act>) + Send>);
+pub struct Act(Box<Function>);
+
+type Function = dyn FnOnce(&mut Acts, &mut Context<'_, Act>) + Send;
 
 /// Does it.
 #[derive(Default)]
