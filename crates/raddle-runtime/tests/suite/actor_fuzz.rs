@@ -196,7 +196,11 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults) -> (u32,
                 assert!(faults.crash > 0 && !reduced.verified(), "{program:?}, {name}: {reduced:?}");
                 continue;
             }
-            assert!(seen == all, "{program:?}, {name}: {} of {} ways", seen.len(), all.len());
+            // A panic cuts an execution off, and what the others would have done is not there to be reversed. A search that
+            // ends at its first failure loses nothing by that; one that goes on may.
+            let cut_off = |ways: &BTreeSet<Went>| ways.iter().any(|way| way.0.is_empty());
+            let whole = if cut_off(&all) { cut_off(&seen) && seen.is_subset(&all) } else { seen == all };
+            assert!(whole, "{program:?}, {name}: {} of {} ways", seen.len(), all.len());
             assert!(reduced.executions <= report.executions, "{program:?}, {name}");
         }
         compared += 1;
@@ -207,7 +211,7 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults) -> (u32,
 
 #[test]
 fn reduction_misses_nothing_of_generated_programs() {
-    let (compared, failing) = compare(0..25, 400, Faults::default());
+    let (compared, failing) = compare(0..100, 400, Faults::default());
     assert!(compared > 50 && failing > 0, "{compared} compared, {failing} of them with a failure");
 }
 
