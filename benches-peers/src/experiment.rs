@@ -1,5 +1,6 @@
 //! The experiments: which programs are measured, and which figures make one comparison.
 
+use crate::actors::{self, ACTORS, Crowd};
 use crate::library::{Library, Missing};
 use crate::measure::{self, Effort, Figure, Figures};
 use crate::programs::{Operation, Program};
@@ -16,6 +17,8 @@ pub enum Experiment {
     Lifecycle(Program),
     /// What does a step of a long execution cost, and is that the same in a longer one?
     LongExecution(Operation),
+    /// What does a message between actors cost?
+    Actors(Crowd),
     /// How many executions, and how long, until every order is covered?
     Coverage(Program),
     /// What does an execution cost under reduction, and without?
@@ -115,6 +118,7 @@ impl Experiment {
         all.extend(small.map(Experiment::Throughput));
         all.extend(lifecycles.map(Experiment::Lifecycle));
         all.extend(Operation::ALL.map(Experiment::LongExecution));
+        all.extend(ACTORS.map(Experiment::Actors));
         let little = [Program::Readers(3), Program::LastZero(3)];
         let large = [Program::Readers(10), Program::LastZero(8), Program::LeftFirst(4), Program::Critical(4)];
         all.extend(small.into_iter().chain(little).chain(large).map(Experiment::Coverage));
@@ -142,6 +146,7 @@ impl Experiment {
             Experiment::Memory => "memory".to_owned(),
             Experiment::Throughput(program) | Experiment::Lifecycle(program) => program.to_string(),
             Experiment::LongExecution(operation) => operation.to_string(),
+            Experiment::Actors(crowd) => crowd.to_string(),
             Experiment::Coverage(program) => format!("coverage {program}"),
             Experiment::Cost(program) => format!("cost {program}"),
             Experiment::SearchMemory(program) => format!("search memory {program}"),
@@ -172,6 +177,7 @@ impl Experiment {
                 });
             }
             Experiment::LongExecution(operation) => compare_lengths(operation, effort, show),
+            Experiment::Actors(crowd) => actors::compare(crowd, effort, show),
             Experiment::Coverage(program) => whole::coverage(program, effort, show),
             Experiment::Cost(program) => show(whole::cost(program, effort)),
             Experiment::SearchMemory(program) => whole::memory(program, effort, show),

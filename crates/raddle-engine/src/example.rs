@@ -93,7 +93,7 @@ impl System for Counting {
     fn cast(&self) -> Cast {
         let card = |task| TaskCard { name: self.task_name(TaskId::new(task)), label: None, finished: true };
         let counter = ObjectCard { noun: "counter", made: None, show: |word| word.0.to_string() };
-        Cast { tasks: (0..self.left.len() as u32).map(card).collect(), objects: vec![counter] }
+        Cast { tasks: (0..self.left.len() as u32).map(card).collect(), objects: vec![counter], ..Cast::default() }
     }
 
     fn unfinished(&self, _: &Trace) -> Vec<Waiting> {

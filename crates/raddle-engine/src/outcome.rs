@@ -219,6 +219,23 @@ pub struct Cast {
     pub tasks: Vec<TaskCard>,
     /// By [`ObjectId`].
     pub objects: Vec<ObjectCard>,
+    /// What steps did, in the program's own words, where it has any; in order of steps.
+    pub remarks: Vec<Remark>,
+}
+
+/// What the program has to say of one of its steps.
+#[derive(Clone, Debug)]
+pub struct Remark {
+    /// Which step; the latest when it was made.
+    pub step: StepIx,
+    /// Who did what is told.
+    pub task: TaskId,
+    /// What there is to say.
+    pub text: String,
+    /// Where in the source.
+    pub site: Site,
+    /// Whether this is said of the step itself, in the place of other words, or told after it.
+    pub instead: bool,
 }
 
 /// What is to be said of a task.

@@ -293,6 +293,7 @@ impl Trace {
     /// # Panics
     ///
     /// If there is no step yet.
+    #[inline]
     pub fn touch(&mut self, access: Access) {
         assert!(!self.taken.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
         self.taken.more.push(access);
@@ -305,6 +306,7 @@ impl Trace {
     }
 
     /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
+    #[inline]
     pub fn receive(&mut self, receipt: Receipt) {
         self.taken.receipts.push(receipt);
     }

@@ -297,7 +297,7 @@ impl System for Execution {
             made: None,
             show: |word| word.0.cast_signed().to_string(),
         });
-        Cast { tasks: tasks.collect(), objects: objects.collect() }
+        Cast { tasks: tasks.collect(), objects: objects.collect(), ..Cast::default() }
     }
 
     fn unfinished(&self, _: &Trace) -> Vec<Waiting> {

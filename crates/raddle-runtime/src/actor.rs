@@ -18,17 +18,24 @@
 
 mod address;
 mod behaviour;
+mod busy;
 mod context;
 mod delivery;
 mod digest;
 mod free;
+mod handling;
 mod letter;
+mod life;
+mod look;
+mod mailbox;
 mod post;
+mod queue;
+mod quiet;
 mod reply;
 mod rules;
 mod stage;
 mod system;
-mod task;
+mod tell;
 pub(crate) mod watch;
 
 pub use self::address::Address;
@@ -46,3 +53,4 @@ pub use self::rules::Faults;
 pub(crate) use self::rules::{Fate, Rules};
 pub use self::stage::Stage;
 pub use self::system::System;
+pub(crate) use self::tell::Story;

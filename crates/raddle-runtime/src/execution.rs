@@ -60,6 +60,8 @@ pub(crate) struct Ask {
     pub(crate) unseen: bool,
     /// It receives from this mailbox.
     pub(crate) mail: Option<u32>,
+    /// Whom it lets go on is said by the mailboxes that [have changed](State::actors).
+    pub(crate) posts: bool,
     /// Whoever waits for mail may crash instead.
     pub(crate) may_crash: bool,
     /// It can be done when nothing else can.
@@ -83,6 +85,7 @@ impl Ask {
             deadline: None,
             unseen: false,
             mail: None,
+            posts: false,
             may_crash: false,
             quiet: false,
             asked: None,

@@ -252,6 +252,10 @@ impl Running {
                 *slot = next;
                 return;
             }
+            let task = slot.task;
+            if state.only_mail(task, &mut self.actions) {
+                return;
+            }
         }
         self.look_around(&mut state, trace);
     }
@@ -423,6 +427,7 @@ impl System for Running {
         Cast {
             tasks: state.tasks.iter().enumerate().map(task).collect(),
             objects: state.objects.iter().map(object).collect(),
+            remarks: state.story.as_ref().map(|story| story.remarks.clone()).unwrap_or_default(),
         }
     }
 

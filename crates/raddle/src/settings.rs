@@ -331,6 +331,7 @@ impl Plan {
             stack_bytes: settings.stack_size.unwrap_or(usual.stack_bytes),
             spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
+            ..threads::Settings::default()
         };
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);

@@ -78,9 +78,11 @@ impl Workers {
         Some(seat)
     }
 
-    /// Runs one execution.
+    /// Runs one execution, to be looked at.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
-        self.on_fresh_worker(|program| replay(program, script, limits))
+        let settings = Settings { tell: true, ..self.settings.clone() };
+        let telling = Self { name: self.name.clone(), body: self.body.clone(), settings };
+        telling.on_fresh_worker(|program| replay(program, script, limits))
     }
 
     /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::actor::free::Inbox;
-use crate::actor::task::Mailbox;
+use crate::actor::free::Door;
+use crate::actor::mailbox::Mailbox;
 use crate::model::Parcel;
 use crate::sync::Arc;
 
@@ -16,6 +16,9 @@ pub struct Address<M> {
     pub(crate) who: Who,
     pub(crate) route: Route<M>,
 }
+
+/// What the kinds of those outside begin with.
+pub(crate) const EXTERNAL: &str = "external ";
 
 /// Which actor of which system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub(crate) struct Who {
     pub(crate) kind: &'static str,
     /// Which of them it is, from 1.
     pub(crate) ordinal: u32,
+    /// Whether it stands for somebody outside.
+    pub(crate) external: bool,
 }
 
 impl fmt::Display for Who {
@@ -43,7 +48,7 @@ pub(crate) enum Route<M> {
     /// In an execution.
     Task(Arc<Mailbox<M>>),
     /// To a thread of the system's.
-    Free(Arc<Inbox<M>>),
+    Free(Arc<Door<M>>),
 }
 
 impl<M> Clone for Route<M> {
@@ -51,7 +56,7 @@ impl<M> Clone for Route<M> {
         match self {
             Route::Model { pack, label } => Route::Model { pack: *pack, label: *label },
             Route::Task(mailbox) => Route::Task(mailbox.clone()),
-            Route::Free(inbox) => Route::Free(inbox.clone()),
+            Route::Free(door) => Route::Free(door.clone()),
         }
     }
 }
@@ -70,7 +75,7 @@ impl<M: Send + 'static> Address<M> {
                 "raddle: {self:?} lives in a model: send to it with `ctx.send` in a handler, or `m.send` in the model's setup"
             ),
             Route::Task(mailbox) => mailbox.send(self.who, msg),
-            Route::Free(inbox) => inbox.send(msg),
+            Route::Free(door) => door.send(msg),
         }
     }
 }
@@ -122,6 +127,10 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The next actor of this kind.
     pub(crate) fn next(&mut self, world: u64, kind: &'static str) -> Who {
         let at = self.kinds.iter().position(|known| known.0 == kind).unwrap_or_else(|| {
@@ -130,6 +139,6 @@ impl Roster {
         });
         self.kinds[at].1 += 1;
         self.len += 1;
-        Who { world, index: self.len - 1, kind, ordinal: self.kinds[at].1 }
+        Who { world, index: self.len - 1, kind, ordinal: self.kinds[at].1, external: kind.starts_with(EXTERNAL) }
     }
 }

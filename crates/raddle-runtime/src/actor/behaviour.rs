@@ -41,6 +41,15 @@ pub trait Actor: Send + 'static {
         type_name::<Self::Msg>()
     }
 
+    /// What reports write for a message; its label if not said otherwise. Called only for the execution that a report shows, so
+    /// it may be slow: `format!("{msg:?}")` where messages can be written so.
+    fn describe(msg: &Self::Msg) -> String
+    where
+        Self: Sized,
+    {
+        short_name(Self::label(msg)).to_owned()
+    }
+
     /// A second copy of a message, for networks that duplicate; `None` if there is no such thing.
     fn duplicate(msg: &Self::Msg) -> Option<Self::Msg>
     where

@@ -1,12 +1,13 @@
 //! What a handler can do.
 
+use std::any::type_name;
 use std::fmt;
 use std::time::Duration;
 
-use crate::actor::address::{Address, Route};
+use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::reply::ReplyTo;
-use crate::actor::{free, task};
+use crate::actor::{free, handling};
 use crate::execution::here;
 use crate::model;
 use crate::time::Instant;
@@ -20,7 +21,7 @@ pub struct Context<'a, M> {
 /// Where the actor runs.
 pub(crate) enum Host<'a> {
     Model(&'a mut model::Handling),
-    Task(&'a mut task::Handling),
+    Task(&'a mut handling::Handling),
     Free(&'a mut free::Handling),
 }
 
@@ -78,10 +79,11 @@ impl<M: Send + 'static> Context<'_, M> {
     }
 
     /// Says that the actor behaves differently from here on; the behaviour itself is in its own state. Coverage counts it.
+    #[track_caller]
     pub fn becomes(&mut self, behaviour: &'static str) {
         match &mut self.host {
             Host::Model(handling) => handling.becomes(behaviour),
-            Host::Task(handling) => handling.becomes(behaviour),
+            Host::Task(handling) => handling.becomes(behaviour, here()),
             Host::Free(_) => {}
         }
     }
@@ -89,16 +91,11 @@ impl<M: Send + 'static> Context<'_, M> {
     /// Says that the actor, as it behaves now, does not handle this message. Counted; a failure if the system says so.
     #[track_caller]
     pub fn unhandled(&mut self, msg: M) {
-        let label = match &self.me.route {
-            Route::Model { label, .. } => label(&msg),
-            Route::Task(mailbox) => mailbox.label(&msg),
-            Route::Free(inbox) => inbox.label(&msg),
-        };
-        drop(msg);
-        match &mut self.host {
-            Host::Model(handling) => handling.unhandled(label),
-            Host::Task(handling) => handling.unhandled(self.me.who, label),
-            Host::Free(handling) => handling.unhandled(self.me.who, label),
+        match (&mut self.host, &self.me.route) {
+            (Host::Model(handling), Route::Model { label, .. }) => handling.unhandled(label(&msg)),
+            (Host::Task(handling), Route::Task(mailbox)) => handling.unhandled(self.me.who, msg, mailbox.says.describe),
+            (Host::Free(handling), Route::Free(door)) => handling.unhandled(self.me.who, msg, door.says().describe),
+            _ => unreachable!("raddle bug: an actor has an address of another kind"),
         }
     }
 
@@ -107,13 +104,19 @@ impl<M: Send + 'static> Context<'_, M> {
     ///
     /// # Panics
     ///
-    /// In a model, whose handlers cannot wait; and outside an execution if the other side drops the request.
+    /// If the request is dropped without a reply: it was thrown away, or came to an actor that has stopped. If an actor asks
+    /// itself. In a model, whose handlers cannot wait.
     #[track_caller]
     pub fn ask<N: Send + 'static, R: Send + 'static>(
         &mut self,
         to: &Address<N>,
         make: impl FnOnce(ReplyTo<R>) -> N,
     ) -> R {
+        assert!(
+            to.who != self.me.who,
+            "raddle: {} asks itself, and would wait for ever: it handles nothing while it waits for a reply",
+            self.me.who
+        );
         match &mut self.host {
             Host::Model(_) => panic!(
                 "raddle: {} asks {to:?}, but the handlers of a model cannot wait: send the request, and handle the reply as a \
@@ -121,15 +124,15 @@ impl<M: Send + 'static> Context<'_, M> {
                 self.me.who
             ),
             Host::Task(handling) => {
-                let (reply_to, reply) = handling.question::<R>(to.who, here());
+                let (reply_to, reply) = handling.question::<N, R>(to, here());
                 let request = make(reply_to);
                 self.send(to, request);
-                reply.wait()
+                reply.wait(self.me.who)
             }
             Host::Free(_) => {
                 let (reply_to, reply) = ReplyTo::free();
                 self.send(to, make(reply_to));
-                reply.recv().unwrap_or_else(|_| panic!("raddle: {} asked {to:?}, which will not reply", self.me.who))
+                reply.recv().unwrap_or_else(|_| no_reply(self.me.who, to.who))
             }
         }
     }
@@ -169,11 +172,12 @@ impl<M: Send + 'static> Context<'_, M> {
     }
 
     /// A timer does not go off, if it has not yet.
+    #[track_caller]
     pub fn cancel(&mut self, timer: Timer) {
         match &mut self.host {
             Host::Model(handling) => handling.cancel(timer),
-            Host::Task(handling) => handling.cancel(timer),
-            Host::Free(handling) => handling.cancel(timer),
+            Host::Task(handling) => handling.cancel(timer, here()),
+            Host::Free(handling) => handling.cancel(self.me, timer),
         }
     }
 
@@ -191,7 +195,7 @@ impl<M: Send + 'static> Context<'_, M> {
     pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
         match &mut self.host {
             Host::Model(handling) => handling.announce(event),
-            Host::Task(handling) => handling.system.announce_at(&event, here()),
+            Host::Task(handling) => handling.system.announce_at(&event, type_name::<E>(), here()),
             Host::Free(handling) => handling.system.announce_free(&event),
         }
     }
@@ -222,4 +226,10 @@ impl<M> fmt::Debug for Context<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").field("me", self.me).finish_non_exhaustive()
     }
+}
+
+/// The request of one who waits was dropped.
+#[track_caller]
+pub(crate) fn no_reply(who: Who, asked: Who) -> ! {
+    panic!("raddle: {who} asked {asked}, and the request was dropped without a reply")
 }

@@ -1,94 +1,161 @@
 //! Actors outside of any execution: a thread each, a queue each, the real clock.
+//!
+//! A thread ends when its actor stops, or when nobody is left who could send to it: no address, no timer, no message. Actors
+//! that know each other are kept alive by that; [`System::shutdown`] ends them all.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use raddle_engine::rng::Rng;
 
 use crate::actor::address::{Address, Route, Who};
-use crate::actor::behaviour::{Actor, short_name};
+use crate::actor::behaviour::Actor;
 use crate::actor::context::{Context, Host, Timer};
-use crate::actor::system::{Inner, Kept, Make, System, lock};
+use crate::actor::mailbox::Says;
+use crate::actor::system::{Inner, Make, System, lock};
+use crate::actor::tell::shorten;
 use crate::panics;
 
-/// How much is going on in a system: messages that wait or are being handled, and timers that are set.
-#[derive(Default)]
-pub(crate) struct Busy {
-    count: Mutex<Going>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Going {
-    on: u64,
-    /// The first actor that panicked, and what it said.
-    panicked: Option<String>,
-}
-
-impl Busy {
-    fn more(&self) {
-        lock(&self.count).on += 1;
-    }
-
-    fn less(&self) {
-        lock(&self.count).on -= 1;
-        self.changed.notify_all();
-    }
-
-    fn panicked(&self, message: String) {
-        lock(&self.count).panicked.get_or_insert(message);
-        self.changed.notify_all();
-    }
-
-    /// Waits until nothing is going on; an actor that has panicked is told of here.
-    pub(crate) fn wait_until_quiet(&self) {
-        self.wait_until(|| false);
-    }
-
-    pub(crate) fn wait_until(&self, mut condition: impl FnMut() -> bool) -> bool {
-        let mut going = lock(&self.count);
-        loop {
-            if let Some(message) = going.panicked.take() {
-                drop(going);
-                panic!("{message}");
-            }
-            let quiet = going.on == 0;
-            // The condition may look at actors, which may want to count.
-            drop(going);
-            if condition() {
-                return true;
-            }
-            if quiet {
-                return false;
-            }
-            going = lock(&self.count);
-            if going.on > 0 && going.panicked.is_none() {
-                let waited = self.changed.wait_timeout(going, Duration::from_millis(10));
-                going = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
-            }
-        }
-    }
-}
+/// What addresses lead to. When the last of them is gone, the actor is told.
+pub(crate) struct Door<M>(Arc<Inbox<M>>);
 
 /// What an actor on a thread is sent, and itself.
 pub(crate) struct Inbox<M> {
     system: Arc<Inner>,
     who: Who,
-    label: fn(&M) -> &'static str,
+    says: Says<M>,
     queue: Mutex<Waiting<M>>,
     arrived: Condvar,
-    state: Kept,
+    actor: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 struct Waiting<M> {
     messages: VecDeque<M>,
+    timers: Vec<(Timer, Instant, M)>,
     stopped: bool,
-    timers: Vec<Timer>,
+    /// No address is left.
+    unreachable: bool,
+}
+
+/// The threads of a system, and how to stop their actors.
+#[derive(Default)]
+pub(crate) struct Threads(Mutex<Vec<(JoinHandle<()>, Stop)>>);
+
+/// Stops an actor.
+type Stop = Box<dyn Fn() + Send>;
+
+impl Threads {
+    /// Stops all actors and waits for their threads, but for the one that calls this.
+    pub(crate) fn stop(&self) {
+        loop {
+            let threads = mem::take(&mut *lock(&self.0));
+            if threads.is_empty() {
+                return;
+            }
+            threads.iter().for_each(|(_, stop)| stop());
+            let me = std::thread::current().id();
+            for (thread, _) in threads.into_iter().filter(|(thread, _)| thread.thread().id() != me) {
+                // What an actor panics about is told to whoever waits for quiet.
+                drop(thread.join());
+            }
+        }
+    }
+
+    fn add(&self, thread: JoinHandle<()>, stop: Stop) {
+        let mut threads = lock(&self.0);
+        threads.retain(|(thread, _)| !thread.is_finished());
+        threads.push((thread, stop));
+    }
+}
+
+impl<M: Send + 'static> Door<M> {
+    pub(crate) fn says(&self) -> &Says<M> {
+        &self.0.says
+    }
+
+    pub(crate) fn actor(&self) -> &Mutex<Option<Box<dyn Any + Send>>> {
+        &self.0.actor
+    }
+
+    pub(crate) fn send(&self, msg: M) {
+        let inbox = &self.0;
+        let mut queue = lock(&inbox.queue);
+        if queue.stopped {
+            drop(queue);
+            return inbox.bury(msg);
+        }
+        inbox.system.busy.more();
+        queue.messages.push_back(msg);
+        drop(queue);
+        inbox.arrived.notify_one();
+    }
+}
+
+impl<M> Drop for Door<M> {
+    fn drop(&mut self) {
+        lock(&self.0.queue).unreachable = true;
+        self.0.arrived.notify_one();
+    }
+}
+
+impl<M: Send + 'static> Inbox<M> {
+    fn bury(&self, msg: M) {
+        self.system.dead_letters.fetch_add(1, Ordering::SeqCst);
+        if lock(&self.system.rules).fail_on_dead_letters {
+            let text = shorten(&(self.says.describe)(&msg));
+            drop(msg);
+            panic!("raddle: {text} was sent to {}, which has stopped", self.who);
+        }
+    }
+
+    /// Waits for a message or a timer; `None` once nobody is left who could send one, or the actor was stopped.
+    fn receive(&self) -> Option<M> {
+        let mut queue = lock(&self.queue);
+        loop {
+            if queue.stopped {
+                return None;
+            }
+            let now = Instant::now();
+            let first = queue.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1);
+            let first = first.map(|(at, timer)| (at, timer.1.saturating_duration_since(now)));
+            match first {
+                Some((at, Duration::ZERO)) => return Some(queue.timers.remove(at).2),
+                _ if !queue.messages.is_empty() => return queue.messages.pop_front(),
+                Some((_, left)) => {
+                    let waited = self.arrived.wait_timeout(queue, left);
+                    queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                None if queue.unreachable => return None,
+                None => queue = self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// The actor is told no more; what it had still to hear is dead. Says what its destructor or those of messages panic about.
+    fn close(&self) -> Result<(), Box<dyn Any + Send>> {
+        let (messages, timers) = {
+            let mut queue = lock(&self.queue);
+            queue.stopped = true;
+            (mem::take(&mut queue.messages), mem::take(&mut queue.timers))
+        };
+        let actor = lock(&self.actor).take();
+        let mut result = panic::catch_unwind(AssertUnwindSafe(|| drop(actor)));
+        for msg in messages {
+            result = result.and(panic::catch_unwind(AssertUnwindSafe(|| self.bury(msg))));
+            self.system.busy.less();
+        }
+        for timer in timers {
+            result = result.and(panic::catch_unwind(AssertUnwindSafe(|| drop(timer))));
+            self.system.busy.less();
+        }
+        result
+    }
 }
 
 /// A handler while it runs.
@@ -97,171 +164,160 @@ pub(crate) struct Handling {
     pub(crate) stopped: bool,
     pub(crate) rng: Rng,
     next_timer: u32,
-    cancelled: Vec<Timer>,
-}
-
-impl<M: Send + 'static> Inbox<M> {
-    pub(crate) fn label(&self, msg: &M) -> &'static str {
-        (self.label)(msg)
-    }
-
-    pub(crate) fn state(&self) -> Kept {
-        self.state.clone()
-    }
-
-    pub(crate) fn send(&self, msg: M) {
-        let mut queue = lock(&self.queue);
-        if queue.stopped {
-            drop(queue);
-            return self.bury(self.label(&msg));
-        }
-        self.system.busy.more();
-        queue.messages.push_back(msg);
-        drop(queue);
-        self.arrived.notify_one();
-    }
-
-    fn bury(&self, label: &'static str) {
-        self.system.dead_letters.fetch_add(1, Ordering::SeqCst);
-        let fail = lock(&self.system.rules).fail_on_dead_letters;
-        assert!(!fail, "raddle: a {} was sent to {}, which has stopped", short_name(label), self.who);
-    }
-
-    /// Waits for a message; `None` once nobody is left who could send one.
-    fn receive(self: &Arc<Self>) -> Option<M> {
-        let mut queue = lock(&self.queue);
-        loop {
-            if let Some(msg) = queue.messages.pop_front() {
-                return Some(msg);
-            }
-            // The actor's own thread has two hands on it: this one, and the address it is given in handlers.
-            if Arc::strong_count(self) <= 2 && queue.timers.is_empty() {
-                return None;
-            }
-            let waited = self.arrived.wait_timeout(queue, Duration::from_millis(20));
-            queue = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
-        }
-    }
-
-    fn close(&self) {
-        let left = {
-            let mut queue = lock(&self.queue);
-            queue.stopped = true;
-            queue.timers.clear();
-            mem::take(&mut queue.messages)
-        };
-        *lock(&self.state) = None;
-        for msg in left {
-            self.system.busy.less();
-            self.bury(self.label(&msg));
-        }
-    }
 }
 
 /// Creates an actor on a thread of its own.
 pub(crate) fn spawn<A: Actor>(system: &System, actor: A, make: Option<Make<A>>, kind: &'static str) -> Address<A::Msg> {
     let who = lock(&system.inner.roster).next(system.inner.world, kind);
+    let queue = Waiting { messages: VecDeque::new(), timers: Vec::new(), stopped: false, unreachable: false };
     let inbox = Arc::new(Inbox {
         system: system.inner.clone(),
         who,
-        label: A::label,
-        queue: Mutex::new(Waiting { messages: VecDeque::new(), stopped: false, timers: Vec::new() }),
+        says: Says::of::<A>(),
+        queue: Mutex::new(queue),
         arrived: Condvar::new(),
-        state: Arc::new(Mutex::new(Some(Box::new(actor) as Box<dyn Any + Send>))),
+        actor: Mutex::new(Some(Box::new(actor) as Box<dyn Any + Send>)),
     });
-    let address = Address { who, route: Route::Free(inbox.clone()) };
-    let me = address.clone();
-    let handling = Handling {
-        system: system.clone(),
-        stopped: false,
-        rng: Rng::new(u64::from(who.index)),
-        next_timer: 0,
-        cancelled: Vec::new(),
+    let address = Address { who, route: Route::Free(Arc::new(Door(inbox.clone()))) };
+    let stop = {
+        let inbox: Weak<Inbox<A::Msg>> = Arc::downgrade(&inbox);
+        Box::new(move || {
+            if let Some(inbox) = inbox.upgrade() {
+                lock(&inbox.queue).stopped = true;
+                inbox.arrived.notify_one();
+            }
+        })
     };
+    let rng = Rng::new(u64::from(who.index));
+    let handling = Handling { system: system.clone(), stopped: false, rng, next_timer: 0 };
+    let restarts_left = lock(&system.inner.rules).restarts.unwrap_or(0);
+    let me = address.clone();
     // Starting counts as going on.
     system.inner.busy.more();
     let thread = std::thread::Builder::new().name(who.to_string());
-    let thread = thread.spawn(move || live(&inbox, &me, make, handling));
-    drop(thread.expect("raddle: no thread could be started for an actor"));
+    let thread = thread.spawn(move || Living { inbox, make, restarts_left, handling }.live(me));
+    system.inner.threads.add(thread.expect("raddle: no thread could be started for an actor"), stop);
     address
 }
 
-fn live<A: Actor>(inbox: &Arc<Inbox<A::Msg>>, me: &Address<A::Msg>, make: Option<Make<A>>, mut handling: Handling) {
-    let mut restarts_left = lock(&inbox.system.rules).restarts.unwrap_or(0);
-    let mut next: Option<A::Msg> = None;
-    let mut starts = true;
-    loop {
-        let result = {
-            let mut state = lock(&inbox.state);
-            let actor = state.as_mut().and_then(|state| state.downcast_mut::<A>());
-            let actor = actor.expect("raddle bug: an actor that is gone goes on");
-            let mut context = Context { me, host: Host::Free(&mut handling) };
-            let starting = mem::take(&mut starts);
-            panic::catch_unwind(AssertUnwindSafe(|| match next.take() {
-                _ if starting => actor.started(&mut context),
-                Some(msg) => actor.handle(msg, &mut context),
-                None => {}
-            }))
+/// The life of an actor, from its start to its stop or until nobody knows it any more.
+struct Living<A: Actor> {
+    inbox: Arc<Inbox<A::Msg>>,
+    make: Option<Make<A>>,
+    restarts_left: u32,
+    handling: Handling,
+}
+
+impl<A: Actor> Living<A> {
+    fn live(mut self, me: Address<A::Msg>) {
+        let started = self.started(&me);
+        let mut way_back = door_of(&me);
+        drop(me);
+        let mut goes_on = started;
+        while goes_on {
+            self.inbox.system.busy.less();
+            let Some(msg) = self.inbox.receive() else {
+                // Nothing is going on here any more, but closing counts as going on.
+                self.inbox.system.busy.more();
+                break;
+            };
+            // An address for the handler, if none is left.
+            let door = way_back.upgrade().unwrap_or_else(|| {
+                lock(&self.inbox.queue).unreachable = false;
+                Arc::new(Door(self.inbox.clone()))
+            });
+            way_back = Arc::downgrade(&door);
+            let me = Address { who: self.inbox.who, route: Route::Free(door) };
+            goes_on = match self.run(&me, |actor, context| actor.handle(msg, context)) {
+                Ok(()) => !self.handling.stopped,
+                Err(payload) => self.restart(payload, &me),
+            };
+        }
+        if let Err(payload) = self.inbox.close() {
+            self.inbox.system.busy.panicked(panics::message(&*payload));
+        }
+        self.inbox.system.busy.less();
+    }
+
+    fn run(
+        &mut self,
+        me: &Address<A::Msg>,
+        run: impl FnOnce(&mut A, &mut Context<'_, A::Msg>),
+    ) -> std::thread::Result<()> {
+        let mut kept = lock(&self.inbox.actor);
+        let actor = kept.as_mut().and_then(|actor| actor.downcast_mut::<A>());
+        let actor = actor.expect("raddle bug: an actor that is gone goes on");
+        let mut context = Context { me, host: Host::Free(&mut self.handling) };
+        panic::catch_unwind(AssertUnwindSafe(|| run(actor, &mut context)))
+    }
+
+    fn started(&mut self, me: &Address<A::Msg>) -> bool {
+        match self.run(me, |actor, context| actor.started(context)) {
+            Ok(()) => !self.handling.stopped,
+            Err(payload) => self.restart(payload, me),
+        }
+    }
+
+    /// An actor that has panicked is made anew, or it is told to whoever waits; says whether it goes on.
+    fn restart(&mut self, payload: Box<dyn Any + Send>, me: &Address<A::Msg>) -> bool {
+        let Some(make) = self.make.as_ref().filter(|_| self.restarts_left > 0) else {
+            self.inbox.system.busy.panicked(panics::message(&*payload));
+            return false;
         };
-        let cancelled = mem::take(&mut handling.cancelled);
-        lock(&inbox.queue).timers.retain(|timer| !cancelled.contains(timer));
-        if let Err(payload) = result {
-            match make.as_ref().filter(|_| restarts_left > 0) {
-                Some(make) => {
-                    restarts_left -= 1;
-                    *lock(&inbox.state) = Some(Box::new(make()));
-                    starts = true;
-                    continue;
-                }
-                None => {
-                    inbox.system.busy.panicked(panics::message(&*payload));
-                    handling.stopped = true;
-                }
+        self.restarts_left -= 1;
+        let panicked = lock(&self.inbox.actor).take();
+        let made = panic::catch_unwind(AssertUnwindSafe(|| {
+            drop(panicked);
+            make()
+        }));
+        match made {
+            Ok(made) => {
+                *lock(&self.inbox.actor) = Some(Box::new(made));
+                self.started(me)
+            }
+            Err(payload) => {
+                self.inbox.system.busy.panicked(panics::message(&*payload));
+                false
             }
         }
-        if handling.stopped {
-            inbox.close();
-            return inbox.system.busy.less();
-        }
-        inbox.system.busy.less();
-        match inbox.receive() {
-            Some(msg) => next = Some(msg),
-            None => return,
-        }
+    }
+}
+
+fn door_of<M>(me: &Address<M>) -> Weak<Door<M>> {
+    match &me.route {
+        Route::Free(door) => Arc::downgrade(door),
+        _ => unreachable!("raddle bug: a free actor has another address"),
     }
 }
 
 impl Handling {
-    pub(crate) fn unhandled(&mut self, who: Who, label: &'static str) {
+    pub(crate) fn unhandled<M>(&mut self, who: Who, msg: M, describe: fn(&M) -> String) {
         self.system.inner.unhandled.fetch_add(1, Ordering::SeqCst);
         let fail = lock(&self.system.inner.rules).fail_on_unhandled;
-        assert!(!fail, "raddle: {who} does not handle a {} now", short_name(label));
+        assert!(!fail, "raddle: {who} does not handle {} now", shorten(&describe(&msg)));
     }
 
     pub(crate) fn set_timer<M: Send + 'static>(&mut self, me: &Address<M>, delay: Duration, msg: M) -> Timer {
-        let Route::Free(inbox) = &me.route else { unreachable!("raddle bug: a free actor has another address") };
+        let Route::Free(door) = &me.route else { unreachable!("raddle bug: a free actor has another address") };
         let timer = Timer(self.next_timer);
         self.next_timer += 1;
-        lock(&inbox.queue).timers.push(timer);
+        // A time that no clock will show never comes.
+        let due =
+            Instant::now().checked_add(delay).or_else(|| Instant::now().checked_add(Duration::from_secs(1 << 32)));
+        let due = due.expect("raddle: the clock cannot tell a time a century from now");
         self.system.inner.busy.more();
-        let (inbox, system) = (inbox.clone(), self.system.inner.clone());
-        std::thread::spawn(move || {
-            std::thread::sleep(delay);
-            let is_set = {
-                let mut queue = lock(&inbox.queue);
-                let before = queue.timers.len();
-                queue.timers.retain(|set| *set != timer);
-                queue.timers.len() < before
-            };
-            if is_set {
-                inbox.send(msg);
-            }
-            system.busy.less();
-        });
+        lock(&door.0.queue).timers.push((timer, due, msg));
         timer
     }
 
-    pub(crate) fn cancel(&mut self, timer: Timer) {
-        self.cancelled.push(timer);
+    pub(crate) fn cancel<M: Send + 'static>(&mut self, me: &Address<M>, timer: Timer) {
+        let Route::Free(door) = &me.route else { unreachable!("raddle bug: a free actor has another address") };
+        let cancelled = {
+            let timers = &mut lock(&door.0.queue).timers;
+            timers.iter().position(|set| set.0 == timer).map(|at| timers.remove(at))
+        };
+        if cancelled.is_some() {
+            self.system.inner.busy.less();
+        }
     }
 }

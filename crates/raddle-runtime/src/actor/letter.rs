@@ -42,6 +42,11 @@ impl Letter {
         self.clock.get(other.sender.index()).is_some_and(|&known| known > other.ordinal)
     }
 
+    /// How many messages of each task its sender knew of; empty where that is not kept.
+    pub(crate) fn known(&self) -> &[u32] {
+        &self.clock
+    }
+
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {
         let Self { name, sender_name, label, .. } = *self;
         Receipt { step, sender: sender_name, receiver, message: name, label, reply: false, changed: false }
@@ -62,9 +67,39 @@ pub(crate) struct Party {
     clock: Vec<u32>,
 }
 
-/// The type of a message: as the program calls it, and which variant it is.
-pub(crate) fn type_of_message<M>(message: &M, label: &str) -> u64 {
-    mix(digest(label), digest(&std::mem::discriminant(message)))
+/// The hashes of labels, which are few and come again and again, by where they lie.
+#[derive(Default)]
+pub(crate) struct Labels {
+    known: Vec<(*const u8, usize, u64)>,
+}
+
+impl Labels {
+    /// More than a program of actors has.
+    const PLACES: usize = 64;
+
+    /// The type of a message: as the program calls it, and which variant it is.
+    #[inline]
+    pub(crate) fn type_of_message<M>(&mut self, message: &M, label: &'static str) -> u64 {
+        mix(self.digest(label), digest(&std::mem::discriminant(message)))
+    }
+
+    #[inline]
+    fn digest(&mut self, label: &'static str) -> u64 {
+        let start = label.as_ptr();
+        let place = (start.addr() ^ start.addr() >> 6 ^ label.len() << 2) % Self::PLACES;
+        match self.known.get(place) {
+            Some(&(known, len, hash)) if (known, len) == (start, label.len()) => hash,
+            _ => self.learn(place, label),
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, place: usize, label: &'static str) -> u64 {
+        self.known.resize(Self::PLACES, (std::ptr::null(), 0, 0));
+        let hash = digest(label);
+        self.known[place] = (label.as_ptr(), label.len(), hash);
+        hash
+    }
 }
 
 impl Party {

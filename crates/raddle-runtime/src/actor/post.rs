@@ -1,4 +1,11 @@
-//! The mailboxes of the running execution, without what the messages in them say, and who has sent them.
+//! The mailboxes of the running execution, and who sends to them.
+//!
+//! What is in them lies here as well, as values of no known type: an execution is on one OS thread, so nobody has to lock
+//! anything to reach a message. Their destructors may take operations, so nothing of the user's is dropped here.
+
+use std::any::Any;
+use std::mem;
+use std::ops::Range;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
@@ -6,31 +13,50 @@ use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Ordered, Role, Word};
 
 use crate::actor::address::Who;
-use crate::actor::behaviour::short_name;
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
-use crate::actor::letter::{Letter, Party};
+use crate::actor::letter::{Labels, Letter, Party};
+use crate::actor::queue::{Marks, Queue};
 use crate::actor::rules::{Faults, Rules};
+use crate::actor::tell::shorten;
 use crate::execution::{Moment, Progress, State};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
 pub(crate) struct Posts {
     pub(crate) posts: Vec<Post>,
+    /// By number, the systems they belong to.
+    pub(crate) troupes: Vec<Troupe>,
     /// By task.
-    parties: Vec<Option<Party>>,
-    /// What is left of the faults that may happen.
-    pub(crate) faults: Faults,
+    members: Vec<Member>,
+    marks: Marks,
+    /// The mailboxes that have changed since what can happen was last listed.
+    pub(crate) changed: Vec<u32>,
+    pub(crate) labels: Labels,
     pub(crate) somebody_waits_for_quiet: bool,
     /// The current task looks at actors without anything happening meanwhile.
     pub(crate) checks_condition: bool,
 }
 
+/// A system of actors, as far as its mailboxes have to know.
+pub(crate) struct Troupe {
+    pub(crate) rules: Rules,
+    /// What is left of the faults that may happen.
+    pub(crate) faults: Faults,
+}
+
+/// A task that sends or receives.
+#[derive(Default)]
+struct Member {
+    party: Option<Party>,
+    /// Its mailbox, if it is an actor.
+    mail: Option<u32>,
+}
+
 /// A mailbox.
 pub(crate) struct Post {
-    pub(crate) who: Who,
     pub(crate) task: TaskId,
-    pub(crate) rules: Rules,
+    pub(crate) troupe: u32,
     /// What its receives change.
     pub(crate) head: ObjectId,
     /// What sends to it change, where their order matters.
@@ -40,11 +66,14 @@ pub(crate) struct Post {
     pub(crate) faults: ObjectId,
     pub(crate) may_crash: bool,
     pub(crate) stopped: bool,
-    /// In order of arrival; the contents lie in the same order in the mailbox of the user's.
-    pub(crate) queue: Vec<Letter>,
+    pub(crate) queue: Queue,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// How many decisions had been taken when its actor last received or began.
     pub(crate) since: u64,
+    /// What the messages say, in the order of the letters; of a type that the actor knows.
+    pub(crate) contents: Option<Box<dyn Any + Send>>,
+    /// The actor, while it handles nothing and nobody looks at it.
+    pub(crate) actor: Option<Box<dyn Any + Send>>,
 }
 
 /// What was received.
@@ -59,45 +88,109 @@ pub(crate) enum Taken {
 }
 
 impl Posts {
+    /// As before the first actor. What is still in mailboxes belongs to tasks that were left behind, and is left with them.
     pub(crate) fn clear(&mut self) {
-        self.posts.clear();
-        self.parties.clear();
-        self.faults = Faults::default();
+        for post in self.posts.drain(..) {
+            mem::forget((post.contents, post.actor));
+        }
+        self.troupes.clear();
+        self.members.clear();
+        self.changed.clear();
         self.somebody_waits_for_quiet = false;
         self.checks_condition = false;
     }
 
     /// Lists what can be received from a mailbox.
-    pub(crate) fn list_receives(&self, mail: u32, actions: &mut Vec<Action>, action: impl Fn(Variant) -> Action) {
-        let post = &self.posts[mail as usize];
-        let delivery = post.rules.delivery;
-        if delivery == Delivery::Arrival {
-            actions.extend((!post.queue.is_empty()).then(|| action(Variant::Ready)));
+    #[inline]
+    pub(crate) fn list_receives(&mut self, mail: u32, actions: &mut Vec<Action>, action: impl Fn(Variant) -> Action) {
+        let post = &mut self.posts[mail as usize];
+        if post.queue.len() == 0 {
             return;
         }
-        let can = post.queue.iter().enumerate().filter(|(at, letter)| delivery.lets(post.queue.iter(), *at, letter));
-        actions.extend(can.map(|(_, letter)| action(Variant::Message(letter.number))));
+        let delivery = self.troupes[post.troupe as usize].rules.delivery;
+        if delivery == Delivery::Arrival {
+            return actions.push(action(Variant::Ready));
+        }
+        if let Some(number) = post.queue.only() {
+            return actions.push(action(Variant::Message(number)));
+        }
+        let open = post.queue.open(delivery, &mut self.marks);
+        actions.extend(open.iter().map(|&number| action(Variant::Message(number))));
+    }
+
+    /// Lists them in the place of what was listed there.
+    #[inline]
+    pub(crate) fn relist(
+        &mut self,
+        mail: u32,
+        actions: &mut Vec<Action>,
+        listed: Range<usize>,
+        action: impl Fn(Variant) -> Action,
+    ) {
+        let post = &mut self.posts[mail as usize];
+        let delivery = self.troupes[post.troupe as usize].rules.delivery;
+        let only = match post.queue.len() {
+            0 => None,
+            _ if delivery == Delivery::Arrival => Some(Variant::Ready),
+            _ => post.queue.only().map(Variant::Message),
+        };
+        match only {
+            Some(variant) if listed.len() == 1 => actions[listed.start] = action(variant),
+            Some(variant) if listed.is_empty() => actions.insert(listed.start, action(variant)),
+            Some(variant) => drop(actions.splice(listed, [action(variant)])),
+            None if post.queue.len() == 0 && listed.len() == 1 => drop(actions.remove(listed.start)),
+            None if post.queue.len() == 0 => drop(actions.drain(listed)),
+            None => {
+                let open = post.queue.open(delivery, &mut self.marks);
+                drop(actions.splice(listed, open.iter().map(|&number| action(Variant::Message(number)))));
+            }
+        }
+    }
+
+    fn member(&mut self, task: TaskId) -> &mut Member {
+        if self.members.len() <= task.index() {
+            self.members.resize_with(task.index() + 1, Member::default);
+        }
+        &mut self.members[task.index()]
     }
 
     /// One who sends and creates; threads are named by how they came to be numbered.
+    #[inline]
     pub(crate) fn party(&mut self, task: TaskId) -> &mut Party {
-        if self.parties.len() <= task.index() {
-            self.parties.resize_with(task.index() + 1, || None);
-        }
-        self.parties[task.index()].get_or_insert_with(|| match task {
+        self.member(task).party.get_or_insert_with(|| match task {
             TaskId::MAIN => Party::default(),
             thread => Party::new(u64::from(thread.number())),
         })
     }
 
-    pub(crate) fn set_party(&mut self, task: TaskId, party: Party) {
-        self.party(task);
-        self.parties[task.index()] = Some(party);
+    /// Adds the mailbox of a new actor.
+    pub(crate) fn add(&mut self, post: Post, party: Party) {
+        let mail = u32::try_from(self.posts.len()).expect("raddle bug: more than 2^32 actors");
+        *self.member(post.task) = Member { party: Some(party), mail: Some(mail) };
+        self.posts.push(post);
     }
 
     /// The mailbox of the actor that is this task.
+    #[inline]
     pub(crate) fn of(&self, task: TaskId) -> Option<&Post> {
-        self.posts.iter().find(|post| post.task == task)
+        Some(&self.posts[self.members.get(task.index())?.mail? as usize])
+    }
+
+    /// The rules that a mailbox is under.
+    #[inline]
+    pub(crate) fn troupe(&self, mail: usize) -> &Troupe {
+        &self.troupes[self.posts[mail].troupe as usize]
+    }
+
+    /// Whether whoever receives from this mailbox may crash instead.
+    pub(crate) fn may_crash(&self, mail: usize) -> bool {
+        self.posts[mail].may_crash && self.troupe(mail).faults.crash > 0
+    }
+}
+
+impl Drop for Posts {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -110,19 +203,19 @@ impl State {
     }
 
     /// Keeps an access of the latest step to something that nobody waits for.
+    #[inline]
     pub(crate) fn also_touch(&mut self, object: ObjectId, effect: Effect, role: Role, ordered: Ordered) {
         self.trace.touch(Access { object, effect, role, ordered });
-        self.stale = true;
     }
 
     /// Puts a letter into a mailbox; returns where.
+    #[inline]
     pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter) -> usize {
+        let delivery = self.actors.troupe(mail).rules.delivery;
         let post = &mut self.actors.posts[mail];
-        let len = post.queue.len();
-        let place = post.rules.delivery.place_for_next(post.queue.last_mut(), len);
-        post.queue.insert(place, letter);
-        self.objects[post.head.index()].word = len as u64 + 1;
-        self.stale = true;
+        let place = post.queue.put(delivery, letter);
+        self.objects[post.head.index()].word = post.queue.len() as u64;
+        self.actors.changed.push(mail as u32);
         place
     }
 }
@@ -133,10 +226,10 @@ impl Moment<'_> {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
         let step = StepIx::next_of(self.state.trace.len() - 1);
+        let delivery = self.state.actors.troupe(mail).rules.delivery;
         let post = &mut self.state.actors.posts[mail];
         post.since = turns;
-        let (activity, faults, head, task) = (post.activity, post.faults, post.head, post.task);
-        let delivery = post.rules.delivery;
+        let (activity, faults, head, task, troupe) = (post.activity, post.faults, post.head, post.task, post.troupe);
         let (taken, letter) = match variant {
             Variant::Spurious => (Taken::Crash, None),
             Variant::TimedOut => {
@@ -144,15 +237,14 @@ impl Moment<'_> {
                 let (timer, _, letter) = post.timers.remove(due.expect("raddle bug: a timer went off that is not set"));
                 (Taken::Timer(timer), Some(letter))
             }
-            Variant::Ready => (Taken::Place(0), Some(post.queue.remove(0))),
-            Variant::Message(number) => {
-                let place = post.queue.iter().position(|letter| letter.number == number);
-                let place = place.expect("raddle bug: the message is gone");
-                (Taken::Place(place), Some(post.queue.remove(place)))
+            Variant::Ready | Variant::Message(_) => {
+                let number = if let Variant::Message(number) = variant { Some(number) } else { None };
+                let (place, letter) = post.queue.take(number);
+                (Taken::Place(place), Some(letter))
             }
         };
-        let left = post.queue.len() as u64;
-        self.state.objects[head.index()].word = left;
+        self.state.objects[head.index()].word = post.queue.len() as u64;
+        self.state.actors.changed.push(mail as u32);
         self.state.objects[activity.index()].word += 1;
         self.state.unsettled |= self.state.objects[activity.index()].waiting_unseen > 0;
         self.state.also_touch(activity, Effect::Read, Role::Gives, Ordered::BOTH);
@@ -166,7 +258,7 @@ impl Moment<'_> {
                 self.state.trace.receive(receipt);
             }
             None => {
-                self.state.actors.faults.crash -= 1;
+                self.state.actors.troupes[troupe as usize].faults.crash -= 1;
                 self.state.also_touch(faults, Effect::Change, Role::Plain, Ordered::RELAXED);
             }
         }
@@ -176,22 +268,15 @@ impl Moment<'_> {
 
 impl Post {
     /// When the first of its timers goes off.
+    #[inline]
     pub(crate) fn first_due(&self) -> Option<u64> {
         self.timers.iter().map(|timer| timer.1).min()
-    }
-
-    /// A number that no letter here has.
-    pub(crate) fn free_number(&self, mut number: u32) -> u32 {
-        while self.queue.iter().any(|letter| letter.number == number) {
-            number = number.wrapping_add(1);
-        }
-        number
     }
 }
 
 /// What is said of a message to an actor that has stopped.
-pub(crate) fn dead_letter(task: TaskId, to: Who, label: &'static str) -> Failure {
-    Failure::DeadLetter { task, message: format!("a {} was sent to {to}, which has stopped", short_name(label)) }
+pub(crate) fn dead_letter(task: TaskId, to: Who, text: &str) -> Failure {
+    Failure::DeadLetter { task, message: format!("{} was sent to {to}, which has stopped", shorten(text)) }
 }
 
 /// Shows a message by its name.

@@ -5,17 +5,22 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
+use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Receipt, Role, Site};
 
+use crate::actor::address::Who;
+use crate::actor::context::no_reply;
 use crate::actor::digest::mix;
 use crate::coroutine::current;
 use crate::execution::{Ask, Progress, here};
 
 static REPLY: Operation = Operation { verb: "reply", class: Class::Send };
+static DROP_REQUEST: Operation = Operation { verb: "drop the request without a reply, of", class: Class::Send };
 static AWAIT_REPLY: Operation = Operation { verb: "receive the reply to", class: Class::Receive };
 
-/// Answers a request that [somebody waits](crate::actor::Context::ask) for the answer to. Part of the request.
-pub struct ReplyTo<R>(Back<R>);
+/// Answers a request that [somebody waits](crate::actor::Context::ask) for the answer to. Part of the request. If it is dropped
+/// instead, whoever asked panics.
+pub struct ReplyTo<R>(Option<Back<R>>);
 
 enum Back<R> {
     Task { slot: Slot<R>, object: ObjectId, execution: u64 },
@@ -29,18 +34,24 @@ pub(crate) struct Awaited<R> {
     slot: Slot<R>,
     object: ObjectId,
     asked: TaskId,
+    whom: Who,
     site: Site,
 }
+
+/// What the word of a reply is when it is there, and when it will never be.
+const ANSWERED: u64 = 1;
+const DROPPED: u64 = 2;
 
 impl<R: Send + 'static> ReplyTo<R> {
     pub(crate) fn free() -> (Self, Receiver<R>) {
         let (sender, receiver) = sync_channel(1);
-        (Self(Back::Free(sender)), receiver)
+        (Self(Some(Back::Free(sender))), receiver)
     }
 
-    pub(crate) fn task(object: ObjectId, execution: u64, asked: TaskId, site: Site) -> (Self, Awaited<R>) {
+    pub(crate) fn task(object: ObjectId, execution: u64, asked: TaskId, whom: Who, site: Site) -> (Self, Awaited<R>) {
         let slot = Slot::default();
-        (Self(Back::Task { slot: slot.clone(), object, execution }), Awaited { slot, object, asked, site })
+        let back = Back::Task { slot: slot.clone(), object, execution };
+        (Self(Some(back)), Awaited { slot, object, asked, whom, site })
     }
 
     /// Gives the answer.
@@ -49,34 +60,58 @@ impl<R: Send + 'static> ReplyTo<R> {
     ///
     /// If the one who asked belongs to an execution that is over.
     #[track_caller]
-    pub fn reply(self, answer: R) {
+    pub fn reply(mut self, answer: R) {
         let site = here();
-        match self.0 {
+        match self.0.take().expect("a reply is given once") {
             // Whoever asked may have ended; then nobody wants to know.
             Back::Free(sender) => drop(sender.send(answer)),
-            Back::Task { slot, object, execution: number } => {
-                let replied = current::with(|execution| {
-                    if execution.state.borrow().number != number {
-                        return false;
-                    }
-                    let ask = Ask::new(&REPLY, object, Effect::Change, site);
-                    execution.step_unseen(Ask { role: Role::Gives, ordered: Ordered::RELEASE, ..ask }, |moment| {
-                        let task = moment.state.current;
-                        let name = moment.state.actors.party(task).name;
-                        *moment.word() = 1;
-                        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((answer, name));
-                    });
-                    true
+            Back::Task { slot, object, execution } => {
+                let replied = give(object, execution, ANSWERED, &REPLY, site, |name| {
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((answer, name));
                 });
-                assert!(replied == Some(true), "raddle: this reply goes to an execution that is over");
+                assert!(replied, "raddle: this reply goes to an execution that is over");
+            }
+        }
+    }
+}
+
+/// Lets the one who asked go on, as the current task. Says whether it is of the running execution.
+fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: Site, act: impl FnOnce(u64)) -> bool {
+    let given = current::with(|execution| {
+        let mut state = execution.state.borrow_mut();
+        if state.number != number {
+            return false;
+        }
+        let ask = Ask::new(op, object, Effect::Change, site);
+        let ask = Ask { role: Role::Gives, ordered: Ordered::RELEASE, ..ask };
+        state.record(&ask, Variant::Ready, |moment| {
+            let task = moment.state.current;
+            let name = moment.state.actors.party(task).name;
+            *moment.word() = word;
+            act(name);
+            if moment.state.tells() {
+                moment.state.tell_reply(object, word == ANSWERED);
+            }
+        });
+        true
+    });
+    given == Some(true)
+}
+
+impl<R> Drop for ReplyTo<R> {
+    fn drop(&mut self) {
+        if let Some(Back::Task { object, execution, .. }) = self.0.take() {
+            let over = current::with(|e| e.over.get()).unwrap_or(true);
+            if !over {
+                give(object, execution, DROPPED, &DROP_REQUEST, here(), |_| ());
             }
         }
     }
 }
 
 impl<R> Awaited<R> {
-    /// Waits for the answer.
-    pub(crate) fn wait(self) -> R {
+    /// Waits for the answer to what `who` has asked.
+    pub(crate) fn wait(self, who: Who) -> R {
         let ready: fn(u64, u64) -> bool = |word, _| word != 0;
         let answer = current::with(|execution| {
             let ask = Ask::new(&AWAIT_REPLY, self.object, Effect::Change, self.site);
@@ -97,10 +132,13 @@ impl<R> Awaited<R> {
                 let label = std::any::type_name::<R>();
                 let receipt = Receipt { step, sender, receiver, message, label, reply: true, changed: false };
                 moment.state.trace.receive(receipt);
+                if moment.state.tells() {
+                    moment.state.tell_instead(format!("receive the reply of {}", self.whom));
+                }
                 Some(answer)
             })
         });
-        answer.flatten().expect("raddle bug: a reply without an answer")
+        answer.expect("raddle bug: a reply without an execution").unwrap_or_else(|| no_reply(who, self.whom))
     }
 }
 

@@ -42,6 +42,12 @@ impl Faults {
         fates.into_iter().filter(|(_, possible)| *possible).map(|(fate, _)| fate)
     }
 
+    /// Whether anything may still become of messages.
+    #[inline]
+    pub(crate) fn befall_messages(&self) -> bool {
+        self.drop | self.duplicate | self.delay > 0
+    }
+
     /// One of them has happened.
     pub(crate) fn spend(&mut self, fate: Fate) {
         match fate {

@@ -1,29 +1,24 @@
 //! A system of actors: under control inside an execution, on threads of their own outside.
 
-use std::any::{Any, type_name};
+use std::any::type_name;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use raddle_engine::ids::ObjectId;
-use raddle_engine::outcome::Failure;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
+use raddle_engine::trace::Site;
 
-use crate::actor::address::{Address, Roster, Route};
+use crate::actor::address::{Address, EXTERNAL, Roster, Route};
 use crate::actor::behaviour::{Actor, Monitor, short_name};
+use crate::actor::busy::Busy;
 use crate::actor::delivery::Delivery;
-use crate::actor::free::Busy;
-use crate::actor::post::show_name;
+use crate::actor::free::Threads;
+use crate::actor::mailbox;
+use crate::actor::post::{Troupe, show_name};
 use crate::actor::rules::{Faults, Rules};
-use crate::actor::task;
 use crate::actor::watch::Watcher;
 use crate::coroutine::current;
-use crate::execution::{Ask, Kind, Progress, here, word_as_number};
-
-static QUIET: Operation = Operation { verb: "wait until all is quiet", class: Class::Wait };
-static UNTIL: Operation = Operation { verb: "wait for a condition", class: Class::Wait };
-static LOOK: Operation = Operation { verb: "look at", class: Class::Read };
-static ANNOUNCE: Operation = Operation { verb: "announce", class: Class::Update };
+use crate::execution::{Kind, here, word_as_number};
 
 static ACTIVITY: Kind = Kind { noun: "system", show: word_as_number };
 static ROSTER: Kind = Kind { noun: "roster", show: word_as_number };
@@ -71,8 +66,9 @@ pub(crate) struct Inner {
     pub(crate) watchers: Mutex<Vec<Watcher>>,
     pub(crate) dead_letters: AtomicU32,
     pub(crate) unhandled: AtomicU32,
-    /// Outside an execution: how much is going on.
+    /// Outside an execution: how much is going on, and the threads on which it does.
     pub(crate) busy: Busy,
+    pub(crate) threads: Threads,
     /// Inside: which, and what stands for the system in dependence.
     pub(crate) inside: Option<Inside>,
 }
@@ -81,6 +77,8 @@ pub(crate) struct Inner {
 #[derive(Clone, Copy)]
 pub(crate) struct Inside {
     pub(crate) execution: u64,
+    /// Its number among the systems of the execution.
+    pub(crate) troupe: u32,
     pub(crate) activity: ObjectId,
     pub(crate) roster: ObjectId,
     pub(crate) faults: ObjectId,
@@ -107,7 +105,9 @@ impl System {
             let activity = state.add_object(&ACTIVITY, 0);
             let roster = state.add_object(&ROSTER, 0);
             let faults = state.add_object(&FAULTS, 0);
-            Inside { execution, activity, roster, faults }
+            let troupe = u32::try_from(state.actors.troupes.len()).expect("raddle bug: more than 2^32 systems");
+            state.actors.troupes.push(Troupe { rules: Rules::default(), faults: Faults::default() });
+            Inside { execution, troupe, activity, roster, faults }
         });
         let inner = Inner {
             world: NEXT_WORLD.fetch_add(1, Ordering::Relaxed) << 1 | 1,
@@ -117,19 +117,42 @@ impl System {
             dead_letters: AtomicU32::new(0),
             unhandled: AtomicU32::new(0),
             busy: Busy::default(),
+            threads: Threads::default(),
             inside,
         };
         Self { inner: Arc::new(inner) }
     }
 
     fn rule(self, change: impl FnOnce(&mut Rules)) -> Self {
-        change(&mut lock(&self.inner.rules));
+        let rules = {
+            let mut rules = lock(&self.inner.rules);
+            change(&mut rules);
+            *rules
+        };
+        if let Some(inside) = self.inner.inside {
+            current::with(|execution| {
+                let mut state = execution.state.borrow_mut();
+                if state.number == inside.execution {
+                    let troupe = &mut state.actors.troupes[inside.troupe as usize];
+                    if troupe.rules.faults != rules.faults {
+                        troupe.faults = rules.faults;
+                    }
+                    troupe.rules = rules;
+                }
+            });
+        }
         self
     }
 
     /// Sets in which order messages can be received. Outside an execution they are received as they arrive.
+    ///
+    /// # Panics
+    ///
+    /// If the system has actors already, whose messages would be in another order.
     #[must_use]
     pub fn delivery(self, delivery: Delivery) -> Self {
+        let empty = lock(&self.inner.roster).is_empty();
+        assert!(empty, "raddle: set the delivery of a system before its first actor is created");
         self.rule(|rules| rules.delivery = delivery)
     }
 
@@ -155,7 +178,6 @@ impl System {
     /// How many faults may happen in one execution; outside there are none.
     #[must_use]
     pub fn faults(self, faults: Faults) -> Self {
-        current::with(|execution| execution.state.borrow_mut().actors.faults = faults);
         self.rule(|rules| rules.faults = faults)
     }
 
@@ -180,7 +202,10 @@ impl System {
         self.spawn_anywhere(make(), Some(Box::new(make)), short_name(type_name::<A>()), here())
     }
 
-    /// Creates an actor that stands for somebody outside: a user, a socket. It is scheduled like any other.
+    /// Creates an actor that stands for somebody outside: a user, a socket, a network. It is told messages like any other, and
+    /// what it sends by itself, when it [starts](Actor::started) or by timers, is scheduled too: inside an execution it starts
+    /// when the schedule says so, before, between or after anything that others do, while actors of the program are
+    /// started where they are created. Reports call it external. Outside an execution it has a thread like all others.
     #[track_caller]
     pub fn external<A: Actor>(&self, actor: A) -> Address<A::Msg> {
         self.spawn_anywhere(actor, None, external_name(short_name(type_name::<A>())), here())
@@ -194,14 +219,14 @@ impl System {
         site: Site,
     ) -> Address<A::Msg> {
         match self.inner.inside {
-            Some(_) => task::spawn(self, actor, make, kind, site),
+            Some(_) => mailbox::spawn(self, actor, make, kind, site),
             None => crate::actor::free::spawn(self, actor, make, kind),
         }
     }
 
     #[track_caller]
     pub(crate) fn spawn_at<A: Actor>(&self, actor: A, make: Option<Make<A>>, site: Site) -> Address<A::Msg> {
-        task::spawn(self, actor, make, short_name(type_name::<A>()), site)
+        mailbox::spawn(self, actor, make, short_name(type_name::<A>()), site)
     }
 
     pub(crate) fn spawn_free<A: Actor>(&self, actor: A, make: Option<Make<A>>) -> Address<A::Msg> {
@@ -213,171 +238,6 @@ impl System {
         if let Route::Task(mailbox) = &who.route {
             mailbox.let_crash();
         }
-    }
-
-    /// Waits until nothing is left to happen: no message waits, no handler runs, no timer is set. Then the monitors say whether what
-    /// had to happen has happened.
-    ///
-    /// # Panics
-    ///
-    /// Outside an execution, if a monitor is not content.
-    #[track_caller]
-    pub fn run_until_quiet(&self) {
-        let site = here();
-        match self.inner.inside {
-            Some(inside) => {
-                current::with(|execution| {
-                    execution.state.borrow_mut().actors.somebody_waits_for_quiet = true;
-                    let never: fn(u64, u64) -> bool = |_, _| false;
-                    let ask = Ask::new(&QUIET, inside.activity, Effect::Change, site);
-                    let ask =
-                        Ask { role: Role::Takes, ready: Some(never), quiet: true, ordered: Ordered::ACQUIRE, ..ask };
-                    execution.step(ask, |moment| moment.progress(Progress::Changed));
-                });
-            }
-            None => self.inner.busy.wait_until_quiet(),
-        }
-        let late = lock(&self.inner.watchers)
-            .iter()
-            .find_map(|watcher| Some((watcher.monitor.name(), watcher.monitor.at_quiet().err()?)));
-        if let Some((monitor, message)) = late {
-            self.violated(monitor, message);
-        }
-    }
-
-    /// Lets the system run until `condition` holds, which is looked at after each message; returns whether it does when it is that or
-    /// quiet.
-    ///
-    /// A reduced search runs independent steps in one order only, so it may miss a state in which the condition holds.
-    #[track_caller]
-    pub fn run_until(&self, mut condition: impl FnMut() -> bool) -> bool {
-        let site = here();
-        let Some(inside) = self.inner.inside else { return self.inner.busy.wait_until(condition) };
-        // Nothing happens while the condition is looked at.
-        let mut holds = || {
-            let check = |on: bool| current::with(|execution| execution.state.borrow_mut().actors.checks_condition = on);
-            check(true);
-            let holds = condition();
-            check(false);
-            holds
-        };
-        loop {
-            if holds() {
-                return true;
-            }
-            let quiet = current::with(|execution| {
-                let key = {
-                    let mut state = execution.state.borrow_mut();
-                    state.actors.somebody_waits_for_quiet = true;
-                    state.objects[inside.activity.index()].word
-                };
-                let changed: fn(u64, u64) -> bool = |word, key| word != key;
-                let ask = Ask::new(&UNTIL, inside.activity, Effect::Read, site);
-                let ask = Ask { role: Role::Takes, ready: Some(changed), key, quiet: true, unseen: true, ..ask };
-                execution.step(ask, |moment| {
-                    moment.progress(Progress::Changed);
-                    *moment.word() == key
-                })
-            });
-            if quiet == Some(true) {
-                return holds();
-            }
-        }
-    }
-
-    /// Looks at the state of an actor.
-    ///
-    /// # Panics
-    ///
-    /// If the actor is of another type, belongs to another system, or is in the middle of a handler.
-    #[track_caller]
-    pub fn with<A: Actor, R>(&self, who: &Address<A::Msg>, look: impl FnOnce(&A) -> R) -> R {
-        let site = here();
-        assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
-        let state = match &who.route {
-            Route::Task(mailbox) => {
-                let head = mailbox.head();
-                current::with(|execution| {
-                    let ask = Ask::new(&LOOK, head, Effect::Read, site);
-                    let checks = execution.state.borrow().actors.checks_condition;
-                    if checks { execution.step_unseen(ask, |_| ()) } else { execution.step(ask, |_| ()) }
-                });
-                mailbox.state()
-            }
-            Route::Free(inbox) => inbox.state(),
-            Route::Model { .. } => panic!("raddle: {who:?} lives in a model; look at it with its `View`"),
-        };
-        let state = match state.try_lock() {
-            Ok(state) => state,
-            Err(std::sync::TryLockError::Poisoned(state)) => state.into_inner(),
-            Err(std::sync::TryLockError::WouldBlock) => {
-                panic!("raddle: {who:?} is in the middle of a handler; look at it when all is quiet")
-            }
-        };
-        let actor = state.as_ref().and_then(|state| state.downcast_ref::<A>());
-        look(actor.unwrap_or_else(|| panic!("raddle: {who:?} has stopped or is no {}", type_name::<A>())))
-    }
-
-    /// How many messages were sent to actors that have stopped.
-    #[must_use]
-    pub fn dead_letters(&self) -> u32 {
-        self.inner.dead_letters.load(Ordering::SeqCst)
-    }
-
-    /// How many messages were not handled by their receivers.
-    #[must_use]
-    pub fn unhandled(&self) -> u32 {
-        self.inner.unhandled.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn announce_at(&self, event: &dyn Any, site: Site) {
-        let kind = event.type_id();
-        let count = lock(&self.inner.watchers).len();
-        for at in 0..count {
-            let object = {
-                let watchers = lock(&self.inner.watchers);
-                if watchers[at].monitor.hears() != kind {
-                    continue;
-                }
-                watchers[at].object
-            };
-            current::with(|execution| {
-                let one_step = execution.state.borrow().is_one_step();
-                let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&ANNOUNCE, object, Effect::Change, site) };
-                if one_step { execution.step_unseen(ask, |_| ()) } else { execution.step(ask, |_| ()) }
-            });
-            self.observe(at, event);
-        }
-    }
-
-    pub(crate) fn announce_free(&self, event: &dyn Any) {
-        let kind = event.type_id();
-        let count = lock(&self.inner.watchers).len();
-        for at in 0..count {
-            if lock(&self.inner.watchers)[at].monitor.hears() == kind {
-                self.observe(at, event);
-            }
-        }
-    }
-
-    fn observe(&self, at: usize, event: &dyn Any) {
-        let observed = {
-            let mut watchers = lock(&self.inner.watchers);
-            let monitor = &mut watchers[at].monitor;
-            monitor.observe(event).map_err(|message| (monitor.name(), message))
-        };
-        if let Err((monitor, message)) = observed {
-            self.violated(monitor, message);
-        }
-    }
-
-    fn violated(&self, monitor: &'static str, message: String) {
-        let failed = current::with(|execution| {
-            let task = execution.state.borrow().current;
-            let (monitor, message) = (monitor.to_owned(), message.clone());
-            execution.fail(Failure::Violation { task, monitor, message });
-        });
-        assert!(failed.is_some(), "raddle: monitor {monitor} is violated: {message}");
     }
 }
 
@@ -394,10 +254,7 @@ fn external_name(kind: &'static str) -> &'static str {
     if let Some(known) = names.iter().find(|known| known.0 == kind) {
         return known.1;
     }
-    let name = format!("external {kind}").leak();
+    let name = format!("{EXTERNAL}{kind}").leak();
     names.push((kind, name));
     name
 }
-
-/// Where a mailbox or an inbox keeps its actor.
-pub(crate) type Kept = Arc<Mutex<Option<Box<dyn Any + Send>>>>;

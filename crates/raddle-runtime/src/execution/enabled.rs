@@ -16,8 +16,51 @@ impl State {
     #[inline(always)]
     pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
         let ask = self.tasks[task.index()].asks.as_ref()?;
-        (!self.stale && self.stalled == 0 && !ask.unseen && ask.mail.is_none() && self.is_ready(ask))
-            .then(|| action(task, Variant::Ready, ask))
+        let only = !self.stale && self.stalled == 0 && self.actors.changed.is_empty();
+        (only && !ask.unseen && ask.mail.is_none() && self.is_ready(ask)).then(|| action(task, Variant::Ready, ask))
+    }
+
+    /// Brings a list up to date where nothing but mailboxes has changed since, by a step of `task`. Says whether that was so.
+    #[inline]
+    pub(crate) fn only_mail(&mut self, task: TaskId, actions: &mut Vec<Action>) -> bool {
+        let Some(own) = self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail) else { return false };
+        if self.stale || self.stalled > 0 || !self.plain_list {
+            return false;
+        }
+        let mut changed = std::mem::take(&mut self.actors.changed);
+        // What it was about to do before is listed still, even if its mailbox is as it was.
+        let plain =
+            self.list_mail(own, actions) && changed.iter().all(|&mail| mail == own || self.list_mail(mail, actions));
+        changed.clear();
+        self.actors.changed = changed;
+        let done = plain && !actions.is_empty();
+        debug_assert!(!done || self.is_up_to_date(actions), "raddle bug: mail was listed wrongly: {actions:?}");
+        done
+    }
+
+    /// Whether a list is what would be listed.
+    fn is_up_to_date(&mut self, actions: &[Action]) -> bool {
+        let mut whole = Vec::new();
+        self.list_actions(&mut whole);
+        let key = |a: &Action| (a.task, a.variant, a.op.verb, a.object);
+        actions.iter().map(key).eq(whole.iter().map(key))
+    }
+
+    /// Lists anew what can be received from one mailbox, in its place among what others can do.
+    fn list_mail(&mut self, mail: u32, actions: &mut Vec<Action>) -> bool {
+        let task = self.actors.posts[mail as usize].task;
+        let Some(ask) = &self.tasks[task.index()].asks else { return false };
+        if ask.mail.is_none() {
+            // It waits for something else, and has its messages when it comes back.
+            return true;
+        }
+        if ask.deadline.is_some() || ask.may_crash {
+            return false;
+        }
+        let start = actions.partition_point(|a| a.task < task);
+        let listed = actions[start..].iter().take_while(|a| a.task == task).count();
+        self.actors.relist(mail, actions, start..start + listed, |variant| action(task, variant, ask));
+        true
     }
 
     /// What every task that has not ended is about to do, and whether it can.
@@ -33,6 +76,8 @@ impl State {
     /// Lists what can happen next; nothing if nobody can go on.
     pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
         self.stale = false;
+        self.plain_list = false;
+        self.actors.changed.clear();
         actions.clear();
         let (mut timed, mut waits_for_room) = (false, false);
         for &task in &self.alive {
@@ -57,6 +102,8 @@ impl State {
             self.irreducible |= self.is_odd_for_actors(actions);
             drop_if_only_crashes(actions);
         }
+        // Tasks are begun in the order of their numbers, so that is the order of the list.
+        self.plain_list = !timed && !actions.is_empty() && self.resting.is_none();
         self.list_quiet(actions);
         self.let_others_go_first(actions);
     }
@@ -117,13 +164,16 @@ impl State {
         self.let_others_go_first(actions);
     }
 
-    /// Where nothing can happen, those go on who wait for just that.
+    /// Where nothing can happen, those go on who wait for just that, unless an actor is stuck in the middle of a handler.
     fn list_quiet(&self, actions: &mut Vec<Action>) {
         if !actions.is_empty() || !self.actors.somebody_waits_for_quiet {
             return;
         }
-        let asks = self.alive.iter().filter_map(|&task| Some((task, self.tasks[task.index()].asks.as_ref()?)));
-        actions.extend(asks.filter(|(_, ask)| ask.quiet).map(|(task, ask)| action(task, Variant::Ready, ask)));
+        let asks = || self.alive.iter().filter_map(|&task| Some((task, self.tasks[task.index()].asks.as_ref()?)));
+        let stuck = |(task, ask): (TaskId, &Ask)| ask.mail.is_none() && self.actors.of(task).is_some();
+        if !asks().any(stuck) {
+            actions.extend(asks().filter(|(_, ask)| ask.quiet).map(|(task, ask)| action(task, Variant::Ready, ask)));
+        }
     }
 
     /// Whether an actor could crash, or a timer of one go off.
@@ -186,7 +236,7 @@ impl State {
             if waits && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
             }
-            if ask.mail.is_some() && ask.may_crash && self.actors.faults.crash > 0 {
+            if ask.may_crash && ask.mail.is_some_and(|mail| self.actors.may_crash(mail as usize)) {
                 actions.push(action(task, Variant::Spurious, ask));
             }
         }

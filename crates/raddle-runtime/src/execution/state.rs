@@ -8,7 +8,7 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace};
 
-use crate::actor::Posts;
+use crate::actor::{Posts, Story};
 use crate::coroutine::Job;
 use crate::coroutine::act::Act;
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
@@ -30,11 +30,13 @@ pub struct Settings {
     pub isolate_panics: bool,
     /// Whether panics of tasks are printed where they happen, with a backtrace if the environment asks for one.
     pub print_panics: bool,
+    /// Whether the execution is run to be shown: messages and what becomes of them are kept in words.
+    pub tell: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false }
+        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false }
     }
 }
 
@@ -105,8 +107,12 @@ pub(crate) struct State {
     rng: Option<Rng>,
     /// Mailboxes, and who sends to them.
     pub(crate) actors: Posts,
+    /// What is to be said of actors, if the execution is run to be shown.
+    pub(crate) story: Option<Box<Story>>,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(crate) irreducible: bool,
+    /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
+    pub(crate) plain_list: bool,
     /// How many decisions were taken on who goes on.
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -149,6 +155,8 @@ impl Default for State {
             seed: 0,
             rng: None,
             actors: Posts::default(),
+            story: None,
+            plain_list: false,
             irreducible: false,
             turns: 0,
             statics: Vec::new(),
@@ -184,7 +192,9 @@ impl State {
         self.rng = None;
         self.turns = 0;
         self.actors.clear();
+        self.story = self.settings.tell.then(Box::default);
         self.irreducible = false;
+        self.plain_list = false;
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
         let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));
@@ -381,7 +391,7 @@ impl State {
                 ask.op.class,
                 Class::Read | Class::Write | Class::Update | Class::Cell | Class::Acquire | Class::Release
             );
-            self.stale |= !alone || object.waiting > 0 || object.watched;
+            self.stale |= !ask.posts && (!alone || object.waiting > 0) || object.watched;
             self.unsettled |= object.waiting_unseen > 0;
         }
         if variant != Variant::Ready || ask.op.class == Class::Yield {
@@ -433,7 +443,9 @@ impl State {
         if self.alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, ask.op.class);
         }
-        if variant != Variant::Ready {
+        if let Variant::Message(_) = variant {
+            self.go_on(task);
+        } else if variant != Variant::Ready {
             self.stale = true;
             self.go_on(task);
             if variant == Variant::TimedOut {

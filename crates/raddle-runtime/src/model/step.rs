@@ -243,6 +243,7 @@ impl System for Run {
         Cast {
             tasks: std::iter::once(main).chain(actors).collect(),
             objects: ["roster", "faults"].map(card).into_iter().chain(monitors).chain(mailboxes).collect(),
+            ..Cast::default()
         }
     }
 

@@ -27,6 +27,7 @@ use crate::traces;
 #[derive(Default)]
 struct Worker {
     log: Vec<u32>,
+    kept: Option<ReplyTo<u32>>,
 }
 
 #[derive(Debug)]
@@ -35,8 +36,8 @@ enum Order2 {
     Forward(Address<Order2>, u32),
     Ask(Address<Order2>),
     Double(u32, ReplyTo<u32>),
-    Forget(#[expect(dead_code, reason = "it is dropped without an answer")] u32, ReplyTo<u32>),
-    AskInVain(Address<Order2>),
+    Keep(#[expect(dead_code, reason = "only the way back is kept")] u32, ReplyTo<u32>),
+    AskForEver(Address<Order2>),
     Later(u64, u32),
     LaterNever(u64, u32),
     Past,
@@ -62,9 +63,9 @@ impl Actor for Worker {
                 self.log.push(answer);
             }
             Do::Double(n, reply) => reply.reply(2 * n),
-            Do::Forget(_, reply) => drop(reply),
-            Do::AskInVain(whom) => {
-                let answer = ctx.ask(&whom, |reply| Do::Forget(1, reply));
+            Do::Keep(_, reply) => self.kept = Some(reply),
+            Do::AskForEver(whom) => {
+                let answer = ctx.ask(&whom, |reply| Do::Keep(1, reply));
                 self.log.push(answer);
             }
             Do::Later(ms, n) => {
@@ -215,12 +216,13 @@ fn a_question_that_is_never_answered_is_a_deadlock_that_says_who_asked_whom() {
     let failure = fails(|| {
         let system = System::new();
         let (a, b) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
-        a.send(Do::AskInVain(b));
+        a.send(Do::AskForEver(b));
         system.run_until_quiet();
     });
     let Failure::Deadlock { waiting } = failure else { panic!("{failure:?}") };
-    assert_eq!(waiting.len(), 1, "{waiting:?}");
-    assert_eq!((waiting[0].task.number(), waiting[0].held_by[0].0.number()), (1, 2));
+    assert_eq!(waiting.len(), 2, "{waiting:?}");
+    assert_eq!(waiting[0].task.number(), 0, "the test waits until all is quiet");
+    assert_eq!((waiting[1].task.number(), waiting[1].held_by[0].0.number()), (1, 2));
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Every primitive against the documented behaviour of its counterpart in `std`, in executions and outside of any.
 
 mod actor;
+mod actor_free;
+mod actor_fuzz;
+mod actor_mistakes;
+mod acts;
 mod atomic;
 mod barrier;
 mod cell;

@@ -4,8 +4,8 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Accessed, Failure, Waiting};
 use raddle_engine::trace::Class;
 
-use super::names::Names;
-use super::story::{about_to, spins_or_waits, waits_for};
+use super::names::{Names, at};
+use super::story::{about_to, is_question, spins_or_waits, waits_for};
 use super::verdict::number;
 
 /// The failure in a few words, with who it happened to.
@@ -27,8 +27,8 @@ pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
 pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
     match failure {
         Failure::Panic { message, place, .. } => {
-            let at = place.as_ref().map(|place| format!("at {place}"));
-            message.lines().map(str::to_owned).chain(at).collect()
+            let from = place.as_ref().map(|place| format!("at {place}"));
+            message.lines().map(str::to_owned).chain(from).collect()
         }
         Failure::Violation { task, message, .. } => {
             vec![message.clone(), format!("after what {} did", names.task(*task))]
@@ -37,10 +37,10 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
             vec![format!("{}: {message}", names.task(*task))]
         }
         Failure::Abort { task, messages: [first, second], place } => {
-            let at = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+            let from = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
             vec![
                 format!("{} panicked: {first}", names.task(*task)),
-                format!("and while that unwound, a destructor panicked{at}: {second}"),
+                format!("and while that unwound, a destructor panicked{from}: {second}"),
                 "Outside Raddle, the process aborts here.".to_owned(),
             ]
         }
@@ -104,8 +104,8 @@ fn deadlock(waiting: &[Waiting], names: &Names) -> Vec<String> {
 const MOST_SENTENCES: usize = 12;
 
 fn sentence(w: &Waiting, names: &Names) -> String {
-    let mut text = format!("{} {} at {}", names.task(w.task), waits_for(w, names), names.site(w.site));
-    if w.op.class != Class::Join {
+    let mut text = format!("{} {}{}", names.task(w.task), waits_for(w, names), at(&names.site(w.site)));
+    if w.op.class != Class::Join && !is_question(w) {
         for (holder, site) in &w.held_by {
             let who = if *holder == w.task { "itself".to_owned() } else { names.task(*holder) };
             text.push_str(&format!(", held by {who} since {}", names.site(site)));
@@ -133,7 +133,7 @@ fn circle(waiting: &[Waiting]) -> Vec<&Waiting> {
 }
 
 fn livelock(spinning: &[Waiting], names: &Names) -> Vec<String> {
-    let spins = |w: &Waiting| format!("{} {} at {}", names.task(w.task), spins_or_waits(w, names), names.site(w.site));
+    let spins = |w: &Waiting| format!("{} {}{}", names.task(w.task), spins_or_waits(w, names), at(&names.site(w.site)));
     let mut lines: Vec<String> = spinning.iter().take(MOST_SENTENCES).map(spins).collect();
     lines.push("Nobody is left who could change what they look at.".to_owned());
     lines
@@ -141,7 +141,7 @@ fn livelock(spinning: &[Waiting], names: &Names) -> Vec<String> {
 
 fn too_many_steps(bound: u32, unfinished: &[Waiting], names: &Names) -> Vec<String> {
     let next =
-        |w: &Waiting| format!("{} was about to {} at {}", names.task(w.task), about_to(w, names), names.site(w.site));
+        |w: &Waiting| format!("{} was about to {}{}", names.task(w.task), about_to(w, names), at(&names.site(w.site)));
     let mut lines = vec![format!("The execution took {} steps and was not over.", number(u64::from(bound)))];
     lines.extend(unfinished.iter().take(MOST_SENTENCES).map(next));
     lines.push("Does it ever end? If it is only long, set more `steps` (RADDLE_STEPS).".to_owned());

@@ -45,12 +45,20 @@ impl Names {
         self.shows.get(object.index()).map_or_else(|| value.0.to_string(), |show| show(value))
     }
 
-    /// A place in the source, short.
+    /// A place in the source, short; nothing where it is none of the program's: actors receive inside Raddle.
     pub(crate) fn site(&self, site: &Location<'_>) -> String {
+        if site.file().replace('\\', "/").ends_with("/src/actor/life.rs") && site.file().contains("raddle-runtime") {
+            return String::new();
+        }
         let name = last_parts(site.file(), 1);
         let name = if self.ambiguous.contains(&name) { last_parts(site.file(), 2) } else { name };
         format!("{name}:{}", site.line())
     }
+}
+
+/// The same as part of a sentence.
+pub(crate) fn at(site: &str) -> String {
+    if site.is_empty() { String::new() } else { format!(" at {site}") }
 }
 
 fn last_parts(path: &str, parts: usize) -> String {
@@ -86,6 +94,9 @@ fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<Str
             match card.noun {
                 "thread" => names[index] = of_tasks[0].next().cloned().unwrap_or_default(),
                 "token" => names[index] = format!("the token of {}", of_tasks[1].next().map_or("", |t| t)),
+                // Actors are told by their own names.
+                "mailbox" => names[index] = "its mailbox".to_owned(),
+                "system" => names[index].clear(),
                 "clock" => names[index] = "the clock".to_owned(),
                 _ => {}
             }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::outcome::{Failure, Waiting};
+use raddle_engine::outcome::{Failure, Remark, Waiting};
 use raddle_engine::replay::Record;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Step};
@@ -62,17 +62,24 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
     };
     let mut drafts: Vec<Draft> = Vec::new();
     let mut meanwhile: HashMap<TaskId, Meanwhile> = HashMap::new();
+    let remarks = Remarks::new(record);
     for (index, step) in record.steps.iter().enumerate() {
+        if index > 0 {
+            add_remarks(&remarks, index - 1, &mut drafts, &mut meanwhile, names);
+        }
+        let said = remarks.instead(index);
         let races = racing.contains(&StepIx::next_of(index));
         let told = meanwhile.entry(step.task).or_default();
         match step.op.class {
             Class::Finish => continue,
+            // What came of it is told in words.
+            Class::Choice if step.op.verb == "does a fault happen?" => continue,
             Class::Join => {
                 told.joined.push(names.object(step.access.object).to_owned());
                 told.join_site = names.site(step.site);
                 continue;
             }
-            _ if !races && !matters(step, &shared) => {
+            _ if !races && said.is_none() && !matters(step, &shared) => {
                 told.own_steps += 1;
                 if told.own.len() <= FEW_ROWS && !told.own.last_mut().is_some_and(|last| join(last, step, names)) {
                     let (text, site) = (words(step, names), names.site(step.site));
@@ -86,18 +93,59 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
         if drafts.last_mut().is_some_and(|last| join(last, step, names)) {
             continue;
         }
-        let mut row = Row { task: step.task, text: words(step, names), site: names.site(step.site), tone: Tone::Plain };
+        let text = said.map_or_else(|| words(step, names), str::to_owned);
+        let mut row = Row { task: step.task, text, site: names.site(step.site), tone: Tone::Plain };
         if races {
             row.text.push_str(" (races)");
             row.tone = Tone::Bad;
         }
         drafts.push(Draft { row, joins: joins(step, names) });
     }
+    if let Some(last) = record.steps.len().checked_sub(1) {
+        add_remarks(&remarks, last, &mut drafts, &mut meanwhile, names);
+    }
     for row in failure.map(|failure| ending(failure, names)).unwrap_or_default() {
         drafts.extend(meanwhile.remove(&row.task).unwrap_or_default().rows(row.task));
         drafts.push(Draft { row, joins: Joins::No });
     }
     fold(drafts.into_iter().map(|draft| draft.row))
+}
+
+/// Adds what is told after a step.
+fn add_remarks(
+    remarks: &Remarks<'_>,
+    step: usize,
+    drafts: &mut Vec<Draft>,
+    meanwhile: &mut HashMap<TaskId, Meanwhile>,
+    names: &Names,
+) {
+    for remark in remarks.after(step) {
+        drafts.extend(meanwhile.remove(&remark.task).unwrap_or_default().rows(remark.task));
+        let (text, site) = (remark.text.clone(), names.site(remark.site));
+        drafts.push(Draft { row: Row { task: remark.task, text, site, tone: Tone::Plain }, joins: Joins::No });
+    }
+}
+
+/// What the program has to say of its steps.
+struct Remarks<'a>(&'a [Remark]);
+
+impl<'a> Remarks<'a> {
+    fn new(record: &'a Record) -> Self {
+        Self(&record.cast.remarks)
+    }
+
+    fn of(&self, step: usize) -> impl Iterator<Item = &'a Remark> {
+        let start = self.0.partition_point(|remark| remark.step.index() < step);
+        self.0[start..].iter().take_while(move |remark| remark.step.index() == step)
+    }
+
+    fn instead(&self, step: usize) -> Option<&'a str> {
+        self.of(step).filter(|remark| remark.instead).last().map(|remark| remark.text.as_str())
+    }
+
+    fn after(&self, step: usize) -> impl Iterator<Item = &'a Remark> {
+        self.of(step).filter(|remark| !remark.instead)
+    }
 }
 
 /// Joins rows that say the same thing again and again.
@@ -279,12 +327,22 @@ pub(crate) fn about_to(waiting: &Waiting, names: &Names) -> String {
     format!("{} {}", waiting.op.verb, names.object(waiting.object)).trim_end().to_owned()
 }
 
+/// Whether somebody waits for the reply to what it asked another.
+pub(crate) fn is_question(waiting: &Waiting) -> bool {
+    waiting.op.class == Class::Receive && !waiting.held_by.is_empty()
+}
+
 /// What a task waits for.
 pub(crate) fn waits_for(waiting: &Waiting, names: &Names) -> String {
     let object = names.object(waiting.object);
     match waiting.op.class {
         Class::Acquire | Class::Join => format!("waits for {object}"),
         Class::Wait if waiting.op.verb == "park" => "waits to be unparked".to_owned(),
+        Class::Wait if object.is_empty() => waiting.op.verb.replacen("wait", "waits", 1),
+        Class::Receive if is_question(waiting) => match waiting.held_by.first() {
+            Some((asked, _)) => format!("waits for the reply of {}", names.task(*asked)),
+            None => "waits for a reply".to_owned(),
+        },
         Class::Wait => format!("waits on {object}"),
         Class::Receive => format!("waits for a message from {object}"),
         Class::Send => format!("waits for room in {object}"),

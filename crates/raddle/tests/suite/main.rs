@@ -1,5 +1,6 @@
 //! What users meet, tried as users would.
 
+mod actors;
 mod attribute;
 mod compile;
 mod failures;

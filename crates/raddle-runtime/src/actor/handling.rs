@@ -1,0 +1,131 @@
+//! What a handler can do inside an execution.
+
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::trace::Site;
+
+use crate::actor::address::{Address, Route, Who};
+use crate::actor::context::Timer;
+use crate::actor::life::tell;
+use crate::actor::mailbox::Mailbox;
+use crate::actor::reply::{Awaited, ReplyTo};
+use crate::actor::system::{System, lock};
+use crate::actor::tell::shorten;
+use crate::coroutine::current;
+use crate::execution::{Kind, here, word_as_number};
+use crate::time::after;
+
+static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
+
+/// A handler while it runs.
+pub(crate) struct Handling {
+    pub(crate) system: System,
+    pub(crate) stopped: bool,
+    mail: usize,
+    next_timer: u32,
+    cancelled: Vec<Timer>,
+}
+
+impl Handling {
+    pub(crate) fn new(system: System, mail: usize) -> Self {
+        Self { system, stopped: false, mail, next_timer: 0, cancelled: Vec::new() }
+    }
+
+    #[track_caller]
+    pub(crate) fn becomes(&mut self, behaviour: &'static str, site: Site) {
+        current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let task = state.current;
+            let name = state.actors.party(task).name;
+            state.trace.change_behaviour(name);
+        });
+        tell(format!("becomes {behaviour}"), site);
+    }
+
+    #[track_caller]
+    pub(crate) fn unhandled<M>(&mut self, who: Who, msg: M, describe: fn(&M) -> String) {
+        self.system.inner.unhandled.fetch_add(1, Ordering::SeqCst);
+        let fails = lock(&self.system.inner.rules).fail_on_unhandled;
+        let message = fails.then(|| format!("{who} does not handle {} now", shorten(&describe(&msg))));
+        drop(msg);
+        tell("does not handle it".to_owned(), here());
+        if let Some(message) = message {
+            current::with(|execution| {
+                let task = execution.state.borrow().current;
+                execution.fail(Failure::Unhandled { task, message });
+            });
+        }
+    }
+
+    /// The way back for a question, and where its answer is waited for.
+    pub(crate) fn question<N, R: Send + 'static>(&mut self, to: &Address<N>, site: Site) -> (ReplyTo<R>, Awaited<R>) {
+        let asked = match &to.route {
+            Route::Task(mailbox) if to.who.world == self.system.inner.world => mailbox.task(),
+            _ => None,
+        };
+        let Some(asked) = asked else { panic!("raddle: {to:?} belongs to another system or execution") };
+        let question = current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let object = state.add_object(&ANSWER, 0);
+            state.tell_question(object);
+            ReplyTo::task(object, state.number, asked, to.who, site)
+        });
+        question.expect("raddle bug: a task asks outside an execution")
+    }
+
+    pub(crate) fn set_timer<M: Send + 'static>(
+        &mut self,
+        me: &Address<M>,
+        delay: Duration,
+        msg: M,
+        site: Site,
+    ) -> Timer {
+        let Route::Task(mailbox) = &me.route else { unreachable!("raddle bug: a task's actor has another address") };
+        let timer = Timer(self.next_timer);
+        self.next_timer += 1;
+        let label = mailbox.label(&msg);
+        let tells = current::with(|execution| execution.state.borrow().tells()) == Some(true);
+        let text = tells.then(|| (mailbox.says.describe)(&msg));
+        current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let (task, due) = (state.current, after(state.now(), delay));
+            let delivery = state.actors.troupe(self.mail).rules.delivery;
+            let kind = state.actors.labels.type_of_message(&msg, label);
+            let letter = state.actors.party(task).write(task, delivery, label, kind);
+            if let Some(text) = text {
+                state.tell_timer(letter.name, text, delay, site);
+            }
+            let post = &mut state.actors.posts[self.mail];
+            post.timers.push((timer, due, letter));
+            mailbox.contents(post).timers.push((timer, msg));
+        });
+        timer
+    }
+
+    pub(crate) fn cancel(&mut self, timer: Timer, site: Site) {
+        tell("cancels a timer".to_owned(), site);
+        self.cancelled.push(timer);
+    }
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    /// Forgets timers that were cancelled by the handler that has ended.
+    #[inline]
+    pub(crate) fn drop_cancelled(&self, handling: &mut Handling) {
+        if handling.cancelled.is_empty() {
+            return;
+        }
+        let cancelled = mem::take(&mut handling.cancelled);
+        let dropped = current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let post = &mut state.actors.posts[self.mail];
+            post.timers.retain(|timer| !cancelled.contains(&timer.0));
+            let timers = &mut self.contents(post).timers;
+            timers.extract_if(.., |timer| cancelled.contains(&timer.0)).collect::<Vec<_>>()
+        });
+        drop(dropped);
+    }
+}

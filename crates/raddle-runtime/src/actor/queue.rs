@@ -1,0 +1,255 @@
+//! The letters that wait in one mailbox, and which of them can be received.
+//!
+//! What can be received is found in one pass over the letters, and only where they have changed since it was last asked for. A letter
+//! that was not held up by anything its sender knew of never is again, since whoever sends later is not known to it: each
+//! letter remembers how far it was compared, so the pass stays linear whatever the [`Delivery`].
+
+use std::collections::{HashSet, VecDeque};
+
+use raddle_engine::ids::TaskId;
+
+use crate::actor::delivery::Delivery;
+use crate::actor::letter::Letter;
+
+/// From so many letters on, their numbers are kept apart to be looked up.
+const MANY: usize = 32;
+
+/// Letters in order of arrival; the contents lie in the same order elsewhere.
+#[derive(Default)]
+pub(crate) struct Queue {
+    letters: VecDeque<Waiting>,
+    /// The numbers of those that can be received, if that was asked for since the letters changed.
+    open: Option<Vec<u32>>,
+    /// The memory of `open`, while it is out of date.
+    spare: Vec<u32>,
+    /// The numbers of all, once there are many.
+    numbers: Option<HashSet<u32>>,
+}
+
+struct Waiting {
+    letter: Letter,
+    /// Nothing that the tasks before this one have sent holds it up.
+    cleared: u32,
+}
+
+/// What is remembered of each sender during a pass over one queue; shared by all queues.
+#[derive(Default)]
+pub(crate) struct Marks {
+    /// By task: the pass that has met it, and the first of its messages there that holds up others.
+    firsts: Vec<(u64, u32)>,
+    pass: u64,
+}
+
+impl Marks {
+    fn begin(&mut self) {
+        self.pass += 1;
+    }
+
+    /// The first message of this sender that was met in this pass.
+    fn first(&self, sender: usize) -> Option<u32> {
+        self.firsts.get(sender).filter(|first| first.0 == self.pass).map(|first| first.1)
+    }
+
+    fn meet(&mut self, sender: TaskId, ordinal: u32) {
+        if self.firsts.len() <= sender.index() {
+            self.firsts.resize(sender.index() + 1, (0, 0));
+        }
+        let first = &mut self.firsts[sender.index()];
+        if first.0 != self.pass {
+            *first = (self.pass, ordinal);
+        }
+    }
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    #[inline]
+    fn changed(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.spare = open;
+        }
+    }
+
+    /// A number that no letter here has: this one, or one of the next.
+    pub(crate) fn free_number(&self, mut number: u32) -> u32 {
+        let taken = |number: u32| match &self.numbers {
+            Some(numbers) => numbers.contains(&number),
+            None => self.letters.iter().any(|waiting| waiting.letter.number == number),
+        };
+        while taken(number) {
+            number = number.wrapping_add(1);
+        }
+        number
+    }
+
+    /// Puts a letter where it belongs; returns where that is.
+    pub(crate) fn put(&mut self, delivery: Delivery, letter: Letter) -> usize {
+        self.changed();
+        let len = self.letters.len();
+        if let Some(numbers) = &mut self.numbers {
+            numbers.insert(letter.number);
+        } else if len >= MANY && delivery != Delivery::Arrival {
+            let numbers = self.letters.iter().map(|waiting| waiting.letter.number);
+            self.numbers = Some(numbers.chain([letter.number]).collect());
+        }
+        let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter), len);
+        let waiting = Waiting { letter, cleared: 0 };
+        if place == len {
+            self.letters.push_back(waiting);
+        } else {
+            self.letters.insert(place, waiting);
+        }
+        place
+    }
+
+    /// Takes out the letter with this number, or the first one; returns where it was.
+    pub(crate) fn take(&mut self, number: Option<u32>) -> (usize, Letter) {
+        self.changed();
+        let place = match number {
+            Some(number) => self.letters.iter().position(|waiting| waiting.letter.number == number),
+            None => Some(0),
+        };
+        let place = place.expect("raddle bug: the message is gone");
+        let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
+        let letter = waiting.expect("raddle bug: a mailbox is empty").letter;
+        if let Some(numbers) = &mut self.numbers {
+            numbers.remove(&letter.number);
+        }
+        (place, letter)
+    }
+
+    /// Takes everything out.
+    pub(crate) fn clear(&mut self) -> Vec<Letter> {
+        self.changed();
+        self.numbers = None;
+        self.letters.drain(..).map(|waiting| waiting.letter).collect()
+    }
+
+    /// The number of a letter that is alone, and so held up by nobody.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<u32> {
+        match self.letters.len() {
+            1 => self.letters.front().map(|waiting| waiting.letter.number),
+            _ => None,
+        }
+    }
+
+    /// The numbers of the letters that can be received, in order of arrival.
+    pub(crate) fn open(&mut self, delivery: Delivery, marks: &mut Marks) -> &[u32] {
+        if self.open.is_none() {
+            let mut open = std::mem::take(&mut self.spare);
+            open.clear();
+            if !self.letters.is_empty() {
+                self.find_open(delivery, marks, &mut open);
+            }
+            self.open = Some(open);
+        }
+        self.open.as_deref().unwrap_or_default()
+    }
+
+    fn find_open(&mut self, delivery: Delivery, marks: &mut Marks, open: &mut Vec<u32>) {
+        marks.begin();
+        match delivery {
+            Delivery::Unordered => open.extend(self.letters.iter().map(|waiting| waiting.letter.number)),
+            Delivery::Arrival => open.push(self.letters[0].letter.number),
+            Delivery::PerSender => {
+                for Waiting { letter, .. } in &self.letters {
+                    if marks.first(letter.sender.index()).is_none() {
+                        open.push(letter.number);
+                    }
+                    if !letter.delayed {
+                        marks.meet(letter.sender, letter.ordinal);
+                    }
+                }
+            }
+            Delivery::Causal => {
+                for Waiting { letter, .. } in self.letters.iter().filter(|waiting| !waiting.letter.delayed) {
+                    marks.meet(letter.sender, letter.ordinal);
+                }
+                for waiting in &mut self.letters {
+                    if waiting.is_cleared(marks) {
+                        open.push(waiting.letter.number);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Waiting {
+    /// Whether nothing is left that its sender knew of; goes on from where it was held up last time.
+    fn is_cleared(&mut self, marks: &Marks) -> bool {
+        let known = self.letter.known();
+        while let Some(&known) = known.get(self.cleared as usize) {
+            if marks.first(self.cleared as usize).is_some_and(|first| first < known) {
+                return false;
+            }
+            self.cleared += 1;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use raddle_engine::rng::Rng;
+
+    use super::*;
+    use crate::actor::letter::Party;
+
+    /// What can be received, by the words of [`Delivery::lets`].
+    fn by_definition(letters: &[Letter], delivery: Delivery) -> Vec<u32> {
+        let can = |(at, letter): &(usize, &Letter)| delivery.lets(letters.iter(), *at, letter);
+        letters.iter().enumerate().filter(can).map(|(_, letter)| letter.number).collect()
+    }
+
+    #[test]
+    fn what_is_open_is_what_the_delivery_lets_through() {
+        let orders = [Delivery::Unordered, Delivery::PerSender, Delivery::Causal, Delivery::Arrival];
+        for (seed, delivery) in (0..200).flat_map(|seed| orders.map(|order| (seed, order))) {
+            let mut rng = Rng::new(seed);
+            let (mut queue, mut marks) = (Queue::default(), Marks::default());
+            let mut parties: Vec<Party> = (0..4).map(Party::new).collect();
+            let mut plain: Vec<Letter> = Vec::new();
+            for _ in 0..120 {
+                let sender = rng.below(4) as usize;
+                if rng.below(5) < 3 {
+                    let mut letter = parties[sender].write(TaskId::next_of(sender), delivery, "m", 0);
+                    letter.delayed = rng.below(6) == 0;
+                    letter.number = queue.free_number(letter.number % 64);
+                    let len = plain.len();
+                    let place = delivery.place_for_next(plain.last_mut(), len);
+                    plain.insert(place, letter.clone());
+                    assert_eq!(queue.put(delivery, letter), place);
+                } else if let [_, ..] = queue.open(delivery, &mut marks) {
+                    let open = queue.open(delivery, &mut marks);
+                    let number = open[rng.below(open.len() as u32) as usize];
+                    let (place, letter) = queue.take((delivery != Delivery::Arrival).then_some(number));
+                    assert_eq!(plain.remove(place).name, letter.name);
+                    // Whoever receives it may be one of the senders.
+                    parties[sender].read(&letter, delivery);
+                }
+                let expected = by_definition(&plain, delivery);
+                assert_eq!(queue.open(delivery, &mut marks), expected, "seed {seed}, {delivery:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_unique_among_many() {
+        let (mut queue, mut party) = (Queue::default(), Party::new(1));
+        for n in 0..200 {
+            let mut letter = party.write(TaskId::MAIN, Delivery::Unordered, "m", 0);
+            letter.number = queue.free_number(n % 7);
+            queue.put(Delivery::Unordered, letter);
+        }
+        let numbers: HashSet<u32> = queue.letters.iter().map(|waiting| waiting.letter.number).collect();
+        assert_eq!(numbers.len(), 200);
+        assert_eq!(queue.clear().len(), 200);
+        assert_eq!((queue.free_number(3), queue.len()), (3, 0));
+    }
+}

@@ -1,0 +1,238 @@
+//! Generated programs of actors that send, ask, create, change, stop and announce: reduction must come to every end, and to every order of
+//! receives and announcements, that the search of all orders comes to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use raddle_engine::outcome::Failure;
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Ended, Limits, Report};
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::system::{Choice, Point};
+use raddle_engine::trace::Trace;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
+use raddle_runtime::threads::Settings;
+
+use crate::explore::run_with;
+use crate::model::ORDERS;
+
+/// What an actor does when it is told to.
+#[derive(Clone, Debug)]
+enum Do {
+    Send(usize, Vec<Do>),
+    Ask(usize),
+    Create(Vec<Do>),
+    Become,
+    Stop,
+    Announce(u32),
+}
+
+enum Msg {
+    Do(Vec<Do>, Vec<Address<Msg>>),
+    Question(ReplyTo<u32>),
+}
+
+#[derive(Default)]
+struct Node {
+    handled: u32,
+}
+
+impl Actor for Node {
+    type Msg = Msg;
+
+    fn handle(&mut self, msg: Msg, ctx: &mut Context<'_, Msg>) {
+        self.handled += 1;
+        let (jobs, peers) = match msg {
+            Msg::Do(jobs, peers) => (jobs, peers),
+            Msg::Question(reply) => return reply.reply(self.handled),
+        };
+        for job in jobs {
+            match job {
+                Do::Send(to, jobs) => ctx.send(&peers[to], Msg::Do(jobs, peers.clone())),
+                // One that asks itself is told so, and that is no order.
+                Do::Ask(whom) if peers[whom] == ctx.me() => {}
+                Do::Ask(whom) => {
+                    ctx.ask(&peers[whom], Msg::Question);
+                }
+                Do::Create(jobs) => {
+                    let child = ctx.spawn(Node::default());
+                    ctx.send(&child, Msg::Do(jobs, peers.clone()));
+                }
+                Do::Become => ctx.becomes("another"),
+                Do::Stop => ctx.stop(),
+                Do::Announce(n) => ctx.announce((n, self.handled)),
+            }
+        }
+    }
+}
+
+/// Writes down what is announced.
+struct Announced(Arc<Mutex<Vec<(u32, u32)>>>);
+
+impl Monitor for Announced {
+    type Event = (u32, u32);
+
+    fn observe(&mut self, event: &(u32, u32)) -> Result<(), String> {
+        self.0.lock().unwrap().push(*event);
+        Ok(())
+    }
+}
+
+const ACTORS: u32 = 3;
+
+fn jobs(rng: &mut Rng, depth: u32) -> Vec<Do> {
+    let many = if depth == 0 { 0 } else { 1 + rng.below(2) };
+    let job = |rng: &mut Rng| match rng.below(12) {
+        0..5 => Do::Send(rng.below(ACTORS) as usize, jobs(rng, depth - 1)),
+        5..7 => Do::Ask(rng.below(ACTORS) as usize),
+        7 => Do::Create(jobs(rng, depth - 1)),
+        8 => Do::Become,
+        9 => Do::Stop,
+        _ => Do::Announce(rng.below(3)),
+    };
+    (0..many).map(|_| job(rng)).collect()
+}
+
+/// How an execution went: what each actor received in which order, what was announced, and how it ended.
+type Went = (BTreeMap<u64, Vec<(u64, u64)>>, Vec<(u32, u32)>, String);
+
+/// Another strategy's executions, and how they went.
+struct Noting<S> {
+    inner: S,
+    announced: Arc<Mutex<Vec<(u32, u32)>>>,
+    went: BTreeSet<Went>,
+}
+
+impl<S: Strategy> Strategy for Noting<S> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.inner.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.inner.choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        if let Some(outcome) = run.outcome {
+            let mut received: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+            for receipt in run.trace.receipts() {
+                let message = if receipt.reply { 0 } else { receipt.message };
+                received.entry(receipt.receiver).or_default().push((receipt.sender, message));
+            }
+            let announced = self.announced.lock().unwrap().clone();
+            self.went.insert(match outcome.failure() {
+                // A panic ends the execution; how far the others have come by then does not count as another way.
+                Some(Failure::Panic { message, .. }) => (BTreeMap::new(), Vec::new(), message.clone()),
+                Some(failure) => (received, announced, failure.kind().to_owned()),
+                None => (received, announced, "well".to_owned()),
+            });
+        }
+        self.inner.end(run);
+    }
+
+    fn sees_every_point(&self) -> bool {
+        self.inner.sees_every_point()
+    }
+
+    fn wants_pending(&self) -> bool {
+        self.inner.wants_pending()
+    }
+
+    fn revisits(&self) -> bool {
+        self.inner.revisits()
+    }
+
+    fn reduces(&self) -> bool {
+        self.inner.reduces()
+    }
+
+    fn names_objects(&self) -> bool {
+        self.inner.names_objects()
+    }
+}
+
+fn search<S: Strategy>(
+    (seed, delivery, faults): (u64, Delivery, Faults),
+    strategy: S,
+    executions: u64,
+) -> (Report, BTreeSet<Went>) {
+    let announced = Arc::<Mutex<_>>::default();
+    let mut noting = Noting { inner: strategy, announced: announced.clone(), went: BTreeSet::new() };
+    let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
+    let report = run_with(&Settings::default(), &mut noting, limits, move || {
+        announced.lock().unwrap().clear();
+        let mut rng = Rng::new(seed);
+        let system = System::new().delivery(delivery).faults(faults).monitor(Announced(announced.clone()));
+        let nodes: Vec<_> = (0..ACTORS).map(|_| system.spawn_with(Node::default)).collect();
+        system.may_crash(&nodes[0]);
+        for _ in 0..2 + rng.below(2) {
+            let to = rng.below(ACTORS) as usize;
+            nodes[to].send(Msg::Do(jobs(&mut rng, 3), nodes.clone()));
+        }
+        system.run_until_quiet();
+    });
+    (report, noting.went)
+}
+
+/// Compares reduction with the search of all orders on generated programs; says how many were small enough to compare, and on
+/// how many of them something went wrong in some order.
+fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults) -> (u32, u32) {
+    let (mut compared, mut failing) = (0, 0);
+    for program in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery, faults))) {
+        let (report, all) = search(program, Exhaustive::depth_first(), most);
+        if !matches!(report.ended, Ended::Done(_)) {
+            continue;
+        }
+        for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
+            let name = dpor.name();
+            let (reduced, seen) = search(program, dpor, most);
+            if reduced.irreducible > 0 {
+                assert!(faults.crash > 0 && !reduced.verified(), "{program:?}, {name}: {reduced:?}");
+                continue;
+            }
+            // A panic cuts an execution off, and what the others would have done is not there to be reversed. A search that
+            // ends at its first failure loses nothing by that; one that goes on may.
+            let cut_off = |ways: &BTreeSet<Went>| ways.iter().any(|way| way.0.is_empty());
+            let whole = if cut_off(&all) { cut_off(&seen) && seen.is_subset(&all) } else { seen == all };
+            assert!(whole, "{program:?}, {name}: {} of {} ways", seen.len(), all.len());
+            assert!(reduced.executions <= report.executions, "{program:?}, {name}");
+        }
+        compared += 1;
+        failing += u32::from(report.failing > 0);
+    }
+    (compared, failing)
+}
+
+#[test]
+fn reduction_misses_nothing_of_generated_programs() {
+    let (compared, failing) = compare(0..100, 400, Faults::default());
+    assert!(compared > 50 && failing > 0, "{compared} compared, {failing} of them with a failure");
+}
+
+#[test]
+fn reduction_misses_nothing_of_faults_or_claims_nothing() {
+    for faults in [
+        Faults { drop: 1, ..Faults::default() },
+        Faults { delay: 1, ..Faults::default() },
+        Faults { crash: 1, ..Faults::default() },
+    ] {
+        let (compared, _) = compare(100..110, 300, faults);
+        assert!(compared > 10, "{faults:?}: {compared} compared");
+    }
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn reduction_misses_nothing_of_many_generated_programs() {
+    let (compared, failing) = compare(1_000..1_500, 5_000, Faults::default());
+    assert!(compared > 1_000 && failing > 100, "{compared} compared, {failing} of them with a failure");
+    let faults = Faults { drop: 1, delay: 1, ..Faults::default() };
+    let (compared, failing) = compare(1_500..1_600, 5_000, faults);
+    assert!(compared > 100 && failing > 10, "{compared} compared, {failing} of them with a failure");
+}
