@@ -152,8 +152,8 @@ impl<S: Strategy> Strategy for Noting<S> {
         self.inner.reduces()
     }
 
-    fn names_objects(&self) -> bool {
-        self.inner.names_objects()
+    fn reverses_races(&self) -> bool {
+        self.inner.reverses_races()
     }
 }
 

@@ -102,8 +102,8 @@ impl Strategy for Recorded {
         self.inner.sharing()
     }
 
-    fn names_objects(&self) -> bool {
-        self.inner.names_objects()
+    fn reverses_races(&self) -> bool {
+        self.inner.reverses_races()
     }
 
     fn revisits(&self) -> bool {
