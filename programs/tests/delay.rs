@@ -1,0 +1,77 @@
+//! The programs of the paper on delaying explorers: what is right with them, and how each of their bugs is found.
+
+#[path = "delay/walk.rs"]
+mod walk;
+
+use programs::delay::{Program, bugs, correct};
+use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::pct::Pct;
+use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::round_robin::RoundRobin;
+
+/// How a bug is found.
+enum By {
+    /// By random walks: seed, and how many suffice.
+    Random(u64, u64),
+    /// By PCT of this depth: seed, and how many executions suffice.
+    Pct(u32, u64, u64),
+}
+
+use By::{Pct as ByPct, Random as ByRandom};
+
+/// One line for each bug.
+static FOUND: [(&str, By); 0] = [];
+
+fn run(program: Program, strategy: &mut dyn Strategy, executions: u64) -> Report {
+    let limits = Limits { executions: Some(executions), steps: 2_000, ..Limits::default() };
+    search(&mut (program.model)(), strategy, &limits)
+}
+
+fn kind(report: &Report) -> Option<&'static str> {
+    report.found.as_ref().map(|found| found.failure.kind())
+}
+
+#[test]
+fn every_bug_is_found_and_is_what_it_should_be() {
+    for program in bugs() {
+        let (_, by) = FOUND.iter().find(|line| line.0 == program.label).unwrap_or_else(|| panic!("{}", program.label));
+        let report = match *by {
+            ByRandom(seed, most) => run(program, &mut Random::new(seed), most),
+            ByPct(depth, seed, most) => run(program, &mut Pct::new(seed, depth), most),
+        };
+        assert_eq!(kind(&report), program.failure, "{}: {report:?}", program.label);
+    }
+}
+
+#[test]
+fn no_bug_shows_in_a_deterministic_run() {
+    for program in bugs().chain(correct()) {
+        let report = run(program, &mut RoundRobin::new(), 1);
+        assert_eq!(kind(&report), None, "{}, one step each: {report:?}", program.label);
+        for order in [walk::Order::RoundRobin, walk::Order::RunToCompletion] {
+            let failure = walk::deterministic(&mut (program.model)(), order);
+            assert!(failure.is_none(), "{}, {order:?}: {failure:?}", program.label);
+        }
+    }
+}
+
+#[test]
+fn correct_programs_pass() {
+    for program in correct() {
+        for report in [run(program, &mut Random::new(1), 3_000), run(program, &mut Pct::new(1, 5), 3_000)] {
+            assert_eq!(kind(&report), None, "{}: {report:?}", program.label);
+        }
+    }
+}
+
+/// As actors, each a task of an execution, programs do what their models do.
+#[test]
+fn actors_do_the_same() {
+    for program in correct().chain(bugs()) {
+        let explorer = raddle::Explorer::new().strategy("random").seed(1).executions(200).regressions(false);
+        let report = explorer.run(program.run);
+        let kind = report.failure().map(raddle::Failure::kind);
+        assert!(kind.is_none() || kind == program.failure, "{}: {report}", program.label);
+    }
+}
