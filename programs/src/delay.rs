@@ -7,6 +7,10 @@
 //! passes by messages of a timer to itself: what can go wrong is a message or a draw like any other, so every explorer can hold it
 //! back, and reduction needs no rules for it.
 
+pub mod failures;
+pub mod timer;
+pub mod two_phase;
+
 use raddle::model::Model;
 
 /// A program of the paper, correct or with one bug.
@@ -23,7 +27,7 @@ pub struct Program {
 }
 
 /// All programs, each first as it should be and then with its bugs.
-pub static ALL: [&[Program]; 0] = [];
+pub static ALL: [&[Program]; 1] = [&two_phase::PROGRAMS];
 
 /// The programs with nothing wrong.
 pub fn correct() -> impl Iterator<Item = Program> {

@@ -3,6 +3,9 @@
 #[path = "delay/walk.rs"]
 mod walk;
 
+#[path = "delay/small.rs"]
+mod small;
+
 use programs::delay::{Program, bugs, correct};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
@@ -21,7 +24,12 @@ enum By {
 use By::{Pct as ByPct, Random as ByRandom};
 
 /// One line for each bug.
-static FOUND: [(&str, By); 0] = [];
+static FOUND: [(&str, By); 4] = [
+    ("2PC 1", ByRandom(1, 100)),
+    ("2PC 2", ByRandom(1, 1_000)),
+    ("2PC 3", ByRandom(1, 1_000)),
+    ("2PC 4", ByPct(6, 1, 2_000)),
+];
 
 fn run(program: Program, strategy: &mut dyn Strategy, executions: u64) -> Report {
     let limits = Limits { executions: Some(executions), steps: 2_000, ..Limits::default() };
@@ -56,13 +64,24 @@ fn no_bug_shows_in_a_deterministic_run() {
     }
 }
 
-#[test]
-fn correct_programs_pass() {
+fn pass(executions: u64) {
     for program in correct() {
-        for report in [run(program, &mut Random::new(1), 3_000), run(program, &mut Pct::new(1, 5), 3_000)] {
+        for strategy in [&mut Random::new(1) as &mut dyn Strategy, &mut Pct::new(1, 5)] {
+            let report = run(program, strategy, executions);
             assert_eq!(kind(&report), None, "{}: {report:?}", program.label);
         }
     }
+}
+
+#[test]
+fn correct_programs_pass() {
+    pass(500);
+}
+
+#[test]
+#[ignore = "forty thousand executions of each: for release builds"]
+fn correct_programs_pass_for_long() {
+    pass(20_000);
 }
 
 /// As actors, each a task of an execution, programs do what their models do.

@@ -65,10 +65,10 @@ pub fn states(model: &mut Model, most: usize) -> Option<Result<usize, Failure>> 
     let mut seen = HashSet::from([first.fingerprint()]);
     let mut open = vec![first];
     while let Some(system) = open.pop() {
-        if let Point::End(outcome) = system.point() {
-            if let Some(failure) = outcome.failure() {
-                return Some(Err(failure.clone()));
-            }
+        if let Point::End(outcome) = system.point()
+            && let Some(failure) = outcome.failure()
+        {
+            return Some(Err(failure.clone()));
         }
         for choice in 0..system.point().alternatives() {
             let mut next = system.fork().expect("models can be copied");
