@@ -8,6 +8,7 @@
 //! back, and reduction needs no rules for it.
 
 pub mod failures;
+pub mod osr;
 pub mod timer;
 pub mod two_phase;
 
@@ -27,7 +28,7 @@ pub struct Program {
 }
 
 /// All programs, each first as it should be and then with its bugs.
-pub static ALL: [&[Program]; 1] = [&two_phase::PROGRAMS];
+pub static ALL: [&[Program]; 2] = [&two_phase::PROGRAMS, &osr::PROGRAMS];
 
 /// The programs with nothing wrong.
 pub fn correct() -> impl Iterator<Item = Program> {

@@ -1,6 +1,6 @@
 //! The smallest configuration of each program, in every state; and what the programs promise on a network that keeps less order.
 
-use programs::delay::two_phase;
+use programs::delay::{osr, two_phase};
 use raddle::actor::Delivery;
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
@@ -28,6 +28,11 @@ fn two_phase_commit_with_two_crashes() {
     passes(two_phase::model(two_phase::Config::SMALL), 116_742);
 }
 
+#[test]
+fn the_driver_as_it_is_evaluated() {
+    passes(osr::model(osr::Config::USUAL), 33_620);
+}
+
 /// For programs whose messages arrive in order only from one sender to one receiver.
 #[track_caller]
 fn passes_at_random(mut model: Model) {
@@ -44,5 +49,15 @@ fn two_phase_commit_does_not_rely_on_order_between_senders() {
         m.monitor(two_phase::Atomicity::new(2));
         m.monitor(two_phase::Serial::default());
         two_phase::set_up(m, two_phase::Config { participants: 2, ..two_phase::Config::USUAL });
+    }));
+}
+
+#[test]
+fn the_driver_does_not_rely_on_order_between_senders() {
+    passes_at_random(Model::new(|m| {
+        m.delivery(Delivery::PerSender);
+        m.fail_on_unhandled(true);
+        m.monitor(osr::LightsFollow::default());
+        osr::set_up(m, osr::Config::USUAL);
     }));
 }
