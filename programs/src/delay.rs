@@ -10,6 +10,7 @@
 pub mod failures;
 pub mod osr;
 pub mod timer;
+pub mod tms;
 pub mod two_phase;
 
 use raddle::model::Model;
@@ -28,7 +29,7 @@ pub struct Program {
 }
 
 /// All programs, each first as it should be and then with its bugs.
-pub static ALL: [&[Program]; 2] = [&two_phase::PROGRAMS, &osr::PROGRAMS];
+pub static ALL: [&[Program]; 3] = [&two_phase::PROGRAMS, &osr::PROGRAMS, &tms::PROGRAMS];
 
 /// The programs with nothing wrong.
 pub fn correct() -> impl Iterator<Item = Program> {

@@ -24,13 +24,17 @@ enum By {
 use By::{Pct as ByPct, Random as ByRandom};
 
 /// One line for each bug.
-static FOUND: [(&str, By); 6] = [
+static FOUND: [(&str, By); 10] = [
     ("2PC 1", ByRandom(1, 100)),
     ("2PC 2", ByRandom(1, 1_000)),
     ("2PC 3", ByRandom(1, 1_000)),
     ("2PC 4", ByPct(6, 1, 2_000)),
     ("OSR 1", ByRandom(1, 100)),
     ("OSR 2", ByPct(6, 2, 2_000)),
+    ("TMS 1", ByPct(3, 1, 200)),
+    ("TMS 2", ByPct(3, 1, 200)),
+    ("TMS 3", ByPct(3, 1, 500)),
+    ("TMS 4", ByPct(6, 1, 1_000)),
 ];
 
 fn run(program: Program, strategy: &mut dyn Strategy, executions: u64) -> Report {

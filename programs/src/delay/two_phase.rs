@@ -47,7 +47,7 @@ pub struct ParticipantId(pub u32);
 pub struct Key(pub u32);
 
 /// How a transaction ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
     /// All of it has happened.
     Commit,

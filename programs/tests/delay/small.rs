@@ -1,6 +1,6 @@
 //! The smallest configuration of each program, in every state; and what the programs promise on a network that keeps less order.
 
-use programs::delay::{osr, two_phase};
+use programs::delay::{osr, tms, two_phase};
 use raddle::actor::Delivery;
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
@@ -33,6 +33,17 @@ fn the_driver_as_it_is_evaluated() {
     passes(osr::model(osr::Config::USUAL), 33_620);
 }
 
+#[test]
+fn one_transfer() {
+    passes(tms::model(tms::Config { failing_manager: false, ..tms::Config::SMALL }), 4_467);
+}
+
+#[test]
+#[ignore = "seventy thousand states: for release builds"]
+fn one_transfer_whose_manager_may_fail() {
+    passes(tms::model(tms::Config::SMALL), 71_859);
+}
+
 /// For programs whose messages arrive in order only from one sender to one receiver.
 #[track_caller]
 fn passes_at_random(mut model: Model) {
@@ -59,5 +70,15 @@ fn the_driver_does_not_rely_on_order_between_senders() {
         m.fail_on_unhandled(true);
         m.monitor(osr::LightsFollow::default());
         osr::set_up(m, osr::Config::USUAL);
+    }));
+}
+
+#[test]
+fn the_transaction_manager_does_not_rely_on_order_between_senders() {
+    passes_at_random(Model::new(|m| {
+        m.delivery(Delivery::PerSender);
+        m.fail_on_unhandled(true);
+        m.monitor(tms::AllOrNothing::default());
+        tms::set_up(m, tms::Config { patience: 6, ..tms::Config::USUAL });
     }));
 }
