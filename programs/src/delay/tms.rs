@@ -64,8 +64,8 @@ pub struct Transfer {
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
-    /// A manager does not expect an answer on a transfer that it is done with. A shard answers twice if its tail fails after it has
-    /// answered, and the transfer must be over before the head answers again.
+    /// A manager does not expect an answer on a transfer that it is done with. A group answers twice if one of its replicas fails
+    /// while the first answer is on its way, and the transfer must be over before the second one arrives.
     AnswerUnhandled,
     /// A manager takes the answer of those who keep the decisions as a confirmation of its own. Another one must have resolved the
     /// transfer meanwhile, which takes a client that has lost its patience.
