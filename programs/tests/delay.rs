@@ -6,6 +6,9 @@ mod walk;
 #[path = "delay/small.rs"]
 mod small;
 
+#[path = "delay/late_messages.rs"]
+mod late_messages;
+
 use programs::delay::{Program, bugs, correct};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
@@ -24,11 +27,14 @@ enum By {
 use By::{Pct as ByPct, Random as ByRandom};
 
 /// One line for each bug.
-static FOUND: [(&str, By); 10] = [
+static FOUND: [(&str, By); 13] = [
     ("2PC 1", ByRandom(1, 100)),
     ("2PC 2", ByRandom(1, 1_000)),
     ("2PC 3", ByRandom(1, 1_000)),
     ("2PC 4", ByPct(6, 1, 2_000)),
+    ("Paxos 1", ByRandom(1, 100)),
+    ("Paxos 2", ByRandom(1, 1_000)),
+    ("Paxos 3", ByRandom(1, 1_000)),
     ("OSR 1", ByRandom(1, 100)),
     ("OSR 2", ByPct(6, 2, 2_000)),
     ("TMS 1", ByPct(3, 1, 200)),
