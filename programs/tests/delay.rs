@@ -27,11 +27,21 @@ enum By {
 use By::{Pct as ByPct, Random as ByRandom};
 
 /// One line for each bug.
-static FOUND: [(&str, By); 13] = [
+static FOUND: [(&str, By); 23] = [
     ("2PC 1", ByRandom(1, 100)),
     ("2PC 2", ByRandom(1, 1_000)),
     ("2PC 3", ByRandom(1, 1_000)),
     ("2PC 4", ByPct(6, 1, 2_000)),
+    ("ChainRep 1", ByRandom(1, 100)),
+    ("ChainRep 2", ByRandom(1, 1_000)),
+    ("ChainRep 3", ByRandom(1, 1_000)),
+    ("ChainRep 4", ByRandom(1, 1_000)),
+    ("ChainRep 5", ByRandom(1, 1_000)),
+    ("ChainRep 6", ByRandom(1, 100)),
+    ("ChainRep 7", ByRandom(1, 1_000)),
+    ("ChainRep 8", ByRandom(1, 2_000)),
+    ("ChainRep 9", ByRandom(1, 100)),
+    ("ChainRep 10", ByRandom(1, 100)),
     ("Paxos 1", ByRandom(1, 100)),
     ("Paxos 2", ByRandom(1, 1_000)),
     ("Paxos 3", ByRandom(1, 1_000)),

@@ -1,6 +1,6 @@
 //! The programs in which messages overtake each other, in small configurations: every state, and every trace.
 
-use programs::delay::paxos;
+use programs::delay::{chain, paxos};
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::dpor::Dpor;
@@ -33,4 +33,19 @@ fn paxos_with_two_acceptors() {
 fn paxos_with_three_acceptors() {
     passes(|| paxos::model(paxos::Config { acceptors: 3, ..paxos::Config::SMALL }), 561_243, None);
     passes(|| paxos::model(paxos::Config { attempts: 2, ..paxos::Config::SMALL }), 49_418, None);
+}
+
+#[test]
+fn chains_with_one_failure() {
+    let config = chain::Config::SMALL;
+    passes(|| chain::model(config), 523, Some(354));
+    passes(|| chain::model(chain::Config { operations: 2, ..config }), 799, Some(724));
+    passes(|| chain::model(chain::Config { nodes: 3, ..config }), 2_654, None);
+}
+
+#[test]
+#[ignore = "tens of thousands of states and traces: for release builds"]
+fn chains_with_two_failures() {
+    passes(|| chain::model(chain::Config { nodes: 3, ..chain::Config::SMALL }), 2_654, Some(10_298));
+    passes(|| chain::model(chain::Config { nodes: 3, failures: 2, ..chain::Config::SMALL }), 43_485, None);
 }
