@@ -4,7 +4,7 @@
 //! All of them are set up on a [`Stage`](raddle::actor::Stage), so they run as models and as actors alike. Messages are delivered in the
 //! order of their arrival, as in P, the language the paper's programs are written in: which actor goes on is the only choice
 //! of the scheduler. In chain replication and Paxos, which are about messages that arrive late, they overtake those of other
-//! senders.
+//! senders, and in Multi-Paxos any others.
 //!
 //! Failures of nodes are drawn by an actor of its own, where no failure is the first choice, and time passes by messages of a timer to
 //! itself: what can go wrong is a message or a draw like any other, so every explorer can hold it back, and reduction needs no rules
@@ -12,6 +12,7 @@
 
 pub mod chain;
 pub mod failures;
+pub mod multi_paxos;
 pub mod osr;
 pub mod paxos;
 pub mod timer;
@@ -34,8 +35,8 @@ pub struct Program {
 }
 
 /// All programs, each first as it should be and then with its bugs.
-pub static ALL: [&[Program]; 5] =
-    [&two_phase::PROGRAMS, &chain::PROGRAMS, &paxos::PROGRAMS, &tms::PROGRAMS, &osr::PROGRAMS];
+pub static ALL: [&[Program]; 6] =
+    [&two_phase::PROGRAMS, &chain::PROGRAMS, &multi_paxos::PROGRAMS, &paxos::PROGRAMS, &tms::PROGRAMS, &osr::PROGRAMS];
 
 /// The programs with nothing wrong.
 pub fn correct() -> impl Iterator<Item = Program> {

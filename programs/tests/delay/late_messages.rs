@@ -1,6 +1,6 @@
 //! The programs in which messages overtake each other, in small configurations: every state, and every trace.
 
-use programs::delay::{chain, paxos};
+use programs::delay::{chain, multi_paxos, paxos};
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::dpor::Dpor;
@@ -48,4 +48,22 @@ fn chains_with_one_failure() {
 fn chains_with_two_failures() {
     passes(|| chain::model(chain::Config { nodes: 3, ..chain::Config::SMALL }), 2_654, Some(10_298));
     passes(|| chain::model(chain::Config { nodes: 3, failures: 2, ..chain::Config::SMALL }), 43_485, None);
+}
+
+#[test]
+fn multi_paxos_with_one_change_of_leaders() {
+    let config = multi_paxos::Config::SMALL;
+    passes(|| multi_paxos::model(config), 4_412, None);
+    passes(|| multi_paxos::model(multi_paxos::Config { takeovers: 0, ..config }), 68, Some(16));
+}
+
+#[test]
+#[ignore = "hundreds of thousands of states: for release builds"]
+fn multi_paxos_with_three_acceptors() {
+    let config = multi_paxos::Config::SMALL;
+    passes(
+        || multi_paxos::model(multi_paxos::Config { leaders: 1, acceptors: 3, clients: 2, ..config }),
+        191_038,
+        None,
+    );
 }
