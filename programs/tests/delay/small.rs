@@ -1,0 +1,127 @@
+//! Two-phase commit, the driver and the transaction manager in small configurations: every state, and every trace; and what they
+//! promise where messages keep less order.
+
+use programs::delay::{osr, tms, two_phase};
+use raddle::actor::Delivery;
+use raddle::model::Model;
+use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::random::Random;
+
+use crate::walk::states;
+
+/// The numbers themselves say nothing, but a change of them does.
+#[track_caller]
+fn passes(model: impl Fn() -> Model, known_states: usize, known_traces: Option<u64>) {
+    match states(&mut model(), 2 * known_states) {
+        Some(Ok(count)) => assert_eq!(count, known_states),
+        other => panic!("{other:?}"),
+    }
+    if let Some(traces) = known_traces {
+        let report = search(&mut model(), &mut Dpor::optimal(), &Limits::default());
+        assert!(report.verified(), "{report:?}");
+        assert_eq!(report.executions, traces);
+    }
+}
+
+#[track_caller]
+fn shows(mut model: Model, kind: &str) {
+    match states(&mut model, 1_000_000) {
+        Some(Err(failure)) => assert_eq!(failure.kind(), kind),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn two_phase_commit_with_a_crash() {
+    let config = two_phase::Config { crashes: 1, ..two_phase::Config::SMALL };
+    passes(|| two_phase::model(config), 16_080, Some(2_034));
+}
+
+#[test]
+#[ignore = "a hundred thousand states: for release builds"]
+fn two_phase_commit_with_two_crashes() {
+    passes(|| two_phase::model(two_phase::Config::SMALL), 116_742, None);
+}
+
+#[test]
+fn the_driver() {
+    let config = osr::Config { power_cycles: 1, changes: 1, ticks: 0, bug: None };
+    passes(|| osr::model(config), 215, Some(33));
+    passes(|| osr::model(osr::Config::USUAL), 33_620, None);
+}
+
+#[test]
+fn one_transfer() {
+    let config = tms::Config { failing_manager: false, ..tms::Config::SMALL };
+    passes(|| tms::model(config), 4_467, Some(3_362));
+}
+
+#[test]
+#[ignore = "seventy thousand states: for release builds"]
+fn one_transfer_whose_manager_may_fail() {
+    passes(|| tms::model(tms::Config::SMALL), 71_859, None);
+}
+
+/// What passes in small configurations has been looked at: some bugs show there.
+#[test]
+fn bugs_of_small_configurations() {
+    let two_phase = |bug| two_phase::model(two_phase::Config::SMALL.with(bug));
+    shows(two_phase(two_phase::Bug::LateYesUnhandled), "unhandled message");
+    shows(two_phase(two_phase::Bug::AcknowledgementsCounted), "violated monitor");
+    let driver = |bug| osr::model(osr::Config::USUAL.with(bug));
+    shows(driver(osr::Bug::FiredWhileStopping), "unhandled message");
+    shows(driver(osr::Bug::TransferForgotten), "panic");
+    let transfer = |bug| tms::model(tms::Config::SMALL.with(bug));
+    shows(transfer(tms::Bug::OwnDecisionTaken), "violated monitor");
+    shows(transfer(tms::Bug::EarlyAbortForgotten), "violated monitor");
+}
+
+/// For programs whose messages arrive in order only from one sender to one receiver.
+#[track_caller]
+fn passes_at_random(mut model: Model) {
+    let limits = Limits { executions: Some(500), ..Limits::default() };
+    let report = search(&mut model, &mut Random::new(1), &limits);
+    assert!(report.found.is_none(), "{report:?}");
+}
+
+#[test]
+fn two_phase_commit_does_not_rely_on_order_between_senders() {
+    passes_at_random(Model::new(|m| {
+        m.delivery(Delivery::PerSender);
+        m.fail_on_unhandled(true);
+        m.monitor(two_phase::Atomicity::new(2));
+        m.monitor(two_phase::Serial::default());
+        two_phase::set_up(m, two_phase::Config { participants: 2, ..two_phase::Config::USUAL });
+    }));
+}
+
+#[test]
+fn the_driver_does_not_rely_on_order_between_senders() {
+    passes_at_random(Model::new(|m| {
+        m.delivery(Delivery::PerSender);
+        m.fail_on_unhandled(true);
+        m.monitor(osr::LightsFollow::default());
+        osr::set_up(m, osr::Config::USUAL);
+    }));
+}
+
+#[test]
+fn the_transaction_manager_does_not_rely_on_order_between_senders() {
+    passes_at_random(Model::new(|m| {
+        m.delivery(Delivery::PerSender);
+        m.fail_on_unhandled(true);
+        m.monitor(tms::AllOrNothing::default());
+        tms::set_up(m, tms::Config { patience: 6, ..tms::Config::USUAL });
+    }));
+}
+
+/// On threads of their own, where the monitors panic.
+#[test]
+fn the_same_actors_run_free() {
+    for _ in 0..10 {
+        two_phase::run(two_phase::Config::USUAL);
+        osr::run(osr::Config::USUAL);
+        tms::run(tms::Config::USUAL);
+    }
+}
