@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::strategy::delay::Deviations;
 use crate::strategy::dpor::Subtree;
 use crate::strategy::exhaustive::Boughs;
 use crate::strategy::preemption::Ways;
@@ -51,6 +52,8 @@ pub enum Piece {
     Reduced(Subtree),
     /// Orders with a certain number of preemptions.
     Preempted(Ways),
+    /// States that take a certain number of delays.
+    Delayed(Deviations),
 }
 
 impl Piece {
@@ -66,6 +69,7 @@ impl Piece {
             Self::Boughs(boughs) => boughs.is_sound(),
             Self::Reduced(subtree) => subtree.is_sound(),
             Self::Preempted(ways) => ways.is_sound(),
+            Self::Delayed(deviations) => deviations.is_sound(),
         }
     }
 
@@ -75,6 +79,7 @@ impl Piece {
     pub fn stage(&self) -> u32 {
         match self {
             Self::Preempted(ways) => ways.stage(),
+            Self::Delayed(deviations) => deviations.stage(),
             _ => 0,
         }
     }

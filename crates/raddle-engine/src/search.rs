@@ -75,6 +75,8 @@ pub struct Report {
     pub drew: u64,
     /// Executions in which something could happen that reduction has no proved rules for; see [`System::irreducible`].
     pub irreducible: u64,
+    /// States that were told apart; 0 if nobody did.
+    pub states: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -298,7 +300,7 @@ impl Search {
         let mut remains = self.board.remains();
         remains.learnt = first.as_mut().and_then(Seat::learnt);
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
-        let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, walks, found } =
+        let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest, walks, found } =
             remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
         let whole = guessed == 0 && !(self.reduces && drew > 0) && !(self.reverses && irreducible > 0);
@@ -318,6 +320,7 @@ impl Search {
             guessed,
             drew,
             irreducible,
+            states,
             steps,
             longest,
             estimate: self.estimate(matches!(ended, Ended::Done(_)), executions, own, walks.estimate()),

@@ -4,7 +4,9 @@
 //! [`begin`](Strategy::begin) once, then [`choose`](Strategy::choose) at each point that has more than one alternative
 //! and lies beyond the prefix that `begin` asked for, then [`end`](Strategy::end) once.
 
+pub mod delay;
 pub mod dpor;
+mod entered;
 pub mod exhaustive;
 pub mod pct;
 pub mod portfolio;
@@ -63,6 +65,23 @@ pub trait Strategy: Send {
     fn branching(&self, branch: &mut Vec<Branching>) -> bool {
         let _ = branch;
         false
+    }
+
+    /// Whether the strategy wants to know which state the program is in. Asked once.
+    fn tells_states_apart(&self) -> bool {
+        false
+    }
+
+    /// The [fingerprint](crate::system::System::fingerprint) of the state that the program is in; `None` if it cannot be seen.
+    /// Called at each point just before [`choose`](Self::choose) and at the end, if the strategy
+    /// [wants](Self::tells_states_apart) to know.
+    fn arrive(&mut self, state: Option<u64>) {
+        let _ = state;
+    }
+
+    /// States that nobody had been in before, of the execution that has just ended. Asked once for each.
+    fn new_states(&self) -> u64 {
+        0
     }
 
     /// How many orders there are, as far as the strategy can tell. Asked at the end of a search, and while it runs.
@@ -263,6 +282,8 @@ pub enum Unit {
     Preemption,
     /// Alternatives passed by on the way through the tree; see [`Dpor::deviations`](dpor::Dpor::deviations).
     Deviation,
+    /// Deviations from what a [delaying explorer](delay::DelayingExplorer) would have done.
+    Delay,
 }
 
 impl fmt::Display for Bound {
@@ -270,6 +291,7 @@ impl fmt::Display for Bound {
         let unit = match self.unit {
             Unit::Preemption => "preemption",
             Unit::Deviation => "deviation",
+            Unit::Delay => "delay",
         };
         write!(f, "up to {} {unit}{}", self.most, if self.most == 1 { "" } else { "s" })
     }

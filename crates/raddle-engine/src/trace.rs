@@ -220,6 +220,8 @@ struct Taken {
     receipts: Vec<Receipt>,
     /// Receipts that came to be ones that [changed](Receipt::changed) their receiver's behaviour, in that order.
     changes: Vec<u32>,
+    /// Whom messages were sent to, by the step that did.
+    sent: Vec<(StepIx, TaskId)>,
 }
 
 /// How far a trace has come, to be [gone back](Trace::truncate) to.
@@ -229,6 +231,7 @@ pub struct Mark {
     more: usize,
     receipts: usize,
     changes: usize,
+    sent: usize,
 }
 
 impl Mark {
@@ -311,6 +314,20 @@ impl Trace {
         self.taken.receipts.push(receipt);
     }
 
+    /// To whom the latest step has sent a message. Called by a [`System`](crate::system::System) as it advances.
+    #[inline]
+    pub fn sent(&mut self, to: TaskId) {
+        let step = StepIx::next_of(self.len() - 1);
+        self.taken.sent.push((step, to));
+    }
+
+    /// To whom this step has sent a message, if it has; only of programs whose messages are sent to tasks.
+    #[must_use]
+    pub fn receiver(&self, step: StepIx) -> Option<TaskId> {
+        let sent = &self.taken.sent;
+        sent.binary_search_by_key(&step, |sent| sent.0).ok().map(|at| sent[at].1)
+    }
+
     /// The latest receipt of `receiver` counts as one that changed its behaviour.
     pub fn change_behaviour(&mut self, receiver: u64) {
         let latest = self.taken.receipts.iter().rposition(|receipt| receipt.receiver == receiver);
@@ -324,8 +341,14 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn mark(&self) -> Mark {
-        let Taken { steps, more, receipts, changes } = &*self.taken;
-        Mark { steps: steps.len(), more: more.len(), receipts: receipts.len(), changes: changes.len() }
+        let Taken { steps, more, receipts, changes, sent } = &*self.taken;
+        Mark {
+            steps: steps.len(),
+            more: more.len(),
+            receipts: receipts.len(),
+            changes: changes.len(),
+            sent: sent.len(),
+        }
     }
 
     /// Goes back to how it was at `mark`. What has been [said of a step](Self::last_mut) since then stays said.
@@ -342,6 +365,7 @@ impl Trace {
         taken.steps.truncate(mark.steps);
         taken.more.truncate(mark.more);
         taken.receipts.truncate(mark.receipts);
+        taken.sent.truncate(mark.sent);
     }
 
     /// Forgets all steps and keeps the memory for the next execution.
@@ -350,5 +374,6 @@ impl Trace {
         self.taken.more.clear();
         self.taken.receipts.clear();
         self.taken.changes.clear();
+        self.taken.sent.clear();
     }
 }

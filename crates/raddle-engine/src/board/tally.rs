@@ -23,6 +23,9 @@ pub struct Tally {
     pub drew: u64,
     /// Executions in which something could happen that reduction has no proved rules for.
     pub irreducible: u64,
+    /// States that nobody had been in before, where they are told apart.
+    #[serde(default)]
+    pub states: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
@@ -44,8 +47,8 @@ impl Tally {
 
     /// Whether these are numbers that one can add to.
     pub(super) fn is_sound(&self) -> bool {
-        let Self { executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest, .. } = self;
-        let counts = [executions, pruned, failing, probes, guessed, drew, irreducible, steps, longest];
+        let Self { executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest, .. } = self;
+        let counts = [executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest];
         counts.into_iter().all(|&count| count <= Piece::MOST_RUN)
     }
 
@@ -59,6 +62,7 @@ impl Tally {
         self.guessed += other.guessed;
         self.drew += other.drew;
         self.irreducible += other.irreducible;
+        self.states += other.states;
         self.steps += other.steps;
         self.longest = self.longest.max(other.longest);
         self.walks.merge(&other.walks);

@@ -40,6 +40,7 @@ pub struct Seat<'s> {
     tally: Tally,
     watch: bool,
     every_point: bool,
+    states: bool,
     wants_pending: bool,
     prefix: Vec<Choice>,
     /// Choices of the latest execution, at the points where the strategy was or could have been asked.
@@ -97,6 +98,7 @@ impl<'s> Seat<'s> {
         Self {
             watch: asked.revisits(),
             every_point: asked.sees_every_point(),
+            states: asked.tells_states_apart(),
             wants_pending: asked.wants_pending(),
             search,
             strategy,
@@ -275,6 +277,7 @@ impl<'s> Seat<'s> {
         self.tally.guessed += u64::from(system.left_out());
         self.tally.drew += u64::from(system.drew_random());
         self.tally.irreducible += u64::from(system.irreducible());
+        self.tally.states += self.strategy.get().new_states();
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + 1));

@@ -1,6 +1,7 @@
 //! What the language means, and that the oracle counts right.
 
 mod counts;
+mod delay;
 mod errors;
 mod estimates;
 mod files;

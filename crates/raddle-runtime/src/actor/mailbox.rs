@@ -220,6 +220,7 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
+        moment.state.trace.sent(moment.state.actors.posts[self.mail].task);
         let place = moment.state.put_letter(self.mail, letter);
         let queue = &mut self.contents(&mut moment.state.actors.posts[self.mail]).queue;
         if place == queue.len() {

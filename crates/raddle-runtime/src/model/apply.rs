@@ -189,6 +189,9 @@ impl Run {
         let op = if stopped { &DEAD_LETTER } else { &SEND };
         self.note(trace, task(actor), op, self.sending(to, message));
         trace.touch(access(object, Touches::Change, Role::Gives));
+        if !stopped {
+            trace.sent(task(to));
+        }
         if stopped {
             self.bury(task(actor), to, label);
         }

@@ -25,9 +25,13 @@ impl Seat<'_> {
         let mut familiar = self.watch;
         let mut depth = from;
         let uniform = self.strategy.get().walks_uniformly();
-        let mut product = self.path[..from].iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
+        let passed = if uniform { &self.path[..from] } else { &[] };
+        let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
         loop {
             let point = system.point();
+            if self.states && depth >= self.prefix.len() {
+                self.strategy.get().arrive(system.fingerprint());
+            }
             let choice = match point {
                 Point::End(outcome) => {
                     self.path.truncate(depth);
@@ -84,8 +88,14 @@ impl Seat<'_> {
                 Decision::Prune => return Err(Walked::Pruned),
             },
         };
-        let name = self.search.name;
-        assert!(choice.0 < alternatives, "raddle bug: strategy {name} chose {choice:?} of {alternatives}");
+        assert!(
+            choice.0 < alternatives,
+            "raddle: the strategy `{}` chose alternative {} of {alternatives} at step {}; its `choose` must give a number below \
+             `Point::alternatives()`",
+            self.search.name,
+            choice.0,
+            self.trace.len()
+        );
         Ok(Chosen { choice, alternatives, looks })
     }
 

@@ -1,0 +1,331 @@
+//! Stratified exhaustive search by a delaying explorer (Desai, Qadeer, Seshia; ALGORITHMS.md §3): all that takes no deviation from
+//! what the explorer would do, then all that takes one, then two, and so on, each state once.
+//!
+//! **Alternatives cost what they are behind.** At a point, the explorer says who goes on; a delay makes it say somebody else. What it
+//! comes to n-th costs n delays; where a task can go on in several ways (messages, ways out of a wait), each further way comes when
+//! the explorer has come round. A value that is drawn costs as much as it is large.
+//!
+//! **Strata.** In stratum `b` the search walks what has more than `(b - 1)·Δ` and at most `b·Δ` delays, depth-first. What it passes
+//! by is kept for the next stratum as [ways](frontier::Frontier) through the tree. A stratum is a
+//! [stage](crate::piece::Piece::stage) of the search. With Δ = ∞ this is a plain search of all states.
+//!
+//! **States** that have been entered are not entered again. A state is known by its [fingerprint](crate::system::System::fingerprint),
+//! or, where the program's state cannot be seen, by the happens-before relation of what led to it: that of equal prefixes is equal,
+//! and so are the states. What the explorer knows is no part of a state. Since strata come in order, a state is entered in the
+//! lowest stratum that it belongs to, and what lies beyond it is not lost: it is walked or kept when the state is first
+//! entered. From where a wait has ended by time or for no reason in a program whose state cannot be seen, nothing is given up.
+//!
+//! **Memory**: a state takes ten to twenty bytes. When there are as many as are allowed, later ones are entered as often as they turn
+//! up; nothing is lost by that. A way that is put off takes one or two bytes for each point that is new.
+
+mod explorer;
+mod explorers;
+mod frontier;
+mod level;
+mod share;
+
+pub use self::explorer::{DelayingExplorer, Event};
+pub use self::explorers::{ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
+use self::frontier::{Entry, Frontier};
+use self::level::Level;
+pub use self::share::Deviations;
+use crate::order::before::Before;
+use crate::order::events::Events;
+use crate::strategy::entered::Entered;
+use crate::strategy::{Bound, ByPiece, Decision, Next, Run, Sharing, Strategy, Unit};
+use crate::system::{Choice, Point, Variant};
+use crate::trace::{Class, Trace};
+
+/// States that are kept if nobody says otherwise: up to a gigabyte.
+const MOST_STATES: usize = 1 << 26;
+
+/// What the ways of the next stratum may take.
+const ROOM: usize = 1 << 30;
+
+/// All states, those first that take few deviations from what an explorer does.
+#[derive(Debug)]
+pub struct Delay<E> {
+    /// The explorer as it is before the first step.
+    first: E,
+    /// The last stratum has so many delays.
+    most: u32,
+    /// Δ: how many delays a stratum adds.
+    width: u32,
+    stratum: u32,
+    /// What is to be run next is known.
+    placed: bool,
+    levels: Vec<Level<E>>,
+    /// So many levels lead to what this worker was given, and are not its own.
+    fixed: usize,
+    /// What is left of this piece.
+    now: Frontier,
+    /// What is to be run next, until its level is there.
+    following: Option<Entry>,
+    /// What belongs to the next stratum.
+    later: Vec<Frontier>,
+    later_bytes: usize,
+    room: usize,
+    left_out: bool,
+    entered: Entered,
+    new_states: u64,
+    /// The state that the program is in, if it can be seen.
+    state: Option<u64>,
+    /// For programs whose state cannot be seen.
+    events: Events,
+    before: Before,
+    followed: usize,
+    odd: bool,
+}
+
+impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
+    /// With this explorer, one delay more in each stratum, until there are no states left.
+    #[must_use]
+    pub fn new(explorer: E) -> Self {
+        Self {
+            first: explorer,
+            most: u32::MAX,
+            width: 1,
+            stratum: 0,
+            placed: true,
+            levels: Vec::new(),
+            fixed: 0,
+            now: Frontier::default(),
+            following: None,
+            later: Vec::new(),
+            later_bytes: 0,
+            room: ROOM,
+            left_out: false,
+            entered: Entered::new(MOST_STATES),
+            new_states: 0,
+            state: None,
+            events: Events::default(),
+            before: Before::default(),
+            followed: 0,
+            odd: false,
+        }
+    }
+
+    /// Nothing with more delays than this.
+    #[must_use]
+    pub fn up_to(self, delays: u32) -> Self {
+        Self { most: delays, ..self }
+    }
+
+    /// So many delays more in each stratum; [`u32::MAX`] for a plain search of all states.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0.
+    #[must_use]
+    pub fn by(self, delays: u32) -> Self {
+        assert!(delays > 0, "raddle: a stratum must have at least one delay more than the one before");
+        Self { width: delays, ..self }
+    }
+
+    /// Keeps at most so many states.
+    #[must_use]
+    pub fn with_states(self, most: usize) -> Self {
+        Self { entered: Entered::new(most), ..self }
+    }
+
+    /// The most delays that anything in this stratum has. The first one has none, unless there is only one.
+    fn bound(&self) -> u32 {
+        if self.width == u32::MAX { self.most } else { self.stratum.saturating_mul(self.width).min(self.most) }
+    }
+
+    fn last_stratum(&self) -> u32 {
+        if self.width == u32::MAX { 0 } else { self.most.div_ceil(self.width) }
+    }
+
+    /// Goes to what is to be run next of this piece.
+    fn advance(&mut self) -> bool {
+        self.placed = self.backtrack() || self.next_entry();
+        self.placed
+    }
+
+    /// Takes the next alternative of the deepest level that has one within the bound; what is deeper is for later.
+    fn backtrack(&mut self) -> bool {
+        let bound = self.bound();
+        let open = |level: &Level<E>| level.own && level.has_more() && level.total < bound;
+        let at = (self.fixed..self.levels.len()).rev().find(|&at| open(&self.levels[at]));
+        let from = at.map_or(self.fixed, |at| at + 1);
+        if from < self.levels.len() {
+            self.put_off_from(from);
+        }
+        self.levels.truncate(from);
+        if let (Some(_), Some(level)) = (at, self.levels.last_mut()) {
+            level.delay();
+        }
+        at.is_some()
+    }
+
+    fn next_entry(&mut self) -> bool {
+        self.levels.clear();
+        while let Some(entry) = self.now.take() {
+            self.fixed = entry.path.len();
+            if entry.total > self.bound() {
+                // Given back with the rest of a piece, though it was to come later.
+                self.keep_entry(&entry);
+                continue;
+            }
+            self.following = Some(entry);
+            return true;
+        }
+        false
+    }
+
+    fn keep_entry(&mut self, entry: &Entry) {
+        if self.stratum >= self.last_stratum() {
+            self.left_out = true;
+            return;
+        }
+        let mut block = Frontier::default();
+        block.add_entry(entry);
+        self.later_bytes += block.bytes();
+        self.later.push(block);
+    }
+
+    /// The explorer as it is at the point that has been reached.
+    fn explorer_here(&self, at: &Point<'_>, so_far: &Trace) -> E {
+        let (mut explorer, steps) = match self.levels.last() {
+            Some(level) => (level.explorer.clone(), level.steps),
+            None => (self.first.clone(), 0),
+        };
+        for (index, step) in so_far.steps().iter().enumerate().skip(steps) {
+            match (step.op.class, step.found) {
+                (Class::Spawn, Some(child)) => explorer.step(&Event::Created(crate::ids::TaskId::next_of(child.0 as usize))),
+                (Class::Finish, _) => explorer.step(&Event::Finished(step.task)),
+                _ if step.alternatives > 0 => explorer.step(&Event::Stepped(step.task)),
+                _ => {}
+            }
+            if let Some(to) = so_far.receiver(crate::ids::StepIx::next_of(index)) {
+                explorer.step(&Event::Sent(to));
+            }
+        }
+        // Before the first point where tasks go on, nobody waits.
+        let level = self.levels.last().filter(|level| !level.ready().is_empty());
+        if let (Point::Actions(actions), Some(level)) = (at, level) {
+            let mut latest = None;
+            for action in actions.iter().filter(|action| !level.ready().contains(&action.task)) {
+                if latest.replace(action.task) != Some(action.task) {
+                    explorer.step(&Event::Woken(action.task));
+                }
+            }
+        }
+        explorer
+    }
+
+    /// Whether nobody has been in the state that has been reached.
+    fn enter(&mut self, so_far: &Trace) -> bool {
+        let key = match self.state {
+            Some(state) => state,
+            None => {
+                let odd = |variant| matches!(variant, Variant::TimedOut | Variant::Spurious);
+                self.odd |= so_far.steps()[self.followed..].iter().any(|step| odd(step.variant));
+                self.followed = so_far.len();
+                if self.odd {
+                    return true;
+                }
+                self.events.follow(so_far);
+                self.before.follow(&self.events);
+                self.before.fingerprint()
+            }
+        };
+        let new = self.entered.enter(key);
+        self.new_states += u64::from(new);
+        new
+    }
+}
+
+impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
+    fn name(&self) -> &'static str {
+        "delay"
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        if !self.placed && !self.advance() {
+            return Next::Done(self.claim());
+        }
+        self.placed = false;
+        self.new_states = 0;
+        self.events.clear();
+        self.before.clear();
+        self.followed = 0;
+        self.odd = false;
+        prefix.extend(self.levels.iter().map(|level| Choice(level.choice())));
+        Next::Run { seed: 0 }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        let depth = self.levels.len();
+        let followed = self.following.as_ref().filter(|entry| depth <= entry.path.len());
+        let wanted = followed.map(|entry| (entry.path.get(depth).copied(), entry.rank));
+        if wanted.is_none() && !self.enter(so_far) {
+            return Decision::Prune;
+        }
+        let mut level = Level::new(at, self.explorer_here(at, so_far), so_far.len(), self.levels.last());
+        match wanted {
+            Some((Some(choice), _)) => {
+                while level.choice() != choice && level.has_more() {
+                    level.delay();
+                }
+            }
+            Some((None, rank)) => {
+                while level.rank <= rank && level.has_more() {
+                    level.delay();
+                }
+                self.following = None;
+            }
+            None => {}
+        }
+        let choice = Choice(level.choice());
+        self.levels.push(level);
+        Decision::Take(choice)
+    }
+
+    fn arrive(&mut self, state: Option<u64>) {
+        self.state = state;
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        self.following = None;
+        // The last state is one too.
+        if run.outcome.is_some() {
+            self.enter(run.trace);
+        }
+    }
+
+    fn tells_states_apart(&self) -> bool {
+        true
+    }
+
+    fn new_states(&self) -> u64 {
+        self.new_states
+    }
+
+    fn sees_every_point(&self) -> bool {
+        true
+    }
+
+    fn revisits(&self) -> bool {
+        true
+    }
+
+    fn reduces(&self) -> bool {
+        true
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
+    }
+
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        let most = stage.checked_sub(1)?.saturating_mul(self.width);
+        Some(Bound { most, unit: Unit::Delay })
+    }
+
+    fn remark(&self) -> Option<String> {
+        let delays = self.levels.last().map_or(0, |level| level.total);
+        Some(format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
+    }
+}

@@ -1,0 +1,166 @@
+//! A stratum by several workers: what one of them has to do, as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::frontier::{Entry, Frontier};
+use super::{Delay, DelayingExplorer};
+use crate::piece::Piece;
+use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
+
+/// A part of a stratum.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Deviations {
+    stratum: u32,
+    /// Nothing was run yet.
+    whole: bool,
+    left: Frontier,
+    /// Something of a later stratum was not kept.
+    left_out: bool,
+}
+
+impl Deviations {
+    pub(crate) fn stage(&self) -> u32 {
+        self.stratum
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        self.stratum < u32::MAX && self.left.is_sound()
+    }
+}
+
+/// A block of what comes later is closed when it has grown to this.
+const BLOCK_BYTES: usize = 16 << 10;
+
+impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
+    fn piece(&self, stratum: u32, left: Frontier) -> Piece {
+        Piece::Delayed(Deviations { stratum, whole: false, left, left_out: self.left_out && stratum == self.stratum })
+    }
+
+    /// What is left at a level of the way.
+    fn entry(&self, depth: usize, rank: u32, total: u32) -> Entry {
+        Entry { path: self.levels[..depth].iter().map(super::Level::choice).collect(), rank, total }
+    }
+
+    /// Keeps the way for a later stratum: what is left along it from level `from` on.
+    pub(super) fn put_off_from(&mut self, from: usize) {
+        let way: Vec<_> = self
+            .levels
+            .iter()
+            .map(|level| (level.choice(), (level.own && level.has_more()).then_some((level.rank, level.total + 1))))
+            .collect();
+        if way[from..].iter().all(|point| point.1.is_none()) {
+            return;
+        }
+        if self.stratum >= self.last_stratum() || self.later_bytes > self.room {
+            self.left_out = true;
+            return;
+        }
+        if self.later.last().is_none_or(|block| block.bytes() >= BLOCK_BYTES) {
+            self.later.push(Frontier::default());
+        }
+        let block = self.later.last_mut().expect("there is one now");
+        self.later_bytes -= block.bytes();
+        block.add(&way, from);
+        self.later_bytes += block.bytes();
+    }
+}
+
+impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
+    fn copy(&self) -> Box<dyn Strategy> {
+        let entered = self.entered.copy();
+        Box::new(Self { entered, most: self.most, width: self.width, ..Self::new(self.first.clone()) })
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        matches!(piece, Piece::Whole | Piece::Delayed(_))
+    }
+
+    fn place(&mut self, piece: Piece) {
+        let Deviations { stratum, whole, left, left_out } = match piece {
+            Piece::Delayed(deviations) => deviations,
+            _ => Deviations { whole: true, ..Deviations::default() },
+        };
+        self.stratum = stratum;
+        self.now = left;
+        self.left_out = left_out;
+        self.levels.clear();
+        self.fixed = 0;
+        self.later.clear();
+        self.later_bytes = 0;
+        self.placed = whole;
+        self.following = None;
+    }
+
+    fn give(&mut self) -> Given {
+        if !self.placed && !self.advance() {
+            return Given::Nothing;
+        }
+        if let Some(left) = self.now.split() {
+            return Given::Pieces(vec![self.piece(self.stratum, left)]);
+        }
+        if self.following.is_some() {
+            return Given::Nothing;
+        }
+        // The last level is where this worker goes on itself.
+        let bound = self.bound();
+        let last = self.levels.len().saturating_sub(1);
+        let open = |at: &usize| {
+            let level = &self.levels[*at];
+            level.own && level.has_more() && level.total < bound
+        };
+        let Some(at) = (self.fixed..last).find(open) else { return Given::Nothing };
+        let (rank, total) = (self.levels[at].rank, self.levels[at].total + 1);
+        let entry = self.entry(at, rank, total);
+        self.levels[at].own = false;
+        let mut left = Frontier::default();
+        left.add_entry(&entry);
+        Given::Pieces(vec![self.piece(self.stratum, left)])
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        if !self.placed && !self.advance() {
+            return None;
+        }
+        let mut left = self.now.clone();
+        if let Some(entry) = &self.following {
+            left.add_entry(entry);
+        } else if self.levels.is_empty() {
+            // The first execution of all.
+            return Some(Piece::Whole);
+        } else {
+            let last = self.levels.len() - 1;
+            let at = &self.levels[last];
+            left.add_entry(&self.entry(last, at.rank - 1, at.total));
+            for depth in self.fixed..last {
+                let level = &self.levels[depth];
+                if level.own && level.has_more() {
+                    left.add_entry(&self.entry(depth, level.rank, level.total + 1));
+                }
+            }
+        }
+        Some(self.piece(self.stratum, left))
+    }
+
+    fn put_off(&mut self) -> Vec<Piece> {
+        self.entered.commit();
+        self.later_bytes = 0;
+        let later = std::mem::take(&mut self.later);
+        let close = |mut block: Frontier| {
+            block.close();
+            self.piece(self.stratum + 1, block)
+        };
+        later.into_iter().map(close).collect()
+    }
+
+    fn lost(&mut self) {
+        self.entered.lose();
+    }
+
+    fn claim(&self) -> Claim {
+        if self.left_out {
+            Claim::Bounded(Bound { most: self.bound(), unit: Unit::Delay })
+        } else {
+            Claim::Exhausted
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What several workers entered, as keys of 64 bits: a part of the tree that one of them has entered is given up by the others.
+//!
+//! **A lost worker**: who entered something may be lost before it has been through with it. Then its piece is handed out again, and
+//! what was entered since the latest commit must be forgotten before that, or whoever takes up the piece would find all doors
+//! closed. That is enough: what was entered is either forgotten, or what lies beyond it has been run, is still part of a piece, or
+//! was given up at something further on that was entered; and nothing is further on than the furthest.
+//!
+//! **Memory**: a key takes ten to twenty bytes. When there are as many as allowed, no more are added, and what comes later is
+//! entered as often as it turns up.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Parts of the cache, each with a lock of its own, so that workers hardly ever wait for one another.
+const SHARDS: usize = 64;
+
+type Keys = HashSet<u64, BuildHasherDefault<AsItIs>>;
+
+/// What all workers entered.
+#[derive(Debug)]
+struct Cache {
+    most: usize,
+    shards: [Shard; SHARDS],
+}
+
+/// A part of it, on cache lines that it does not share with others.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Keys>);
+
+impl Cache {
+    fn with<R>(&self, key: u64, work: impl FnOnce(&mut Keys) -> R) -> R {
+        // Bits that a table of keys does not go by.
+        let shard = &self.shards[(key >> 48) as usize % SHARDS];
+        work(&mut shard.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What was entered, as one worker sees it.
+#[derive(Debug)]
+pub(super) struct Entered {
+    cache: Arc<Cache>,
+    /// What this worker entered since its latest commit.
+    uncommitted: Vec<u64>,
+}
+
+impl Entered {
+    /// Nothing; at most so many keys are kept.
+    pub fn new(most: usize) -> Self {
+        let shards = std::array::from_fn(|_| Shard::default());
+        Self { cache: Arc::new(Cache { most, shards }), uncommitted: Vec::new() }
+    }
+
+    /// The same for another worker.
+    pub fn copy(&self) -> Self {
+        Self { cache: Arc::clone(&self.cache), uncommitted: Vec::new() }
+    }
+
+    /// Whether to go on: nobody is known to have entered this before. Keys are hashes, with all bits as good as random.
+    pub fn enter(&mut self, key: u64) -> bool {
+        let most = self.cache.most / SHARDS;
+        let entered = self.cache.with(key, |keys| {
+            if keys.len() < most {
+                keys.insert(key).then_some(true)
+            } else {
+                (!keys.contains(&key)).then_some(false)
+            }
+        });
+        if entered == Some(true) {
+            self.uncommitted.push(key);
+        }
+        entered.is_some()
+    }
+
+    /// What was entered stays entered.
+    pub fn commit(&mut self) {
+        self.uncommitted.clear();
+    }
+
+    /// Forgets what was entered since the latest commit.
+    pub fn lose(&mut self) {
+        for key in self.uncommitted.drain(..) {
+            self.cache.with(key, |keys| keys.remove(&key));
+        }
+    }
+}
+
+/// Keys are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("raddle bug: only whole words are kept");
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word;
+    }
+}

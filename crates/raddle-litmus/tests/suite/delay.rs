@@ -1,0 +1,252 @@
+//! Stratified search: exactly the states that can be reached, each in the stratum it belongs to, whatever the explorer, the width
+//! of a stratum, the room for states and the number of workers.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use raddle_engine::board::Remains;
+use raddle_engine::ids::TaskId;
+use raddle_engine::outcome::Outcome;
+use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::strategy::delay::{
+    Delay, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
+};
+use raddle_engine::strategy::{Bound, Claim, Strategy, Unit};
+use raddle_engine::system::{Choice, Point, Program as _, System};
+use raddle_engine::trace::Trace;
+use raddle_litmus::Program;
+use raddle_litmus::generate::{Size, generate};
+
+use crate::workers::{Play, play_within};
+
+const SIZE: Size = Size { threads: 3, steps: 8 };
+
+/// All states that can be reached, found by going everywhere; `None` if there are too many.
+fn reachable(program: &mut Program) -> Option<HashSet<u64>> {
+    let mut trace = Trace::default();
+    let mut open = vec![program.start(0, &mut trace)];
+    let mut seen = HashSet::new();
+    while let Some(system) = open.pop() {
+        if !seen.insert(system.fingerprint().expect("litmus programs can be seen")) {
+            continue;
+        }
+        for choice in 0..system.point().alternatives() {
+            let mut next = system.fork().expect("litmus programs can be copied");
+            next.advance(Choice(choice), &mut trace);
+            open.push(next);
+        }
+        if seen.len() > 3_000 {
+            return None;
+        }
+    }
+    Some(seen)
+}
+
+fn fails(system: &impl System) -> bool {
+    matches!(system.point(), Point::End(Outcome::Failed(_)))
+}
+
+/// The fewest delays that lead to each state, by going everywhere with every explorer state: states and explorers that behave
+/// alike are not merged, so this is for small programs.
+fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Option<HashMap<u64, u32>> {
+    struct Way<S, E> {
+        system: S,
+        explorer: E,
+        ready: Vec<TaskId>,
+    }
+    let mut trace = Trace::default();
+    let system = program.start(0, &mut trace);
+    let mut strata = BTreeMap::from([(0, vec![Way { system, explorer: first.clone(), ready: Vec::new() }])]);
+    let mut fewest: HashMap<u64, u32> = HashMap::new();
+    let mut walked = 0;
+    while let Some((delays, ways)) = strata.pop_first() {
+        let mut ways = ways;
+        while let Some(Way { system, mut explorer, ready }) = ways.pop() {
+            walked += 1;
+            if walked > 30_000 {
+                return None;
+            }
+            fewest.entry(system.fingerprint().expect("litmus programs can be seen")).or_insert(delays);
+            let tasks: Vec<TaskId> = match system.point() {
+                Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
+                _ => Vec::new(),
+            };
+            let mut once = tasks.clone();
+            once.dedup();
+            let first_point = ready.is_empty();
+            once.iter().filter(|task| !first_point && !ready.contains(task)).for_each(|task| {
+                explorer.step(&Event::Woken(*task));
+            });
+            let mut shown: Vec<u32> = Vec::new();
+            for rank in 0..system.point().alternatives() {
+                let choice = if tasks.is_empty() {
+                    rank
+                } else {
+                    loop {
+                        let task = if tasks.len() > 1 { explorer.next(&once) } else { tasks[0] };
+                        let new = |at: &usize| tasks[*at] == task && !shown.contains(&(*at as u32));
+                        if let Some(at) = (0..tasks.len()).find(new) {
+                            break at as u32;
+                        }
+                        explorer.delay();
+                    }
+                };
+                shown.push(choice);
+                let mut trace = Trace::default();
+                let mut next = system.fork().expect("litmus programs can be copied");
+                next.advance(Choice(choice), &mut trace);
+                let mut told = explorer.clone();
+                trace.steps().iter().filter(|step| step.alternatives > 0).for_each(|step| told.step(&Event::Stepped(step.task)));
+                let way = Way { system: next, explorer: told, ready: if tasks.is_empty() { ready.clone() } else { once.clone() } };
+                if rank == 0 { ways.push(way) } else { strata.entry(delays + rank).or_default().push(way) }
+                if !tasks.is_empty() {
+                    explorer.delay();
+                }
+            }
+        }
+    }
+    Some(fewest)
+}
+
+fn run<E: DelayingExplorer + Clone + Send + 'static>(program: &Program, delay: Delay<E>) -> Report {
+    let limits = Limits { keep_going: true, ..Limits::default() };
+    search(&mut program.clone(), &mut { delay }, &limits)
+}
+
+fn generated(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program)> {
+    seeds.map(|seed| (seed, Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run")))
+}
+
+fn check<E: DelayingExplorer + Clone + Send + Sync + 'static>(seed: u64, program: &Program, explorer: &E) {
+    let Some(states) = reachable(&mut program.clone()) else { return };
+    let all = states.len() as u64;
+    for width in [1, 3, u32::MAX] {
+        let report = run(program, Delay::new(explorer.clone()).by(width));
+        assert_eq!(report.states, all, "seed {seed}, width {width}: {report:?}");
+        assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}, width {width}");
+    }
+    // Where few states are kept, they are entered again and again, but none is left out.
+    if all < 60 {
+        let report = run(program, Delay::new(explorer.clone()).with_states(64));
+        assert!(report.states >= all, "seed {seed}: {report:?}");
+    }
+    let make = || -> Box<dyn Strategy> { Box::new(Delay::new(explorer.clone())) };
+    let limits = Limits { keep_going: true, ..Limits::default() };
+    for workers in [2, 4] {
+        let play = Play { seed, workers, lost: 0 };
+        let (report, remains) = play_within(&limits, &make, None, &mut program.clone(), play);
+        assert_eq!((report.states, remains.is_empty()), (all, true), "seed {seed}, {workers} workers: {report:?}");
+    }
+    let play = Play { seed, workers: 3, lost: 30 };
+    let (report, _) = play_within(&limits, &make, None, &mut program.clone(), play);
+    assert_eq!(report.states, all, "seed {seed}, workers are lost: {report:?}");
+}
+
+#[test]
+fn every_state_that_can_be_reached_is_visited_once() {
+    for (seed, program) in generated(50_000..50_150) {
+        check(seed, &program, &RoundRobin::default());
+        check(seed, &program, &RunToCompletion::default());
+        check(seed, &program, &ProbabilisticRoundRobin::new(seed));
+    }
+}
+
+#[test]
+fn a_search_by_delays_that_is_taken_up_again_covers_the_same() {
+    for (seed, program) in generated(51_000..51_060) {
+        let Some(states) = reachable(&mut program.clone()) else { continue };
+        let make = || -> Box<dyn Strategy> { Box::new(Delay::new(RoundRobin::default())) };
+        let limits = Limits { executions: Some(15), keep_going: true, ..Limits::default() };
+        let mut from = None;
+        let report = loop {
+            let play = Play { seed, workers: 2, lost: 0 };
+            let (report, remains) = play_within(&limits, &make, from, &mut program.clone(), play);
+            if remains.is_empty() {
+                break report;
+            }
+            let text = serde_json::to_string(&remains).expect("what is left can be written down");
+            let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
+            assert!(read.is_sound());
+            from = Some(read);
+        };
+        // The states themselves are not written down, so some are entered again.
+        assert!(report.states >= states.len() as u64, "seed {seed}: {report:?}");
+        assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}");
+    }
+}
+
+/// Up to a bound, at least the states that take so many delays are entered: those that no way with as many leads to are not.
+fn check_bounds<E: DelayingExplorer + Clone + Send + 'static>(seed: u64, program: &Program, explorer: &E) -> bool {
+    let Some(fewest) = fewest(&mut program.clone(), explorer) else { return false };
+    let most = fewest.values().copied().max().unwrap_or(0);
+    for bound in 0..=most {
+        let report = run(program, Delay::new(explorer.clone()).up_to(bound));
+        let within = fewest.values().filter(|delays| **delays <= bound).count() as u64;
+        assert!(report.states <= within, "seed {seed}, up to {bound}: {report:?}, but only {within} take so few");
+        if bound == 0 || bound == most {
+            assert!(bound > 0 || report.states == within, "seed {seed}, without delays: {report:?}, not {within}");
+        }
+        if report.ended != Ended::Done(Claim::Exhausted) {
+            assert_eq!(report.ended, Ended::Done(Claim::Bounded(Bound { most: bound, unit: Unit::Delay })));
+        }
+    }
+    most > 1
+}
+
+#[test]
+fn no_state_is_in_a_lower_stratum_than_it_can_be() {
+    let mut deep = 0;
+    for (seed, program) in generated(52_000..52_200) {
+        deep += u32::from(check_bounds(seed, &program, &RoundRobin::default()));
+        deep += u32::from(check_bounds(seed, &program, &RunToCompletion::default()));
+    }
+    assert!(deep > 50, "only {deep} were deep enough");
+}
+
+#[test]
+fn failures_are_found_with_few_delays() {
+    let mut found = 0;
+    for (seed, program) in generated(53_000..53_300) {
+        let mut trace = Trace::default();
+        let mut open = vec![program.clone().start(0, &mut trace)];
+        let (mut seen, mut failing) = (HashSet::new(), false);
+        while let Some(system) = open.pop().filter(|_| seen.len() < 2_000) {
+            if !seen.insert(system.fingerprint()) {
+                continue;
+            }
+            failing |= fails(&system);
+            for choice in 0..system.point().alternatives() {
+                let mut next = system.fork().expect("litmus programs can be copied");
+                next.advance(Choice(choice), &mut trace);
+                open.push(next);
+            }
+        }
+        if seen.len() >= 2_000 {
+            continue;
+        }
+        let report = run(&program, Delay::new(RoundRobin::default()));
+        assert_eq!(report.found.is_some(), failing, "seed {seed}");
+        found += u32::from(failing);
+    }
+    assert!(found > 10, "only {found} fail");
+}
+
+/// Never lets the last task go on as long as another one can.
+#[derive(Clone, Default)]
+struct Unfair;
+
+impl DelayingExplorer for Unfair {
+    fn next(&mut self, ready: &[TaskId]) -> TaskId {
+        ready[0]
+    }
+
+    fn step(&mut self, _: &Event) {}
+
+    fn delay(&mut self) {}
+}
+
+#[test]
+#[should_panic(expected = "repeated `delay` does not bring [TaskId(1)] to `next`")]
+fn an_unsound_explorer_is_told_what_it_leaves_out() {
+    let program = crate::program("shared x = 0; thread a { store(x, 1); } thread b { store(x, 2); }");
+    run(&program, Delay::new(Unfair));
+}
