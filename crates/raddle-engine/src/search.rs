@@ -300,8 +300,20 @@ impl Search {
         let mut remains = self.board.remains();
         remains.learnt = first.as_mut().and_then(Seat::learnt);
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
-        let Tally { executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest, walks, found } =
-            remains.total.clone();
+        let Tally {
+            executions,
+            pruned,
+            failing,
+            probes,
+            guessed,
+            drew,
+            irreducible,
+            states,
+            steps,
+            longest,
+            walks,
+            found,
+        } = remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
         let whole = guessed == 0 && !(self.reduces && drew > 0) && !(self.reverses && irreducible > 0);
         let ended = match (&found, remains.is_empty()) {

@@ -203,6 +203,15 @@ pub struct Receipt {
     pub changed: bool,
 }
 
+/// What a step means to those who decide by more than what it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It has sent a message to this task.
+    Sent(TaskId),
+    /// The program has said this.
+    Hint(u64),
+}
+
 /// A value small enough to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Word(pub u64);
@@ -220,8 +229,8 @@ struct Taken {
     receipts: Vec<Receipt>,
     /// Receipts that came to be ones that [changed](Receipt::changed) their receiver's behaviour, in that order.
     changes: Vec<u32>,
-    /// Whom messages were sent to, by the step that did.
-    sent: Vec<(StepIx, TaskId)>,
+    /// By the latest step before each.
+    notes: Vec<(StepIx, Note)>,
 }
 
 /// How far a trace has come, to be [gone back](Trace::truncate) to.
@@ -231,7 +240,7 @@ pub struct Mark {
     more: usize,
     receipts: usize,
     changes: usize,
-    sent: usize,
+    notes: usize,
 }
 
 impl Mark {
@@ -314,18 +323,17 @@ impl Trace {
         self.taken.receipts.push(receipt);
     }
 
-    /// To whom the latest step has sent a message. Called by a [`System`](crate::system::System) as it advances.
+    /// Adds what is to be known of the latest step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
-    pub fn sent(&mut self, to: TaskId) {
-        let step = StepIx::next_of(self.len() - 1);
-        self.taken.sent.push((step, to));
+    pub fn note(&mut self, note: Note) {
+        self.taken.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
     }
 
-    /// To whom this step has sent a message, if it has; only of programs whose messages are sent to tasks.
+    /// What is to be known of the steps from `first` on, oldest first.
     #[must_use]
-    pub fn receiver(&self, step: StepIx) -> Option<TaskId> {
-        let sent = &self.taken.sent;
-        sent.binary_search_by_key(&step, |sent| sent.0).ok().map(|at| sent[at].1)
+    pub fn notes_from(&self, first: StepIx) -> &[(StepIx, Note)] {
+        let from = self.taken.notes.partition_point(|note| note.0 < first);
+        &self.taken.notes[from..]
     }
 
     /// The latest receipt of `receiver` counts as one that changed its behaviour.
@@ -341,13 +349,13 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn mark(&self) -> Mark {
-        let Taken { steps, more, receipts, changes, sent } = &*self.taken;
+        let Taken { steps, more, receipts, changes, notes } = &*self.taken;
         Mark {
             steps: steps.len(),
             more: more.len(),
             receipts: receipts.len(),
             changes: changes.len(),
-            sent: sent.len(),
+            notes: notes.len(),
         }
     }
 
@@ -365,7 +373,7 @@ impl Trace {
         taken.steps.truncate(mark.steps);
         taken.more.truncate(mark.more);
         taken.receipts.truncate(mark.receipts);
-        taken.sent.truncate(mark.sent);
+        taken.notes.truncate(mark.notes);
     }
 
     /// Forgets all steps and keeps the memory for the next execution.
@@ -374,6 +382,6 @@ impl Trace {
         self.taken.more.clear();
         self.taken.receipts.clear();
         self.taken.changes.clear();
-        self.taken.sent.clear();
+        self.taken.notes.clear();
     }
 }

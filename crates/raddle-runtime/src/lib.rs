@@ -15,6 +15,7 @@ pub mod choice;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]
 mod coroutine;
 mod execution;
+mod explorer_hint;
 pub mod hint;
 mod integer;
 pub mod model;
@@ -24,3 +25,5 @@ pub mod sync;
 pub mod thread;
 pub mod threads;
 pub mod time;
+
+pub use self::explorer_hint::hint_explorer;

@@ -36,6 +36,8 @@ pub struct Report {
     pub(crate) executions: u64,
     pub(crate) failing: u64,
     pub(crate) steps: u64,
+    /// States that were told apart.
+    pub(crate) states: u64,
     pub(crate) failed: Option<Failed>,
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
@@ -136,6 +138,7 @@ impl Report {
             executions: 0,
             failing: 0,
             steps: 0,
+            states: 0,
             failed: None,
             passed: None,
             notes: Vec::new(),
@@ -154,9 +157,10 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, drew, steps, estimate, .. } = *searched;
+        let search::Report { executions, failing, guessed, drew, steps, states, estimate, .. } = *searched;
         let proof = Proof::of(searched);
-        let mut report = Self { executions, failing, steps, estimate, proof, ..Self::new(test, verdict, label) };
+        let mut report =
+            Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
         let selective = verdict == Verdict::NoFailure && proof.selected;
         if selective && proof.reduced && drew > 0 {
             report.notes.push(
@@ -238,6 +242,13 @@ impl Report {
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// How many states were told apart; 0 if the strategy does not tell states apart. What cannot be seen whole (threads, actors that
+    /// are no model) is told apart by what led to it.
+    #[must_use]
+    pub fn states(&self) -> u64 {
+        self.states
     }
 
     /// The decisions that lead to the failure, to be given to [`Explorer::replay`](crate::Explorer::replay).

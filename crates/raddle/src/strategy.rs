@@ -2,6 +2,14 @@
 //!
 //! Where a name will do, [`Explorer::strategy`](crate::Explorer::strategy) takes that too: `"pct"`, `"dpor"`.
 
+/// Few deviations from what an explorer does first, and the trait to write one's own explorer.
+pub mod delay {
+    pub use raddle_engine::ids::TaskId;
+    pub use raddle_engine::strategy::delay::{
+        Delay, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
+    };
+}
+
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
 pub use raddle_engine::strategy::pct::Pct;

@@ -1,5 +1,6 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
+use crate::strategy::delay::{Delay, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion};
 use crate::strategy::{Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, RoundRobin, Strategy};
 
 /// What a name stands for.
@@ -19,7 +20,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 15] = [
+static FORMS: [Form; 19] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -35,6 +36,14 @@ static FORMS: [Form; 15] = [
     },
     Form { written: "preemption", seeded: false, make: |_, _| search(Preemption::unbounded()) },
     Form { written: "preemption:BOUND", seeded: false, make: |_, bound| search(Preemption::up_to(bound)) },
+    Form { written: "delay", seeded: false, make: |_, _| search(Delay::new(TakingTurns::default())) },
+    Form { written: "delay:rtc", seeded: false, make: |_, _| search(Delay::new(RunToCompletion::default())) },
+    Form { written: "delay:prr", seeded: true, make: |seed, _| search(Delay::new(ProbabilisticRoundRobin::new(seed))) },
+    Form {
+        written: "delay:BOUND",
+        seeded: false,
+        make: |_, bound| search(Delay::new(TakingTurns::default()).up_to(bound)),
+    },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(orders(Exhaustive::depth_first())) },
     Form {
         written: "exhaustive:breadth-first",

@@ -29,12 +29,13 @@ pub use self::explorers::{ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
 use self::frontier::{Entry, Frontier};
 use self::level::Level;
 pub use self::share::Deviations;
+use crate::ids::{StepIx, TaskId};
 use crate::order::before::Before;
 use crate::order::events::Events;
 use crate::strategy::entered::Entered;
 use crate::strategy::{Bound, ByPiece, Decision, Next, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point, Variant};
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Note, Trace};
 
 /// States that are kept if nobody says otherwise: up to a gigabyte.
 const MOST_STATES: usize = 1 << 26;
@@ -191,15 +192,19 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
             Some(level) => (level.explorer.clone(), level.steps),
             None => (self.first.clone(), 0),
         };
+        let mut notes = so_far.notes_from(StepIx::next_of(steps)).iter().peekable();
         for (index, step) in so_far.steps().iter().enumerate().skip(steps) {
             match (step.op.class, step.found) {
-                (Class::Spawn, Some(child)) => explorer.step(&Event::Created(crate::ids::TaskId::next_of(child.0 as usize))),
+                (Class::Spawn, Some(child)) => explorer.step(&Event::Created(TaskId::next_of(child.0 as usize))),
                 (Class::Finish, _) => explorer.step(&Event::Finished(step.task)),
                 _ if step.alternatives > 0 => explorer.step(&Event::Stepped(step.task)),
                 _ => {}
             }
-            if let Some(to) = so_far.receiver(crate::ids::StepIx::next_of(index)) {
-                explorer.step(&Event::Sent(to));
+            while let Some((_, note)) = notes.next_if(|note| note.0.index() <= index) {
+                explorer.step(&match note {
+                    Note::Sent(to) => Event::Sent(*to),
+                    Note::Hint(value) => Event::Hint(*value),
+                });
             }
         }
         // Before the first point where tasks go on, nobody waits.

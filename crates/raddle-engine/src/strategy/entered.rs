@@ -61,11 +61,7 @@ impl Entered {
     pub fn enter(&mut self, key: u64) -> bool {
         let most = self.cache.most / SHARDS;
         let entered = self.cache.with(key, |keys| {
-            if keys.len() < most {
-                keys.insert(key).then_some(true)
-            } else {
-                (!keys.contains(&key)).then_some(false)
-            }
+            if keys.len() < most { keys.insert(key).then_some(true) } else { (!keys.contains(&key)).then_some(false) }
         });
         if entered == Some(true) {
             self.uncommitted.push(key);

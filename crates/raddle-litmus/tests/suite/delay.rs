@@ -95,9 +95,21 @@ fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Opti
                 let mut next = system.fork().expect("litmus programs can be copied");
                 next.advance(Choice(choice), &mut trace);
                 let mut told = explorer.clone();
-                trace.steps().iter().filter(|step| step.alternatives > 0).for_each(|step| told.step(&Event::Stepped(step.task)));
-                let way = Way { system: next, explorer: told, ready: if tasks.is_empty() { ready.clone() } else { once.clone() } };
-                if rank == 0 { ways.push(way) } else { strata.entry(delays + rank).or_default().push(way) }
+                trace
+                    .steps()
+                    .iter()
+                    .filter(|step| step.alternatives > 0)
+                    .for_each(|step| told.step(&Event::Stepped(step.task)));
+                let way = Way {
+                    system: next,
+                    explorer: told,
+                    ready: if tasks.is_empty() { ready.clone() } else { once.clone() },
+                };
+                if rank == 0 {
+                    ways.push(way)
+                } else {
+                    strata.entry(delays + rank).or_default().push(way)
+                }
                 if !tasks.is_empty() {
                     explorer.delay();
                 }

@@ -190,6 +190,15 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
+    /// Tells a [delaying explorer](crate::hint_explorer) something about the program. Means nothing else.
+    pub fn hint_explorer(&mut self, value: u64) {
+        match &mut self.host {
+            Host::Model(handling) => handling.hint(value),
+            Host::Task(_) => crate::hint_explorer(value),
+            Host::Free(_) => {}
+        }
+    }
+
     /// Tells the monitors of events of this type.
     #[track_caller]
     pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {

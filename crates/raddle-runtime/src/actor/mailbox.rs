@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
+use raddle_engine::trace::{Class, Effect, Note, Offer, Operation, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
@@ -220,7 +220,7 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
-        moment.state.trace.sent(moment.state.actors.posts[self.mail].task);
+        moment.state.trace.note(Note::Sent(moment.state.actors.posts[self.mail].task));
         let place = moment.state.put_letter(self.mail, letter);
         let queue = &mut self.contents(&mut moment.state.actors.posts[self.mail]).queue;
         if place == queue.len() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
-use raddle_engine::trace::{Access, Class, Effect as Touches, Offer, Operation, Role, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Trace, Word};
 
 use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, digest, mix, short_name};
 use crate::model::handler::Handler;
@@ -118,6 +118,7 @@ impl Run {
                     mail.refresh(delivery);
                 });
             }
+            Effect::Hint(value) => trace.note(Note::Hint(value)),
             Effect::Announce { kind, event } => self.announce(actor, kind, &*event, trace),
             Effect::Becomes => trace.change_behaviour(self.actors[actor].body.party.name),
             Effect::Unhandled(label) => {
@@ -190,7 +191,7 @@ impl Run {
         self.note(trace, task(actor), op, self.sending(to, message));
         trace.touch(access(object, Touches::Change, Role::Gives));
         if !stopped {
-            trace.sent(task(to));
+            trace.note(Note::Sent(task(to)));
         }
         if stopped {
             self.bury(task(actor), to, label);

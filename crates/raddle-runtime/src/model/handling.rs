@@ -38,6 +38,7 @@ pub(crate) enum Effect {
     Spawn { who: Who, actor: Arc<dyn Handler> },
     Timer { timer: Timer, label: &'static str, parcel: Parcel },
     Cancel(Timer),
+    Hint(u64),
     Announce { kind: TypeId, event: Arc<dyn Any + Send + Sync> },
     Becomes,
     Unhandled(&'static str),
@@ -138,6 +139,10 @@ impl Handling {
 
     pub(crate) fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
         self.effects.push(Effect::Announce { kind: TypeId::of::<E>(), event: Arc::new(event) });
+    }
+
+    pub(crate) fn hint(&mut self, value: u64) {
+        self.effects.push(Effect::Hint(value));
     }
 
     pub(crate) fn choose(&mut self, n: u32) -> u32 {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, Report, search};
+use raddle_engine::strategy::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::preemption::Preemption;
@@ -72,6 +73,18 @@ impl<S: Strategy> Strategy for Noting<S> {
     fn reduces(&self) -> bool {
         self.strategy.reduces()
     }
+
+    fn tells_states_apart(&self) -> bool {
+        self.strategy.tells_states_apart()
+    }
+
+    fn arrive(&mut self, state: Option<u64>) {
+        self.strategy.arrive(state);
+    }
+
+    fn new_states(&self) -> u64 {
+        self.strategy.new_states()
+    }
 }
 
 pub(crate) type Results = BTreeSet<Vec<usize>>;
@@ -123,7 +136,10 @@ pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
-    let fault = fault_by_several(body, &all).or_else(|| fault_by_preemptions(body, &all));
+    let fault = fault_by_several(body, &all)
+        .or_else(|| fault_by_preemptions(body, &all))
+        .or_else(|| fault_by_delays(RoundRobin::default(), body, &all))
+        .or_else(|| fault_by_delays(RunToCompletion::default(), body, &all));
     (true, fault)
 }
 
@@ -145,6 +161,20 @@ fn fault_by_several(body: &Body, all: &Reached) -> Option<String> {
         }
     }
     None
+}
+
+/// Few delays first: states that were entered are not entered again, and nothing is lost.
+fn fault_by_delays<E>(explorer: E, body: &Body, all: &Reached) -> Option<String>
+where
+    E: DelayingExplorer + Clone + Send + 'static,
+{
+    let reached = reach(Delay::new(explorer), body, 20 * all.report.executions);
+    let counts = (reached.report.executions, reached.report.pruned, all.report.executions);
+    if reached.results != all.results || reached.failures != all.failures {
+        return Some(format!("delay: {counts:?}: not the same ends"));
+    }
+    let same = reached.report.ended == all.report.ended && reached.report.executions <= all.report.executions;
+    (!same).then(|| format!("delay: {counts:?}: {:?}, all orders: {:?}", reached.report.ended, all.report.ended))
 }
 
 /// Few preemptions first: without its cache each order once, with it no more of them.

@@ -26,6 +26,18 @@ fn all(n: u64) -> String {
     if n == 1 { "the 1 order there is".to_owned() } else { format!("all {}", orders(n)) }
 }
 
+fn states(n: u64) -> String {
+    format!("{} {}", number(n), if n == 1 { "state" } else { "states" })
+}
+
+/// All there are, and how sure that is: states are told apart by hashes of 64 bits.
+fn all_states(n: u64) -> String {
+    let pairs = n as f64 * (n.saturating_sub(1)) as f64 / 2.0;
+    let chance = pairs / 2f64.powi(64);
+    let doubt = if chance > 0.0 { format!("; two of them taken for one: chance {chance:.0e}") } else { String::new() };
+    if n == 1 { "the 1 state there is".to_owned() } else { format!("all {}{doubt}", states(n)) }
+}
+
 /// The line.
 pub(crate) fn line(report: &Report) -> String {
     let Report { label, executions, failing, .. } = report;
@@ -48,6 +60,7 @@ pub(crate) fn line(report: &Report) -> String {
             }
         }
         (Verdict::Failed, None) => format!("FAILED after {}", orders(*executions)),
+        (Verdict::Verified, _) if report.states > 0 => format!("verified: {}", all_states(report.states)),
         (Verdict::Verified, _) => {
             let others = if report.proof.reduced && *executions > 1 { " (equivalent ones left out)" } else { "" };
             format!("verified: {}{others}", all(*executions))
@@ -65,6 +78,9 @@ fn remark(failed: &Failed) -> String {
 fn no_failure(report: &Report) -> String {
     let Report { label, executions, estimate, proof, .. } = report;
     match *proof {
+        Proof { bound: Some(bound), whole: true, .. } if report.states > 0 => {
+            format!("no failure with {bound} ({})", all_states(report.states))
+        }
         Proof { bound: Some(bound), whole: true, reduced, .. } => {
             let others = if reduced && *executions > 1 { ", equivalent ones left out" } else { "" };
             format!("no failure with {bound} ({}{others})", all(*executions))
@@ -77,6 +93,9 @@ fn no_failure(report: &Report) -> String {
                 () => "a sample",
             };
             let among = bound.map(|bound| format!(", among them all with {bound}")).unwrap_or_default();
+            if report.states > 0 {
+                return format!("no failure in {} ({kind}: {label}){among}", states(report.states));
+            }
             format!("no failure in {} ({kind}: {label}){among}", share(*executions, *estimate))
         }
     }

@@ -3,6 +3,7 @@
 mod actors;
 mod attribute;
 mod compile;
+mod delay;
 mod failures;
 mod interrupted;
 mod kept;

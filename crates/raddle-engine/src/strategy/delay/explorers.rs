@@ -59,7 +59,8 @@ impl DelayingExplorer for RunToCompletion {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
         let unknown: Vec<_> = ready.iter().filter(|task| !self.pile.contains(task)).copied().collect();
         self.pile.splice(0..0, unknown.into_iter().rev());
-        let next = self.pile.iter().rev().find(|task| ready.contains(task)).expect("all that are ready are in the pile");
+        let next =
+            self.pile.iter().rev().find(|task| ready.contains(task)).expect("all that are ready are in the pile");
         self.chosen = Some(*next);
         *next
     }

@@ -184,8 +184,7 @@ mod tests {
         frontier.add(&[(3, Some((0, 1))), (200, None), (0, Some((2, 700))), (1, None)], 0);
         frontier.add(&[(3, None), (200, None), (5, Some((0, 4))), (1, Some((1, 5)))], 3);
         frontier.add_entry(&Entry { path: vec![9], rank: 0, total: 2 });
-        let expected =
-            [(vec![], 0, 1), (vec![3, 200], 2, 700), (vec![3, 200, 5], 1, 5), (vec![9], 0, 2)].to_vec();
+        let expected = [(vec![], 0, 1), (vec![3, 200], 2, 700), (vec![3, 200, 5], 1, 5), (vec![9], 0, 2)].to_vec();
         assert!(frontier.is_sound());
         assert_eq!(all(&mut frontier.clone()), expected);
         let mut given = frontier.split().expect("three ways are enough for two");

@@ -157,10 +157,6 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     }
 
     fn claim(&self) -> Claim {
-        if self.left_out {
-            Claim::Bounded(Bound { most: self.bound(), unit: Unit::Delay })
-        } else {
-            Claim::Exhausted
-        }
+        if self.left_out { Claim::Bounded(Bound { most: self.bound(), unit: Unit::Delay }) } else { Claim::Exhausted }
     }
 }
