@@ -4,10 +4,12 @@
 //! cargo run --release -p evaluation -- litmus FILE… [--strategy S] [--json]
 //! cargo run --release -p evaluation -- fuzz --seconds N [--seed S]
 //! cargo run --release -p evaluation -- eta [--json] [--quick] [--out docs]
+//! cargo run --release -p evaluation -- delay [--json] [--only TEXT] [--out docs]
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod delay;
 mod eta;
 mod fuzz;
 mod grid;
@@ -37,6 +39,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Runs the programs of the paper on Eta beside its figures: counts, speed, size estimates, unique executions.
     Eta(eta::Arguments),
+    /// Runs the programs of the paper on delaying explorers: how soon each strategy finds their bugs.
+    Delay(delay::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -44,5 +48,6 @@ fn main() -> ExitCode {
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Eta(arguments) => eta::run(&arguments),
+        Command::Delay(arguments) => delay::run(&arguments),
     }
 }
