@@ -1,5 +1,6 @@
 //! `evaluation delay`: the programs of the paper on delaying explorers, and how soon each strategy finds their bugs.
 
+mod explorer;
 mod words;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::random::Random;
 use serde_json::json;
 
+use self::explorer::AfterStart;
 use crate::page;
 use crate::say::{complain, say};
 
@@ -47,18 +49,32 @@ struct Contender {
     name: &'static str,
     seeded: bool,
     make: fn(seed: u64) -> Box<dyn Strategy>,
+    /// Made for the programs whose labels begin like this.
+    only: &'static str,
 }
 
-const CONTENDERS: [Contender; 6] = [
-    Contender { name: "random", seeded: true, make: |seed| Box::new(Random::new(seed)) },
-    Contender { name: "pct:3", seeded: true, make: |seed| Box::new(Pct::new(seed, 3)) },
-    Contender { name: "preemption", seeded: false, make: |_| Box::new(Preemption::unbounded()) },
-    Contender { name: "delay", seeded: false, make: |_| Box::new(Delay::new(RoundRobin::default())) },
-    Contender { name: "delay:rtc", seeded: false, make: |_| Box::new(Delay::new(RunToCompletion::default())) },
+const CONTENDERS: [Contender; 7] = [
+    Contender { name: "random", seeded: true, make: |seed| Box::new(Random::new(seed)), only: "" },
+    Contender { name: "pct:3", seeded: true, make: |seed| Box::new(Pct::new(seed, 3)), only: "" },
+    Contender { name: "preemption", seeded: false, make: |_| Box::new(Preemption::unbounded()), only: "" },
+    Contender { name: "delay", seeded: false, make: |_| Box::new(Delay::new(RoundRobin::default())), only: "" },
+    Contender {
+        name: "delay:rtc",
+        seeded: false,
+        make: |_| Box::new(Delay::new(RunToCompletion::default())),
+        only: "",
+    },
     Contender {
         name: "delay:prr",
         seeded: true,
         make: |seed| Box::new(Delay::new(ProbabilisticRoundRobin::new(seed))),
+        only: "",
+    },
+    Contender {
+        name: "delay, own explorer",
+        seeded: false,
+        make: |_| Box::new(Delay::new(AfterStart::default())),
+        only: "ChainRep",
     },
 ];
 
@@ -88,11 +104,11 @@ struct Row {
 }
 
 impl Cell {
-    /// The middle one, those that found nothing last.
-    fn median(&self) -> &Trial {
+    /// The middle one, those that found nothing last; `None` if there are none.
+    fn median(&self) -> Option<&Trial> {
         let mut order: Vec<&Trial> = self.trials.iter().collect();
         order.sort_by_key(|trial| (trial.kind.is_none(), trial.executions));
-        order[order.len() / 2]
+        order.get(order.len() / 2).copied()
     }
 }
 
@@ -124,6 +140,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 fn measure(program: Program, arguments: &Arguments) -> Row {
     let cell = |contender: &Contender| {
+        if !program.label.starts_with(contender.only) {
+            return Cell { strategy: contender.name, trials: Vec::new() };
+        }
         let seeds = if contender.seeded { arguments.seeds.max(1) } else { 1 };
         let trials = (1..=seeds).map(|seed| trial(program, &mut *(contender.make)(seed), arguments)).collect();
         Cell { strategy: contender.name, trials }

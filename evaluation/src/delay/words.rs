@@ -40,7 +40,7 @@ fn grid(rows: &[Row]) -> Grid {
 }
 
 fn figure(cell: &Cell, fails: bool) -> String {
-    let Trial { executions, states, kind, remark, whole } = cell.median();
+    let Some(Trial { executions, states, kind, remark, whole }) = cell.median() else { return String::new() };
     let states = if *states > 0 { format!(" ({} states)", grouped(*states)) } else { String::new() };
     match kind {
         Some(_) => {
@@ -59,13 +59,14 @@ fn summary(rows: &[Row]) -> Vec<String> {
     let bugs: Vec<&Row> = rows.iter().filter(|row| row.program.failure.is_some()).collect();
     let mut lines = Vec::new();
     for (at, contender) in CONTENDERS.iter().enumerate() {
-        let found = bugs.iter().filter(|row| row.cells[at].median().kind.is_some()).count();
+        let found = bugs.iter().filter(|row| found(row, at).is_some()).count();
+        let tried = bugs.iter().filter(|row| !row.cells[at].trials.is_empty()).count();
         let first = bugs.iter().filter(|row| best(row) == Some(at)).count();
-        lines.push(format!("{}: {found} of {} bugs, the first to find {first}", contender.name, bugs.len()));
+        lines.push(format!("{}: {found} of {tried} bugs, the first to find {first}", contender.name));
     }
     let is_delay = |at: &usize| CONTENDERS[*at].name.starts_with("delay");
     let sooner = bugs.iter().filter(|row| {
-        let cost = |at: usize| Some(row.cells[at].median()).filter(|it| it.kind.is_some()).map(|it| it.executions);
+        let cost = |at: usize| found(row, at);
         let of = |delay: bool, sampled: bool| {
             let rival = |at: &usize| !sampled || matches!(CONTENDERS[*at].name, "pct:3" | "preemption");
             (0..CONTENDERS.len()).filter(|at| is_delay(at) == delay && rival(at)).filter_map(cost).min()
@@ -86,6 +87,10 @@ fn summary(rows: &[Row]) -> Vec<String> {
 
 /// Who needed the fewest executions.
 fn best(row: &Row) -> Option<usize> {
-    let found = |at: &usize| row.cells[*at].median().kind.is_some();
-    (0..row.cells.len()).filter(found).min_by_key(|at| row.cells[*at].median().executions)
+    (0..row.cells.len()).filter(|at| found(row, *at).is_some()).min_by_key(|at| found(row, *at))
+}
+
+/// Executions until the bug was found, if it was.
+fn found(row: &Row, at: usize) -> Option<u64> {
+    row.cells[at].median().filter(|trial| trial.kind.is_some()).map(|trial| trial.executions)
 }

@@ -12,6 +12,9 @@ use super::message::{ToClient, ToMaster, ToNode};
 type Ctx<'a> = Context<'a, ToMaster>;
 type Node = Address<ToNode>;
 
+/// What a delaying explorer is told when clients know of the chain, so that failures may come.
+pub const STARTED: u64 = 1;
+
 /// Looks after the chain.
 #[derive(Clone, Debug, Hash)]
 pub struct Master {
@@ -80,6 +83,7 @@ impl Master {
     }
 
     fn tell_clients(&self, ctx: &mut Ctx<'_>) {
+        ctx.hint_explorer(STARTED);
         let (head, tail) = self.ends();
         for client in &self.clients {
             ctx.send(client, ToClient::Chain { head: head.clone(), tail: tail.clone() });
