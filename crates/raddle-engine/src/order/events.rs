@@ -254,7 +254,7 @@ impl Events {
     }
 
     /// Forgets all but the first `len` events. The one after them must not be a value: what is done with it counts for the event
-    /// before, too.
+    /// before, too. The next step to be taken in has to be one that was decided.
     pub fn truncate(&mut self, len: usize) {
         let Some(&Event { offers, step, begin, .. }) = self.events.get(len) else { return };
         self.events.truncate(len);
@@ -579,5 +579,85 @@ pub(crate) fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
                 other.role = if timed { Role::Timed } else { Role::Plain };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::rng::Rng;
+    use crate::trace::{Access, Hold, Operation, Ordered};
+
+    static OPERATIONS: [Operation; 6] = [
+        Operation { verb: "spawn", class: Class::Spawn },
+        Operation { verb: "join", class: Class::Join },
+        Operation { verb: "finish", class: Class::Finish },
+        Operation { verb: "choose", class: Class::Choice },
+        Operation { verb: "store", class: Class::Write },
+        Operation { verb: "lock", class: Class::Acquire },
+    ];
+
+    /// A step such as there may be, though not necessarily after those before.
+    fn step(rng: &mut Rng) -> Step {
+        let op = &OPERATIONS[rng.below(6) as usize];
+        let effect = if rng.below(2) == 0 { Effect::Read } else { Effect::Change };
+        let role = [Role::Plain, Role::Takes, Role::Gives][rng.below(3) as usize];
+        let ends = matches!(op.class, Class::Join | Class::Finish);
+        let object = ObjectId::new(rng.below(4) + if ends { 10 } else { 0 });
+        Step {
+            task: TaskId::new(rng.below(4)),
+            variant: Variant::Ready,
+            op,
+            access: Access { object, effect, role, ordered: Ordered::RELAXED },
+            found: Some(Word(u64::from(4 + rng.below(3)))),
+            left: None,
+            hold: Hold::Unchanged,
+            wants: None,
+            site: Location::caller(),
+            alternatives: if op.class == Class::Choice { 2 } else { rng.below(3) },
+            more: 0,
+        }
+    }
+
+    fn trace(steps: &[Step]) -> Trace {
+        let mut trace = Trace::default();
+        steps.iter().for_each(|step| trace.push(*step));
+        trace
+    }
+
+    /// All that can be asked for.
+    fn told(events: &Events) -> String {
+        let each = (0..events.len()).map(|at| format!("{:?} {:?}\n", events.get(at), events.touches(at)));
+        let handed: Vec<_> = (0..8).map(|task| events.handed(TaskId::new(task))).collect();
+        format!("{}{handed:?} {}", each.collect::<String>(), events.followed())
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing_behind() {
+        let mut handed = 0;
+        for seed in 0..500 {
+            let mut rng = Rng::new(seed);
+            let mut steps: Vec<Step> = (0..30).map(|_| step(&mut rng)).collect();
+            let mut events = Events::default();
+            events.follow(&trace(&steps));
+            let is_value = |at: &usize| matches!(events.get(*at).label, Label::Value(_));
+            let kept = (0..events.len()).rev().filter(|at| !is_value(at)).nth(rng.below(5) as usize);
+            let Some(kept) = kept else { continue };
+            handed += events.undo.iter().filter(|undo| undo.events > kept).count();
+            let same = events.get(kept).step as usize;
+            steps.truncate(same);
+            events.truncate(kept);
+            assert_eq!((events.len(), events.followed()), (kept, same));
+            steps.extend((0..20).map(|_| step(&mut rng)));
+            // Whatever follows a decision by itself is part of what is kept.
+            steps[same].alternatives = 2;
+            let (other, mut alone) = (trace(&steps), Events::default());
+            events.follow(&other);
+            alone.follow(&other);
+            assert_eq!(told(&events), told(&alone), "seed {seed}");
+        }
+        assert!(handed > 1_000, "only {handed} changes were taken back");
     }
 }

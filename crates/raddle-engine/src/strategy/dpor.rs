@@ -285,7 +285,7 @@ impl Strategy for Dpor {
         let exact = self.exact();
         let mut node = self.spare.pop().unwrap_or_default().renew(at);
         if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
-            node.sleep.extend(parent.still_asleep(&self.events, depth - 1));
+            parent.still_asleep(&self.events, depth - 1).for_each(|item| node.sleep.push(item));
         }
         node.asleep = node.sleep.len();
         node.tree = mem::take(&mut self.beyond);

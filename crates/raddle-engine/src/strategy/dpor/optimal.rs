@@ -65,7 +65,7 @@ pub(super) fn is_planned(events: &Events, node: &Node, sequence: &[u32], instead
 pub(super) fn plan(
     events: &Events,
     node: &mut Node,
-    sequence: &mut Vec<u32>,
+    sequence: &mut [u32],
     (instead, exact): (Instead, bool),
     item: &mut dyn FnMut(u32) -> Kept,
 ) -> bool {

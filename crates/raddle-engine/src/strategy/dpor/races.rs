@@ -223,7 +223,7 @@ impl Dpor {
     }
 
     /// Plans to run a sequence; if it begins with something that sleeps, which of its events that is.
-    fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>, instead: Instead) -> Option<usize> {
+    fn plan_sequence(&mut self, at: usize, sequence: &mut [u32], instead: Instead) -> Option<usize> {
         let exact = self.exact();
         let node = &mut self.nodes[at];
         match optimal::slept_through(&self.events, node, sequence, instead, exact) {

@@ -211,72 +211,80 @@ fn has_task(events: &Events, sequence: &[u32], task: TaskId) -> bool {
     sequence.iter().any(|&event| events.get(event as usize).task == task)
 }
 
-/// Whether something that is to be run leads to what `sequence` leads to. Uses the sequence up.
+/// Whether something that is to be run leads to what `sequence` leads to. Changes the order of the sequence.
 pub(super) fn leads_there(
     events: &Events,
     branches: &[Branch],
-    sequence: &mut Vec<u32>,
+    sequence: &mut [u32],
     instead: Instead,
     exact: bool,
 ) -> bool {
     for branch in branches {
-        let at = walk_along(events, branch, sequence, instead, exact);
-        if sequence.is_empty() {
+        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        if used == sequence.len() {
             return true;
         }
         if at > 0 {
             let whole = at == branch.path.len();
-            return whole
-                && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, sequence, instead, exact));
+            let rest = &mut sequence[used..];
+            return whole && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, rest, instead, exact));
         }
     }
     false
 }
 
-/// How many items of the branch the sequence can begin with, one after another; those that it has are taken out of it.
-fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, instead: Instead, exact: bool) -> usize {
+/// How many items of the branch the sequence can begin with, one after another, and how many of these it has, which come to its
+/// front.
+fn walk_along(events: &Events, branch: &Branch, sequence: &mut [u32], instead: Instead, exact: bool) -> (usize, usize) {
+    let mut used = 0;
     for (at, item) in branch.path.iter().enumerate() {
-        match begins(events, sequence, item, instead, exact) {
+        let rest = &mut sequence[used..];
+        match begins(events, rest, item, instead, exact) {
             // What has asked for a value is part of the sequence, so whichever value it gets has to come next.
-            Begins::No if item.is_value() && !has_task(events, sequence, item.task) => {}
-            Begins::No => return at,
+            Begins::No if item.is_value() && !has_task(events, rest, item.task) => {}
+            Begins::No => return (at, used),
             Begins::With(place) => {
-                sequence.remove(place);
+                if place > 0 {
+                    rest[..=place].rotate_right(1);
+                }
+                used += 1;
             }
-            Begins::Besides if branch.values_commute(at, events, sequence) => {}
-            Begins::Besides => return at,
+            Begins::Besides if branch.values_commute(at, events, rest) => {}
+            Begins::Besides => return (at, used),
         }
-        if sequence.is_empty() {
-            return at + 1;
+        if used == sequence.len() {
+            return (at + 1, used);
         }
     }
-    branch.path.len()
+    (branch.path.len(), used)
 }
 
 /// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added. Its events
-/// are kept as what `item` says.
+/// are kept as what `item` says. Changes the order of the sequence.
 pub(super) fn insert(
     events: &Events,
     branches: &mut Vec<Branch>,
-    sequence: &mut Vec<u32>,
+    sequence: &mut [u32],
     (instead, exact): (Instead, bool),
     item: &mut dyn FnMut(u32) -> Kept,
 ) -> bool {
     for branch in branches.iter_mut() {
-        let at = walk_along(events, branch, sequence, instead, exact);
-        if sequence.is_empty() {
+        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        if used == sequence.len() {
             return false;
         }
         if at == 0 {
             continue;
         }
+        let rest = &mut sequence[used..];
         if at == branch.path.len() {
-            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, sequence, (instead, exact), item);
+            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, rest, (instead, exact), item);
         }
-        let rest = branch.path.split_off(at);
+        let path = branch.path.split_off(at);
+        branch.path.shrink_to_fit();
         let beyond = std::mem::take(&mut branch.beyond);
-        lead_with_value(events, sequence);
-        branch.beyond = vec![Branch { path: rest, beyond }, Branch::sequence(sequence, item)];
+        lead_with_value(events, rest);
+        branch.beyond = vec![Branch { path, beyond }, Branch::sequence(rest, item)];
         return true;
     }
     lead_with_value(events, sequence);
