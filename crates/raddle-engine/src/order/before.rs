@@ -2,9 +2,8 @@
 //! (creation, send and receive, unlock and lock). Incremental: an event is taken in once, at a cost in the tasks there are.
 
 use crate::ids::TaskId;
-use crate::order::events::{Events, Label, Touch};
+use crate::order::events::{Events, Touch};
 use crate::rng::mix;
-use crate::system::Variant;
 use crate::trace::{Class, Effect, Role};
 
 /// Clocks of the events taken in so far.
@@ -141,6 +140,14 @@ impl Before {
         self.clocks[later * self.width + task] >= self.clocks[earlier * self.width + task]
     }
 
+    /// Tells of events later than `earlier` whether that happened before them.
+    #[inline]
+    pub(crate) fn after<'a>(&'a self, events: &Events, earlier: usize) -> impl Fn(usize) -> bool + use<'a> {
+        let task = events.get(earlier).task.index();
+        let count = self.clocks[earlier * self.width + task];
+        move |later| self.clocks[later * self.width + task] >= count
+    }
+
     /// Whether `earlier` happened before what `task` does after the events so far.
     fn known_to(&self, events: &Events, earlier: usize, latest: Option<usize>) -> bool {
         latest.is_some_and(|latest| self.ordered(events, earlier, latest))
@@ -204,14 +211,7 @@ impl Before {
     fn hash(&self, events: &Events, index: usize) -> u64 {
         let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let event = events.get(index);
-        let label = match event.label {
-            Label::Way(Variant::Ready) => 0,
-            Label::Way(Variant::TimedOut) => 1,
-            Label::Way(Variant::Spurious) => 2,
-            Label::Way(Variant::Message(message)) => 1 << 32 | u64::from(message),
-            Label::Value(value) => 2 << 32 | u64::from(value),
-        };
-        let seed = fold(u64::from(event.task.number()) + 1, label);
+        let seed = fold(u64::from(event.task.number()) + 1, event.label.code());
         // Tasks that are not known yet count for nothing, or the width of the table would show.
         let known = self.row(index).iter().enumerate().filter(|(_, count)| **count > 0);
         let hash = known.fold(seed, |hash, (task, &count)| fold(hash, (task as u64) << 32 | u64::from(count)));
@@ -353,6 +353,7 @@ mod tests {
 
     use super::*;
     use crate::ids::ObjectId;
+    use crate::system::Variant;
     use crate::trace::{Access, Hold, Operation, Ordered, Step, Trace};
 
     static STORE: Operation = Operation { verb: "store", class: Class::Write };

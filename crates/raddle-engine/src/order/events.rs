@@ -27,6 +27,19 @@ pub enum Label {
     Value(u32),
 }
 
+impl Label {
+    /// As a number.
+    pub(crate) fn code(self) -> u64 {
+        match self {
+            Self::Way(Variant::Ready) => 0,
+            Self::Way(Variant::TimedOut) => 1,
+            Self::Way(Variant::Spurious) => 2,
+            Self::Way(Variant::Message(message)) => 1 << 32 | u64::from(message),
+            Self::Value(value) => 2 << 32 | u64::from(value),
+        }
+    }
+}
+
 /// An object that an event touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Touch {
@@ -76,6 +89,37 @@ impl Touch {
     }
 }
 
+/// What some touches may meet at, in few bits: where two of these do not meet, the touches do not conflict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mask {
+    touched: u64,
+    changed: u64,
+}
+
+impl Mask {
+    pub(crate) fn of(touches: &[Touch]) -> Self {
+        let mut mask = Self::default();
+        touches.iter().for_each(|&touch| mask.add(touch));
+        mask
+    }
+
+    #[inline]
+    fn add(&mut self, touch: Touch) {
+        let number = touch.object.number();
+        // Births and messages are told from others by their upper bits.
+        let bit = 1 << ((number ^ (number >> 26)) & 63);
+        self.touched |= bit;
+        if touch.effect == Effect::Change {
+            self.changed |= bit;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn may_conflict(self, other: Self) -> bool {
+        (self.touched & other.changed) | (self.changed & other.touched) != 0
+    }
+}
+
 /// Whether two events of different tasks that touch these objects are dependent.
 #[inline]
 #[must_use]
@@ -102,8 +146,11 @@ pub struct Event {
     pub timed: ObjectId,
     /// Where the messages it sends begin among those of the whole execution; only those that receives choose from.
     offers: u32,
+    /// Where its steps begin in the trace.
+    step: u32,
     begin: u32,
     end: u32,
+    mask: Mask,
 }
 
 impl Event {
@@ -119,8 +166,10 @@ impl Event {
             wants: None,
             timed: ObjectId::NONE,
             offers: u32::MAX,
+            step: u32::MAX,
             begin: 0,
             end: 0,
+            mask: Mask::default(),
         }
     }
 }
@@ -151,8 +200,31 @@ pub struct Events {
     followed: usize,
     /// By task: what its next event touches before anything else.
     handed: Vec<Handed>,
-    /// Which task's end an object is.
-    ends: Vec<(ObjectId, TaskId)>,
+    /// How to take back what was done to those.
+    undo: Vec<Undo>,
+    /// What was handed on and has become part of an event, as it was.
+    used: Vec<Touch>,
+    /// Which task's end an object is, and how many events there were when it ended.
+    ends: Vec<(ObjectId, TaskId, usize)>,
+}
+
+/// One change to what is handed on to a task.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// How many events there were, that in which it happened included.
+    events: usize,
+    task: TaskId,
+    change: Change,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// A touch was added.
+    Added,
+    /// The one at this place was another.
+    Merged(usize, Touch),
+    /// So many became part of an event.
+    Used(usize),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -176,7 +248,48 @@ impl Events {
             handed.apart = 0;
             handed.born = 0;
         });
+        self.undo.clear();
+        self.used.clear();
         self.ends.clear();
+    }
+
+    /// Forgets all but the first `len` events. The one after them must not be a value: what is done with it counts for the event
+    /// before, too. The next step to be taken in has to be one that was decided.
+    pub fn truncate(&mut self, len: usize) {
+        let Some(&Event { offers, step, begin, .. }) = self.events.get(len) else { return };
+        self.events.truncate(len);
+        self.touches.truncate(begin as usize);
+        self.offered.truncate(offers as usize);
+        self.followed = step as usize;
+        while self.ends.last().is_some_and(|&(_, _, events)| events > len) {
+            self.ends.pop();
+        }
+        while let Some(undo) = self.undo.pop_if(|undo| undo.events > len) {
+            self.take_back(undo);
+        }
+        for handed in &mut self.handed {
+            if handed.apart > len {
+                handed.apart = 0;
+            }
+            if handed.born > len {
+                handed.born = 0;
+            }
+        }
+    }
+
+    fn take_back(&mut self, Undo { task, change, .. }: Undo) {
+        let touches = &mut self.handed[task.index()].touches;
+        match change {
+            Change::Added => _ = touches.pop(),
+            Change::Merged(at, touch) => touches[at] = touch,
+            Change::Used(count) => touches.extend(self.used.drain(self.used.len() - count..)),
+        }
+    }
+
+    /// How many steps of the trace were taken in.
+    #[must_use]
+    pub fn followed(&self) -> usize {
+        self.followed
     }
 
     /// How many there are.
@@ -205,6 +318,19 @@ impl Events {
         &self.touches[begin as usize..end as usize]
     }
 
+    /// Whether two events of different tasks are dependent.
+    #[inline]
+    #[must_use]
+    pub fn dependent(&self, one: usize, other: usize) -> bool {
+        self.events[one].mask.may_conflict(self.events[other].mask) && dependent(self.touches(one), self.touches(other))
+    }
+
+    /// What that event may conflict with.
+    #[inline]
+    pub(crate) fn mask(&self, index: usize) -> Mask {
+        self.events[index].mask
+    }
+
     /// The messages that receives choose from, in order of sending.
     #[must_use]
     pub fn offered(&self) -> &[Offered] {
@@ -224,7 +350,7 @@ impl Events {
             let index = StepIx::next_of(self.followed);
             self.followed += 1;
             if step.alternatives > 0 {
-                self.begin(step);
+                self.begin(step, index);
                 self.add(step, index, trace);
             } else if !self.events.is_empty() {
                 self.add(step, index, trace);
@@ -237,7 +363,7 @@ impl Events {
     /// A step that came before anything was decided comes before every event; what it sent and who ended has to be known.
     fn add_before_all(&mut self, step: &Step, index: StepIx, trace: &Trace) {
         if step.op.class == Class::Finish && step.access.object.is_some() {
-            self.ends.push((step.access.object, step.task));
+            self.ends.push((step.access.object, step.task, 0));
         }
         for access in trace.accesses(index) {
             if let Role::Offers(offer) = access.role {
@@ -263,7 +389,8 @@ impl Events {
         let begin = self.mark();
         self.touches.extend(touches);
         let end = self.mark();
-        self.events.push(Event { begin, end, ..event });
+        let mask = Mask::of(&self.touches[begin as usize..]);
+        self.events.push(Event { begin, end, mask, ..event });
         self.events.len() - 1
     }
 
@@ -290,13 +417,33 @@ impl Events {
         &mut self.handed[task.index()]
     }
 
-    fn begin(&mut self, step: &Step) {
+    /// Hands a touch on to the next event of `task`.
+    fn hand(&mut self, task: TaskId, touch: Touch) {
+        let touches = &mut self.handed_to(task).touches;
+        let change = match touches.iter().position(|other| other.object == touch.object) {
+            Some(at) => Change::Merged(at, touches[at]),
+            None => Change::Added,
+        };
+        merge(touches, 0, touch);
+        self.undo.push(Undo { events: self.events.len(), task, change });
+    }
+
+    /// What was handed on to `task` becomes part of the event that begins now.
+    fn use_handed(&mut self, task: TaskId) {
+        self.handed_to(task);
+        let handed = &mut self.handed[task.index()].touches;
+        if !handed.is_empty() {
+            self.undo.push(Undo { events: self.events.len() + 1, task, change: Change::Used(handed.len()) });
+            self.touches.extend_from_slice(handed);
+            self.used.append(handed);
+        }
+    }
+
+    fn begin(&mut self, step: &Step, index: StepIx) {
         let value = step.found.map_or(0, |word| u32::try_from(word.0).unwrap_or(u32::MAX));
         let is_choice = step.op.class == Class::Choice;
         let begin = self.mark();
-        let mut handed = std::mem::take(&mut self.handed_to(step.task).touches);
-        self.touches.append(&mut handed);
-        self.handed_to(step.task).touches = handed;
+        self.use_handed(step.task);
         self.events.push(Event {
             task: step.task,
             label: if is_choice { Label::Value(value) } else { Label::Way(step.variant) },
@@ -306,8 +453,10 @@ impl Events {
             wants: step.wants,
             timed: ObjectId::NONE,
             offers: u32::try_from(self.offered.len()).expect("raddle bug: more than 2^32 messages in one execution"),
+            step: u32::try_from(index.index()).expect("raddle bug: more than 2^32 steps in one execution"),
             begin,
             end: self.mark(),
+            mask: Mask::of(&self.touches[begin as usize..]),
         });
     }
 
@@ -342,7 +491,7 @@ impl Events {
                 let touch = Touch { object: access.object, effect: access.effect, role };
                 if apart {
                     let seen = Touch { effect: Effect::Read, role: Role::Takes, ..touch };
-                    merge(&mut self.handed_to(step.task).touches, 0, seen);
+                    self.hand(step.task, seen);
                 }
                 if !apart || access.effect == Effect::Change {
                     self.put(touch);
@@ -351,7 +500,7 @@ impl Events {
         }
         match (step.op.class, step.found) {
             (Class::Spawn, Some(child)) => self.give_birth(step.task, TaskId::next_of(child.0 as usize), apart),
-            (Class::Finish, _) => self.ends.push((step.access.object, step.task)),
+            (Class::Finish, _) => self.ends.push((step.access.object, step.task, now)),
             _ => {}
         }
     }
@@ -359,6 +508,7 @@ impl Events {
     fn put(&mut self, touch: Touch) {
         let event = self.events.last_mut().expect("raddle bug: a touch without an event");
         merge(&mut self.touches, event.begin as usize, touch);
+        event.mask.add(touch);
         event.end = u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution");
         let mut at = self.events.len() - 1;
         while at > 0 && matches!(self.events[at].label, Label::Value(_)) {
@@ -376,6 +526,7 @@ impl Events {
         let more = touches.len() as u32 - (end - begin);
         self.touches.splice(begin as usize..end as usize, touches);
         self.events[at].end += more;
+        self.events[at].mask.add(touch);
         for later in &mut self.events[at + 1..] {
             later.begin += more;
             later.end += more;
@@ -384,18 +535,28 @@ impl Events {
 
     fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool) {
         self.put(Touch::birth(child, Effect::Change, Role::Gives));
-        let mut known = if apart { self.handed_to(parent).touches.clone() } else { Vec::new() };
-        known.push(Touch::birth(child, Effect::Read, Role::Takes));
         let now = self.events.len();
-        *self.handed_to(child) = Handed { touches: known, apart: if apart { now } else { 0 }, born: now };
+        let born = self.handed_to(child);
+        (born.apart, born.born) = (if apart { now } else { 0 }, now);
+        if apart {
+            self.hand_what_waits(parent, child);
+        }
+        self.hand(child, Touch::birth(child, Effect::Read, Role::Takes));
+    }
+
+    /// Hands on to one task what is handed on to another.
+    fn hand_what_waits(&mut self, from: TaskId, to: TaskId) {
+        for at in 0..self.handed(from).len() {
+            self.hand(to, self.handed(from)[at]);
+        }
     }
 
     /// A task may have ended right after it was let go on: who waits for its end comes after all that it waited for.
     fn inherit_from_ended(&mut self, step: &Step) {
-        let Some(&(_, ended)) = self.ends.iter().find(|(object, _)| *object == step.access.object) else { return };
-        let known = self.handed_to(ended).touches.clone();
-        let mine = &mut self.handed_to(step.task).touches;
-        known.into_iter().for_each(|touch| merge(mine, 0, touch));
+        let ended = self.ends.iter().find(|(object, ..)| *object == step.access.object).map(|&(_, task, _)| task);
+        if let Some(ended) = ended {
+            self.hand_what_waits(ended, step.task);
+        }
     }
 }
 
@@ -418,5 +579,85 @@ pub(crate) fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
                 other.role = if timed { Role::Timed } else { Role::Plain };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::rng::Rng;
+    use crate::trace::{Access, Hold, Operation, Ordered};
+
+    static OPERATIONS: [Operation; 6] = [
+        Operation { verb: "spawn", class: Class::Spawn },
+        Operation { verb: "join", class: Class::Join },
+        Operation { verb: "finish", class: Class::Finish },
+        Operation { verb: "choose", class: Class::Choice },
+        Operation { verb: "store", class: Class::Write },
+        Operation { verb: "lock", class: Class::Acquire },
+    ];
+
+    /// A step such as there may be, though not necessarily after those before.
+    fn step(rng: &mut Rng) -> Step {
+        let op = &OPERATIONS[rng.below(6) as usize];
+        let effect = if rng.below(2) == 0 { Effect::Read } else { Effect::Change };
+        let role = [Role::Plain, Role::Takes, Role::Gives][rng.below(3) as usize];
+        let ends = matches!(op.class, Class::Join | Class::Finish);
+        let object = ObjectId::new(rng.below(4) + if ends { 10 } else { 0 });
+        Step {
+            task: TaskId::new(rng.below(4)),
+            variant: Variant::Ready,
+            op,
+            access: Access { object, effect, role, ordered: Ordered::RELAXED },
+            found: Some(Word(u64::from(4 + rng.below(3)))),
+            left: None,
+            hold: Hold::Unchanged,
+            wants: None,
+            site: Location::caller(),
+            alternatives: if op.class == Class::Choice { 2 } else { rng.below(3) },
+            more: 0,
+        }
+    }
+
+    fn trace(steps: &[Step]) -> Trace {
+        let mut trace = Trace::default();
+        steps.iter().for_each(|step| trace.push(*step));
+        trace
+    }
+
+    /// All that can be asked for.
+    fn told(events: &Events) -> String {
+        let each = (0..events.len()).map(|at| format!("{:?} {:?}\n", events.get(at), events.touches(at)));
+        let handed: Vec<_> = (0..8).map(|task| events.handed(TaskId::new(task))).collect();
+        format!("{}{handed:?} {}", each.collect::<String>(), events.followed())
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing_behind() {
+        let mut handed = 0;
+        for seed in 0..500 {
+            let mut rng = Rng::new(seed);
+            let mut steps: Vec<Step> = (0..30).map(|_| step(&mut rng)).collect();
+            let mut events = Events::default();
+            events.follow(&trace(&steps));
+            let is_value = |at: &usize| matches!(events.get(*at).label, Label::Value(_));
+            let kept = (0..events.len()).rev().filter(|at| !is_value(at)).nth(rng.below(5) as usize);
+            let Some(kept) = kept else { continue };
+            handed += events.undo.iter().filter(|undo| undo.events > kept).count();
+            let same = events.get(kept).step as usize;
+            steps.truncate(same);
+            events.truncate(kept);
+            assert_eq!((events.len(), events.followed()), (kept, same));
+            steps.extend((0..20).map(|_| step(&mut rng)));
+            // Whatever follows a decision by itself is part of what is kept.
+            steps[same].alternatives = 2;
+            let (other, mut alone) = (trace(&steps), Events::default());
+            events.follow(&other);
+            alone.follow(&other);
+            assert_eq!(told(&events), told(&alone), "seed {seed}");
+        }
+        assert!(handed > 1_000, "only {handed} changes were taken back");
     }
 }

@@ -21,10 +21,13 @@
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
 mod classic;
+mod found;
+mod kept;
 mod messages;
 mod optimal;
 mod path;
 mod plan;
+mod races;
 mod reversal;
 mod share;
 mod source;
@@ -34,23 +37,24 @@ mod wakeup;
 use std::collections::HashSet;
 use std::mem;
 
+use self::found::Found;
+use self::kept::Items;
 use self::path::Node;
 use self::plan::Plan;
-use self::reversal::Second;
 pub use self::share::Subtree;
 #[doc(hidden)]
 pub use self::share::{Levels, News};
 #[doc(hidden)]
 pub use self::trunk::Trunk;
-use self::wakeup::{Branch, Instead, Item};
+use self::wakeup::{Branch, Item};
 use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
-use crate::order::events::{Event, Events, Label, Touch, merge};
-use crate::outcome::Outcome;
+use crate::order::events::{Events, merge};
+use crate::outcome::{Failure, Outcome};
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
-use crate::system::{Action, Choice, Pending, Point};
-use crate::trace::{Class, Effect, Role, Trace};
+use crate::system::{Choice, Point};
+use crate::trace::Trace;
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
@@ -82,6 +86,10 @@ pub struct Dpor {
     beyond: Vec<Branch>,
     /// The first event that the execution before did not have.
     fresh: usize,
+    /// How many events are as they were in the execution before.
+    kept: usize,
+    found: Found,
+    items: Items,
     /// Tasks that could go on where the execution was given up.
     refused: Vec<TaskId>,
     events: Events,
@@ -172,6 +180,9 @@ impl Dpor {
             spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
+            kept: 0,
+            found: Found::default(),
+            items: Items::default(),
             refused: Vec::new(),
             events: Events::default(),
             before: Before::anonymous(),
@@ -182,6 +193,25 @@ impl Dpor {
 
     fn exact(&self) -> bool {
         self.mistake != Some(Mistake::KeepsTaskOnly)
+    }
+
+    /// Only the first `len` events are as they were in the execution before.
+    fn keep(&mut self, len: usize) {
+        self.kept = len;
+        if len == 0 {
+            self.events.clear();
+        }
+        self.events.truncate(len);
+        self.before.truncate(len);
+    }
+
+    /// Takes in what is new in the trace.
+    fn follow(&mut self, trace: &Trace) {
+        // A program that Raddle does not control wholly may have done less than before in the same place.
+        if trace.len() < self.events.followed() {
+            self.keep(0);
+        }
+        self.events.follow(trace);
     }
 
     /// Goes back to the deepest node where something is left and takes that.
@@ -223,199 +253,6 @@ impl Dpor {
             touches.iter().for_each(|&touch| merge(&mut self.nodes[asker].given, 0, touch));
         }
     }
-
-    /// Plans to run an option at node `at`.
-    fn add(&mut self, at: usize, option: (TaskId, Label)) {
-        if at < self.frozen {
-            self.tell(at, Plan::Also(option.0, option.1));
-        } else {
-            self.nodes[at].add(option);
-        }
-    }
-
-    /// Keeps a plan for a node above this worker's piece, unless it is known there.
-    ///
-    /// What this worker has of that node is as old as its piece. It must not enter plans there itself: if one is dropped above,
-    /// because somebody runs already what it leads to, it must not stand here in the way of others.
-    fn tell(&mut self, at: usize, plan: Plan) {
-        if !plan.is_known(&self.nodes[at]) && self.told.insert((at, plan.clone())) {
-            self.news.plans.push((at, plan));
-        }
-    }
-
-    /// Plans what the event `index`, which may not have happened, makes necessary.
-    fn reverse_races_with(&mut self, index: usize) {
-        let previous = self.before.previous(self.events.get(index).task, index);
-        let mut races = mem::take(&mut self.races);
-        match self.algorithm {
-            Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
-            _ => self.before.races(&self.events, index, previous, &mut races),
-        }
-        for race in &races {
-            self.reverse(race, Second { event: index, previous });
-        }
-        self.races = races;
-        if self.events.get(index).timed.is_some() {
-            self.reverse_timed_wait(Second { event: index, previous });
-        }
-    }
-
-    /// What let a wait go on that has a time could have come too late.
-    fn reverse_timed_wait(&mut self, ended: Second) {
-        if let Some(first) = reversal::kept_from_timing_out(&self.events, &self.before, &self.nodes, ended) {
-            let instead = reversal::suppose_timed_out(&mut self.events, ended.event);
-            self.plan(first, Second { event: instead, ..ended }, ended.event);
-            self.events.forget();
-        }
-    }
-
-    fn reverse(&mut self, race: &Race, second: Second) {
-        let (e, later) = (self.events.get(race.first), self.events.get(second.event));
-        let receives = later.class == Class::Receive && later.object == e.object;
-        if receives && messages::chose(&self.events, race.first) {
-            return self.reverse_receives(race.first, second);
-        }
-        if let Some(first) = reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
-            self.plan(first, second, second.event);
-        }
-    }
-
-    /// The second of two receives comes first, with the other's message or, if that is possible, its own.
-    fn reverse_receives(&mut self, first: usize, second: Second) {
-        let own = messages::taken(&self.events, second.event);
-        if self.algorithm == Algorithm::Classic
-            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, first, message))
-        {
-            self.plan(first, second, second.event);
-        }
-        if self.algorithm != Algorithm::Classic
-            && let Some(instead) = messages::suppose_instead(&mut self.events, second.event, first)
-        {
-            self.plan(first, Second { event: instead, ..second }, second.event);
-            self.events.forget();
-        }
-    }
-
-    /// Receives that came before a message was sent could have waited for it.
-    fn reverse_waits_for(&mut self, send: usize, message: usize) {
-        for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
-            let previous = self.before.previous(self.events.get(send).task, send);
-            if self.algorithm == Algorithm::Classic {
-                self.plan(receive, Second { event: send, previous }, send);
-            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, message) {
-                self.plan(receive, Second { event: instead, previous }, send + 1);
-                self.events.forget();
-            }
-        }
-    }
-
-    /// A task that received one message could have received another that was asleep then, once something has woken that.
-    fn wake_other_messages(&mut self, receive: usize) {
-        if !messages::chose(&self.events, receive) {
-            return;
-        }
-        let Event { task, label, class, object, .. } = *self.events.get(receive);
-        let node = &self.nodes[receive];
-        let others = node.sleep[..node.asleep].iter().filter(|item| item.task == task && item.label != label);
-        // Where a receive does no more than that, whatever wakes it is another receive, which makes a race.
-        let more =
-            |touch: &Touch| touch.object != object && touch.role != Role::Takes && touch.object.as_message().is_none();
-        let does_more = |item: &&Item| item.touches.as_ref().is_none_or(|touches| touches.iter().any(more));
-        let others: Vec<Item> = others.filter(does_more).cloned().collect();
-        let previous = self.before.previous(task, receive);
-        for item in others {
-            if self.algorithm == Algorithm::Classic {
-                let options = self.nodes[receive].options.clone();
-                options.into_iter().filter(|option| option.0 != task).for_each(|it| self.add(receive, it));
-            } else if let Some(touches) = item.touches {
-                let index = self.events.suppose(Event::pending(task, item.label, class, object), touches);
-                self.plan(receive, Second { event: index, previous }, self.before.len());
-                self.events.forget();
-            }
-        }
-    }
-
-    /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`.
-    fn plan(&mut self, first: usize, second: Second, upto: usize) {
-        if self.algorithm == Algorithm::Classic {
-            let pair = (first, second.event);
-            let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
-            return self.plan_one_of(first, options, true);
-        }
-        let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
-        if whole && optimal::is_covered(&self.events, &self.before, &self.nodes[first], (first, second.event)) {
-            return;
-        }
-        let real = self.events.len();
-        let mut sequence = mem::take(&mut self.sequence);
-        reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
-        if self.algorithm == Algorithm::Source {
-            let options = source::initials(&self.events, &sequence);
-            self.plan_one_of(first, options, false);
-        } else {
-            let Event { task, label, .. } = *self.events.get(first);
-            let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
-            self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
-        }
-        self.sequence = sequence;
-        while self.events.len() > real {
-            self.events.forget();
-        }
-    }
-
-    fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
-        if at < self.frozen {
-            self.tell(at, Plan::OneOf { options, all_if_asleep });
-        } else {
-            self.nodes[at].add_one_of(&options, all_if_asleep);
-        }
-    }
-
-    fn plan_sequence(&mut self, at: usize, sequence: &mut Vec<u32>, instead: Instead) {
-        let exact = self.exact();
-        if at >= self.frozen {
-            optimal::plan(&self.events, &mut self.nodes[at], sequence, instead, exact);
-        } else if !optimal::is_known(&self.events, &self.nodes[at], sequence, instead, exact) {
-            self.tell(at, Plan::sequence(&self.events, sequence, instead));
-        }
-    }
-
-    /// What a task that cannot go on would do takes part, too.
-    fn reverse_races_with_pending(&mut self, pending: &Pending) {
-        let Action { task, object, effect, role, op, variant, .. } = pending.action;
-        let mut touches = self.events.handed(task).to_vec();
-        if object.is_some() {
-            touches.retain(|touch| touch.object != object);
-            touches.push(Touch { object, effect, role });
-        }
-        if pending.clock.is_some() && pending.clock != object {
-            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
-        }
-        let mut event = Event::pending(task, Label::Way(variant), op.class, object);
-        event.timed = pending.clock;
-        let index = self.events.suppose(event, touches);
-        self.reverse_races_with(index);
-        if pending.clock.is_some() && !pending.ready {
-            let timed_out = reversal::suppose_timed_out(&mut self.events, index);
-            self.reverse_races_with(timed_out);
-            self.events.forget();
-        }
-        self.events.forget();
-    }
-
-    /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
-    fn go_on_without_failing(&mut self, pending: &[Pending]) {
-        let exact = self.exact();
-        let Some(node) = self.nodes.last() else { return };
-        let failed = node.current().0;
-        if node.tree.is_empty() && pending.iter().any(|it| it.ready && it.action.task != failed) {
-            let other = node.options.iter().copied().find(|&it| it.0 != failed && !node.is_asleep(it, exact));
-            if let Some(other) = other {
-                self.add(self.nodes.len() - 1, other);
-            }
-        }
-    }
 }
 
 impl Strategy for Dpor {
@@ -433,23 +270,22 @@ impl Strategy for Dpor {
         }
         self.placed = false;
         prefix.extend(self.nodes.iter().map(Node::choice));
-        self.events.clear();
         // What is the same as in the execution before is known, but for what a value does, which counts for its question.
         let is_value = |&at: &usize| self.nodes[at].gives_value();
-        let known = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
-        self.before.truncate(known);
+        let kept = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
+        self.keep(kept.min(self.before.len()));
         self.refused.clear();
         Next::Run { seed: 0 }
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.events.follow(so_far);
+        self.follow(so_far);
         let depth = self.nodes.len();
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
         let mut node = self.spare.pop().unwrap_or_default().renew(at);
         if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
-            node.sleep.extend(parent.still_asleep(&self.events, depth - 1));
+            parent.still_asleep(&self.events, depth - 1).for_each(|item| node.sleep.push(item));
         }
         node.asleep = node.sleep.len();
         node.tree = mem::take(&mut self.beyond);
@@ -481,23 +317,16 @@ impl Strategy for Dpor {
 
     fn end(&mut self, run: &Run<'_>) {
         self.beyond.clear();
-        self.events.follow(run.trace);
+        if matches!(run.outcome.and_then(Outcome::failure), Some(Failure::Nondeterminism(_))) {
+            self.keep(0);
+        }
+        self.follow(run.trace);
         self.nodes.truncate(self.events.len());
         if run.outcome.is_none() && self.mistake == Some(Mistake::SkipsBlocked) {
             return;
         }
         self.before.follow(&self.events);
-        // A reversing sequence reaches to the end, so a race seen before may have another one now.
-        let fresh = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
-        for event in fresh..self.events.len() {
-            self.reverse_races_with(event);
-            for message in self.events.offers_of(event) {
-                self.reverse_waits_for(event, message);
-            }
-        }
-        for event in 0..self.events.len() {
-            self.wake_other_messages(event);
-        }
+        self.reverse_races();
         let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
             let task = pending.action.task;

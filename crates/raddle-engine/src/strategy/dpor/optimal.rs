@@ -3,46 +3,76 @@
 //! A race is reversed by inserting its whole reversing sequence `v` into the wakeup tree of the first event's node, unless
 //! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
 
+use super::kept::Kept;
 use super::path::Node;
-use super::wakeup::{Begins, Instead, Open, begins, belongs_to, insert, leads_there};
+use super::wakeup::{Begins, Instead, Open, begins, insert, leads_there};
 use crate::order::before::Before;
 use crate::order::events::{Events, Label};
 use crate::trace::Role;
 
-/// Whether it can be told without the sequence that it leads to what has been run: it begins with the first event that does not
-/// happen after the race's first, and that one was run already.
-pub(super) fn is_covered(events: &Events, before: &Before, node: &Node, (first, second): (usize, usize)) -> bool {
+/// What a sequence has to do with what sleeps.
+pub(super) enum Slept {
+    /// Nothing: what it leads to belongs to nothing that sleeps.
+    No,
+    /// It can begin with something that sleeps, which is this event of it.
+    Begins(usize),
+    /// It commutes with something that sleeps and is done.
+    Beside,
+}
+
+/// If it can be told without the sequence that it leads to what has been run, because of which event that is: it begins with the
+/// first event that does not happen after the race's first, and that one was run already.
+pub(super) fn covered_by(
+    events: &Events,
+    before: &Before,
+    node: &Node,
+    (first, second): (usize, usize),
+) -> Option<usize> {
     if matches!(events.get(second).label, Label::Value(_)) {
-        return false;
+        return None;
     }
-    let begins = (first + 1..before.len()).find(|&at| at != second && !before.ordered(events, first, at));
-    begins.is_some_and(|at| {
+    let after = before.after(events, first);
+    let begins = (first + 1..before.len()).find(|&at| at != second && !after(at));
+    begins.filter(|&at| {
         let event = events.get(at);
         let waits = || events.touches(at).iter().any(|touch| touch.role == Role::Takes);
         event.task != events.get(second).task && !waits() && node.is_asleep((event.task, event.label), true)
     })
 }
 
-/// Whether something was run or is to be run that leads to what `sequence` leads to.
-pub(super) fn is_known(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
-    is_asleep(events, node, sequence, instead, exact)
-        || leads_there(events, &node.tree, &mut sequence.to_vec(), instead, exact)
-}
-
-/// Whether it belongs to something that sleeps.
-fn is_asleep(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
-    node.sleep.iter().any(|item| belongs_to(events, sequence, item, instead, exact))
-}
-
-/// Whether anything was planned.
-pub(super) fn plan(events: &Events, node: &mut Node, sequence: &mut Vec<u32>, instead: Instead, exact: bool) -> bool {
-    if is_asleep(events, node, sequence, instead, exact) {
-        return false;
-    }
-    for item in node.sleep.iter_mut().filter(|item| item.open == Open::Yes) {
-        if matches!(begins(events, sequence, item, instead, exact), Begins::Besides) {
-            item.open = Open::Still;
+/// Whether what a sequence leads to belongs to something that sleeps.
+///
+/// If it begins with that, it does, and so does every other sequence for the same race that has the event: what comes after the
+/// race's second event, and not after its first, is independent of the second. If it only commutes with it, it may go on to something that
+/// does not, and that is planned when what sleeps is run: to rely on it, that must be done.
+pub(super) fn slept_through(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> Slept {
+    for item in &node.sleep {
+        match begins(events, sequence, item, instead, exact) {
+            Begins::With(at) => return Slept::Begins(sequence[at] as usize),
+            Begins::Besides if item.open == Open::No => return Slept::Beside,
+            Begins::Besides | Begins::No => {}
         }
     }
-    insert(events, &mut node.tree, sequence, instead, exact)
+    Slept::No
+}
+
+/// Whether something is to be run that leads to what `sequence` leads to. Leaves it as it was.
+pub(super) fn is_planned(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
+    leads_there(events, &node.tree, &mut sequence.to_vec(), instead, exact)
+}
+
+/// Plans to run a sequence that belongs to nothing asleep; whether anything was planned.
+pub(super) fn plan(
+    events: &Events,
+    node: &mut Node,
+    sequence: &mut [u32],
+    (instead, exact): (Instead, bool),
+    item: &mut dyn FnMut(u32) -> Kept,
+) -> bool {
+    for slept in node.sleep.iter_mut().filter(|item| item.open == Open::Yes) {
+        if matches!(begins(events, sequence, slept, instead, exact), Begins::Besides) {
+            slept.open = Open::Still;
+        }
+    }
+    insert(events, &mut node.tree, sequence, (instead, exact), item)
 }

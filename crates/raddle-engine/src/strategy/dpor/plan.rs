@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::optimal;
+use super::kept::{Items, Kept};
+use super::optimal::{self, Slept};
 use super::path::Node;
-use super::wakeup::{Instead, Item};
+use super::wakeup::Instead;
 use crate::ids::{ObjectId, TaskId};
 use crate::order::events::{Event, Events, Label};
 use crate::trace::Class;
@@ -13,7 +14,7 @@ use crate::trace::Class;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Plan {
     /// Run this, unless something that was run or is to be run leads to the same.
-    Sequence { items: Vec<Item>, instead: Instead },
+    Sequence { items: Vec<Kept>, instead: Instead },
     /// See [`Node::add_one_of`].
     OneOf { options: Vec<(TaskId, Label)>, all_if_asleep: bool },
     /// Run this one.
@@ -21,11 +22,11 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    pub(super) fn sequence(events: &Events, sequence: &[u32], instead: Instead) -> Self {
-        Self::Sequence { items: sequence.iter().map(|&event| Item::of(events, event as usize)).collect(), instead }
+    pub(super) fn sequence(events: &Events, kept: &mut Items, sequence: &[u32], instead: Instead) -> Self {
+        Self::Sequence { items: sequence.iter().map(|&event| kept.of(events, event as usize)).collect(), instead }
     }
 
-    /// Whether a node that may be out of date knows enough to do without the plan. For sequences see [`optimal::is_known`].
+    /// Whether a node that may be out of date knows enough to do without the plan. For sequences see [`optimal::is_planned`].
     pub(super) fn is_known(&self, node: &Node) -> bool {
         match self {
             Self::Sequence { .. } => false,
@@ -46,7 +47,11 @@ impl Plan {
                     let index = events.suppose(event, touches.iter().copied());
                     sequence.push(u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution"));
                 }
-                optimal::plan(&events, node, &mut sequence, *instead, true)
+                let slept = optimal::slept_through(&events, node, &sequence, *instead, true);
+                matches!(slept, Slept::No) && {
+                    let item = &mut |event| items[event as usize].clone();
+                    optimal::plan(&events, node, &mut sequence, (*instead, true), item)
+                }
             }
             Self::OneOf { options, all_if_asleep } => node.add_one_of(options, *all_if_asleep),
             Self::Also(task, label) => node.add((*task, *label)),

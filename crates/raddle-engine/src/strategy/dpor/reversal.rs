@@ -95,9 +95,9 @@ pub(super) fn sequence(
     sequence.clear();
     let rivals = rivals(events, before, first, second);
     let index = |at: usize| u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
+    let after = before.after(events, first);
     for at in first + 1..upto {
-        let after = before.ordered(events, first, at) || rivals.iter().any(|&rival| before.ordered(events, rival, at));
-        if at != second && !after {
+        if at != second && !after(at) && !rivals.iter().any(|&rival| before.ordered(events, rival, at)) {
             sequence.push(index(at));
         }
     }
@@ -116,13 +116,7 @@ pub(super) fn sequence(
 /// Those who take the same thing together with the first event, so that the second would have to wait for them as well
 /// (readers of a lock that somebody wants to write).
 fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<usize> {
-    let shared = |touch: &&Touch| touch.role == Role::Takes && touch.effect == Effect::Read;
-    let wanted = |touch: &&Touch| {
-        let wants =
-            |mine: &Touch| mine.role == Role::Takes && mine.effect == Effect::Change && mine.object == touch.object;
-        events.touches(second).iter().any(wants)
-    };
-    let Some(&met) = events.touches(first).iter().filter(shared).find(wanted) else { return Vec::new() };
+    let Some(met) = taken_together(events, first, second) else { return Vec::new() };
     let end = before.len().min(second);
     let does = |at: usize, role: Role| {
         let does = |touch: &Touch| touch.object == met.object && touch.role == role;
@@ -134,23 +128,41 @@ fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<
     (first + 1..end).filter(|&at| does(at, Role::Takes) && !gives_back(at)).collect()
 }
 
+/// What the first event takes together with others and the second wants alone.
+fn taken_together(events: &Events, first: usize, second: usize) -> Option<Touch> {
+    let shared = |touch: &&Touch| touch.role == Role::Takes && touch.effect == Effect::Read;
+    let wanted = |touch: &&Touch| {
+        let wants =
+            |mine: &Touch| mine.role == Role::Takes && mine.effect == Effect::Change && mine.object == touch.object;
+        events.touches(second).iter().any(wants)
+    };
+    events.touches(first).iter().filter(shared).find(wanted).copied()
+}
+
+/// Whether it depends on the rest of the execution which of the events between the two are part of the sequence.
+pub(super) fn may_have_rivals(events: &Events, first: usize, second: usize) -> bool {
+    taken_together(events, first, second).is_some()
+}
+
 /// The second event as it would be in the first one's place: what it does may depend on what it finds.
 fn revise(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
     if e.object != later.object {
         return second;
     }
-    let mut touches = events.touches(second).to_vec();
     if e.class == Class::Receive && later.class == Class::Receive {
         if later.label != e.label {
             return second;
         }
         // It takes the message that the first one took.
+        let mut touches = events.touches(second).to_vec();
         touches.retain(|touch| touch.role != Role::Takes);
         touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
+        events.suppose(later, touches)
     } else {
-        let main = touches.iter_mut().find(|touch| touch.object == later.object && touch.role == Role::Plain);
-        let Some(main) = main else { return second };
+        let is_main = |touch: &Touch| touch.object == later.object && touch.role == Role::Plain;
+        let Some(place) = events.touches(second).iter().position(is_main) else { return second };
+        let main = events.touches(second)[place];
         let effect = match (later.wants, e.found) {
             (Some(wanted), Some(found)) if wanted == found => Effect::Change,
             (Some(_), Some(_)) => Effect::Read,
@@ -160,7 +172,8 @@ fn revise(events: &mut Events, first: usize, second: usize) -> usize {
         if effect == main.effect {
             return second;
         }
-        main.effect = effect;
+        let mut touches = events.touches(second).to_vec();
+        touches[place].effect = effect;
+        events.suppose(later, touches)
     }
-    events.suppose(later, touches)
 }

@@ -133,8 +133,7 @@ impl ByPiece for Dpor {
         self.exhausted = false;
         self.news = News::default();
         self.told.clear();
-        self.events.clear();
-        self.before.truncate(0);
+        self.keep(0);
     }
 
     fn news(&mut self) -> News {

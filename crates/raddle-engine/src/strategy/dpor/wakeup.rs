@@ -9,15 +9,16 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use super::kept::Kept;
 use crate::ids::TaskId;
-use crate::order::events::{Events, Label, Touch, dependent, merge};
+use crate::order::events::{Events, Label, Mask, Touch, dependent, merge};
 use crate::trace::Role;
 
 /// What an item touches: few things, kept without memory of their own.
 pub(super) type Touches = SmallVec<[Touch; 3]>;
 
 /// An event that has been or is to be run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub task: TaskId,
     pub label: Label,
@@ -41,11 +42,27 @@ pub(crate) enum Open {
     Still,
 }
 
+impl Clone for Item {
+    fn clone(&self) -> Self {
+        // As one piece of memory: a clone of the list goes through it one by one.
+        let touches = self.touches.as_deref().map(Touches::from_slice);
+        Self { task: self.task, label: self.label, touches, open: self.open }
+    }
+}
+
 impl Item {
     pub fn of(events: &Events, index: usize) -> Self {
         let event = events.get(index);
         let touches = Some(Touches::from_slice(events.touches(index)));
         Self { task: event.task, label: event.label, touches, open: Open::No }
+    }
+
+    /// Whether it is what [`of`](Self::of) makes of an event.
+    pub fn is_event(&self, events: &Events, index: usize) -> bool {
+        let Self { task, label, touches, open } = self;
+        let event = events.get(index);
+        (*task, *label, *open) == (event.task, event.label, Open::No)
+            && touches.as_deref() == Some(events.touches(index))
     }
 
     /// Whether it may do more than to take something from one place.
@@ -78,21 +95,34 @@ impl Item {
 
     /// Whether the order of this and an event makes no difference.
     pub fn commutes_with(&self, events: &Events, index: usize) -> bool {
-        let touches = events.touches(index);
-        self.task != events.get(index).task && self.touches.as_ref().is_some_and(|mine| !dependent(mine, touches))
+        let touches = self.touches.as_deref();
+        let meets =
+            |mine: &[Touch]| Mask::of(mine).may_conflict(events.mask(index)) && dependent(mine, events.touches(index));
+        self.task != events.get(index).task && touches.is_some_and(|mine| !meets(mine))
+    }
+
+    /// Whether that holds for each event of a sequence.
+    fn commutes_with_all(&self, events: &Events, sequence: &[u32]) -> bool {
+        let Some(mine) = self.touches.as_deref() else { return sequence.is_empty() };
+        let mask = Mask::of(mine);
+        sequence.iter().all(|&event| {
+            let event = event as usize;
+            let meets = mask.may_conflict(events.mask(event)) && dependent(mine, events.touches(event));
+            self.task != events.get(event).task && !meets
+        })
     }
 }
 
 /// Items to be run one after another, and then one of several ways to go on; none means: as you like.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Branch {
-    pub path: VecDeque<Item>,
+    pub path: VecDeque<Kept>,
     pub beyond: Vec<Branch>,
 }
 
 impl Branch {
     /// Takes the first item off.
-    pub fn enter(mut self) -> (Item, Vec<Branch>) {
+    pub fn enter(mut self) -> (Kept, Vec<Branch>) {
         let first = self.path.pop_front().expect("raddle bug: a branch without items");
         if self.path.is_empty() { (first, self.beyond) } else { (first, vec![self]) }
     }
@@ -103,11 +133,11 @@ impl Branch {
     }
 
     pub fn leaf(item: Item) -> Self {
-        Self { path: VecDeque::from([item]), beyond: Vec::new() }
+        Self { path: VecDeque::from([item.into()]), beyond: Vec::new() }
     }
 
-    fn sequence(events: &Events, sequence: &[u32]) -> Self {
-        Self { path: sequence.iter().map(|&event| Item::of(events, event as usize)).collect(), beyond: Vec::new() }
+    fn sequence(sequence: &[u32], item: &mut dyn FnMut(u32) -> Kept) -> Self {
+        Self { path: sequence.iter().map(|&event| item(event)).collect(), beyond: Vec::new() }
     }
 }
 
@@ -120,18 +150,6 @@ pub(super) enum Begins {
     Besides,
 }
 
-/// Whether what `sequence` leads to belongs to `item`, which is asleep.
-///
-/// If it begins with the item, it does. If it only commutes with the item, it may go on to something that does not, and that
-/// is planned when what the item leads to is run: to rely on it, that must be done.
-pub(super) fn belongs_to(events: &Events, sequence: &[u32], item: &Item, instead: Instead, exact: bool) -> bool {
-    match begins(events, sequence, item, instead, exact) {
-        Begins::No => false,
-        Begins::With(_) => true,
-        Begins::Besides => item.open == Open::No,
-    }
-}
-
 /// What is not to happen first after all: the first event of a race, if the reversing sequence has nothing of its task. Whatever else
 /// that task might have done leads elsewhere.
 pub(super) type Instead = Option<(TaskId, Label)>;
@@ -141,14 +159,8 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, instead: In
     let own = sequence.iter().position(|&event| events.get(event as usize).task == item.task);
     match own {
         Some(at) => {
-            let event = sequence[at] as usize;
-            let held_up = || {
-                let conflicts = |&earlier: &u32, own: u32| {
-                    dependent(events.touches(earlier as usize), events.touches(own as usize))
-                };
-                at_once(events, sequence, at).any(|own| sequence[..at].iter().any(|earlier| conflicts(earlier, own)))
-            };
-            if item.is(events.get(event).task, events.get(event).label, exact) && !held_up() {
+            let event = events.get(sequence[at] as usize);
+            if item.is(event.task, event.label, exact) && !is_held_up(events, sequence, at) {
                 Begins::With(at)
             } else {
                 Begins::No
@@ -158,13 +170,19 @@ pub(super) fn begins(events: &Events, sequence: &[u32], item: &Item, instead: In
             Begins::No
         }
         None => {
-            if sequence.iter().all(|&event| item.commutes_with(events, event as usize)) {
+            if item.commutes_with_all(events, sequence) {
                 Begins::Besides
             } else {
                 Begins::No
             }
         }
     }
+}
+
+/// Whether something in a sequence has to come before the event at `at`.
+fn is_held_up(events: &Events, sequence: &[u32], at: usize) -> bool {
+    let waits_for = |own: u32| sequence[..at].iter().any(|&earlier| events.dependent(earlier as usize, own as usize));
+    at > 0 && at_once(events, sequence, at).any(waits_for)
 }
 
 /// The event at `at` of a sequence and the values it asks for: nothing comes between them.
@@ -179,11 +197,11 @@ impl Branch {
     /// Whether the values that the item at `at` asks for commute with a sequence that has none of them.
     fn values_commute(&self, at: usize, events: &Events, sequence: &[u32]) -> bool {
         let task = self.path[at].task;
-        let is_own = |item: &&Item| item.is_value() && item.task == task;
+        let is_own = |item: &&Kept| item.is_value() && item.task == task;
         let own = self.path.iter().skip(at + 1).take_while(is_own);
         let to_the_end = own.clone().count() == self.path.len() - at - 1;
         let firsts = self.beyond.iter().filter(|_| to_the_end).filter_map(|branch| branch.path.front()).filter(is_own);
-        let commutes = |item: &Item| sequence.iter().all(|&event| item.commutes_with(events, event as usize));
+        let commutes = |item: &Kept| item.commutes_with_all(events, sequence);
         own.chain(firsts).all(commutes)
     }
 }
@@ -193,75 +211,84 @@ fn has_task(events: &Events, sequence: &[u32], task: TaskId) -> bool {
     sequence.iter().any(|&event| events.get(event as usize).task == task)
 }
 
-/// Whether something that is to be run leads to what `sequence` leads to. Uses the sequence up.
+/// Whether something that is to be run leads to what `sequence` leads to. Changes the order of the sequence.
 pub(super) fn leads_there(
     events: &Events,
     branches: &[Branch],
-    sequence: &mut Vec<u32>,
+    sequence: &mut [u32],
     instead: Instead,
     exact: bool,
 ) -> bool {
     for branch in branches {
-        let at = walk_along(events, branch, sequence, instead, exact);
-        if sequence.is_empty() {
+        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        if used == sequence.len() {
             return true;
         }
         if at > 0 {
             let whole = at == branch.path.len();
-            return whole
-                && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, sequence, instead, exact));
+            let rest = &mut sequence[used..];
+            return whole && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, rest, instead, exact));
         }
     }
     false
 }
 
-/// How many items of the branch the sequence can begin with, one after another; those that it has are taken out of it.
-fn walk_along(events: &Events, branch: &Branch, sequence: &mut Vec<u32>, instead: Instead, exact: bool) -> usize {
+/// How many items of the branch the sequence can begin with, one after another, and how many of these it has, which come to its
+/// front.
+fn walk_along(events: &Events, branch: &Branch, sequence: &mut [u32], instead: Instead, exact: bool) -> (usize, usize) {
+    let mut used = 0;
     for (at, item) in branch.path.iter().enumerate() {
-        match begins(events, sequence, item, instead, exact) {
+        let rest = &mut sequence[used..];
+        match begins(events, rest, item, instead, exact) {
             // What has asked for a value is part of the sequence, so whichever value it gets has to come next.
-            Begins::No if item.is_value() && !has_task(events, sequence, item.task) => {}
-            Begins::No => return at,
+            Begins::No if item.is_value() && !has_task(events, rest, item.task) => {}
+            Begins::No => return (at, used),
             Begins::With(place) => {
-                sequence.remove(place);
+                if place > 0 {
+                    rest[..=place].rotate_right(1);
+                }
+                used += 1;
             }
-            Begins::Besides if branch.values_commute(at, events, sequence) => {}
-            Begins::Besides => return at,
+            Begins::Besides if branch.values_commute(at, events, rest) => {}
+            Begins::Besides => return (at, used),
         }
-        if sequence.is_empty() {
-            return at + 1;
+        if used == sequence.len() {
+            return (at + 1, used);
         }
     }
-    branch.path.len()
+    (branch.path.len(), used)
 }
 
-/// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added.
+/// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added. Its events
+/// are kept as what `item` says. Changes the order of the sequence.
 pub(super) fn insert(
     events: &Events,
     branches: &mut Vec<Branch>,
-    sequence: &mut Vec<u32>,
-    instead: Instead,
-    exact: bool,
+    sequence: &mut [u32],
+    (instead, exact): (Instead, bool),
+    item: &mut dyn FnMut(u32) -> Kept,
 ) -> bool {
     for branch in branches.iter_mut() {
-        let at = walk_along(events, branch, sequence, instead, exact);
-        if sequence.is_empty() {
+        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        if used == sequence.len() {
             return false;
         }
         if at == 0 {
             continue;
         }
+        let rest = &mut sequence[used..];
         if at == branch.path.len() {
-            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, sequence, instead, exact);
+            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, rest, (instead, exact), item);
         }
-        let rest = branch.path.split_off(at);
+        let path = branch.path.split_off(at);
+        branch.path.shrink_to_fit();
         let beyond = std::mem::take(&mut branch.beyond);
-        lead_with_value(events, sequence);
-        branch.beyond = vec![Branch { path: rest, beyond }, Branch::sequence(events, sequence)];
+        lead_with_value(events, rest);
+        branch.beyond = vec![Branch { path, beyond }, Branch::sequence(rest, item)];
         return true;
     }
     lead_with_value(events, sequence);
-    branches.push(Branch::sequence(events, sequence));
+    branches.push(Branch::sequence(sequence, item));
     true
 }
 
