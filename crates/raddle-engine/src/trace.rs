@@ -108,6 +108,17 @@ pub enum Role {
     /// Whoever receives at the object may take the message that this step sends. Orders nothing: such an access is never
     /// dependent with another, and its effect does not count.
     Offers(Offer),
+    /// A side of the object that no two tasks can be at (the receiving end of a channel). Orders nothing either: what the step
+    /// depends on is said by its further accesses.
+    Alone,
+}
+
+impl Role {
+    /// Whether accesses of this role are never dependent with others.
+    #[must_use]
+    pub const fn orders_nothing(self) -> bool {
+        matches!(self, Self::Offers(_) | Self::Alone)
+    }
 }
 
 /// A message, as those see it who may receive it.

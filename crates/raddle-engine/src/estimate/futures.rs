@@ -77,7 +77,7 @@ impl Futures {
 #[must_use]
 pub fn announced(action: &Action) -> Option<Touch> {
     let Action { object, effect, role, .. } = *action;
-    (object.is_some() && !matches!(role, Role::Offers(_))).then_some(Touch { object, effect, role })
+    (object.is_some() && !role.orders_nothing()).then_some(Touch { object, effect, role })
 }
 
 fn count(taken: &mut Vec<u32>, task: TaskId) -> &mut u32 {

@@ -2,7 +2,7 @@
 //! (creation, send and receive, unlock and lock). Incremental: an event is taken in once, at a cost in the tasks there are.
 
 use crate::ids::TaskId;
-use crate::order::events::{Events, Touch};
+use crate::order::events::{Event, Events, Touch};
 use crate::rng::mix;
 use crate::trace::{Class, Effect, Role};
 
@@ -236,7 +236,10 @@ impl Before {
         let task = events.get(index).task;
         let mut causes = Vec::new();
         // Who takes whatever message comes first would have taken another one in another's place.
-        let takes_any = events.get(index).class == Class::Receive;
+        let Event { class, object, .. } = *events.get(index);
+        let takes_any = class == Class::Receive;
+        // Unless nobody else can receive there: then what it took was first, and had to be sent.
+        let takes_first = takes_any && events.touches(index).iter().all(|touch| touch.object != object);
         for touch in events.touches(index) {
             let slot = touch.slot();
             let Some(table) = self.touched.get(slot) else { continue };
@@ -255,7 +258,8 @@ impl Before {
                 }
                 let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
                 if cause {
-                    if takes_any && events.get(event).class == Class::Send && touch.object != events.get(index).object {
+                    if takes_any && events.get(event).class == Class::Send && touch.object != object {
+                        causes.extend(takes_first.then_some((slot, event)));
                         break;
                     }
                     causes.push((slot, event));
@@ -310,7 +314,8 @@ impl Before {
         // What cannot be reversed, because something was given in between, is not between others either.
         found.retain(|race| {
             let cause = |&(slot, event): &(usize, usize)| {
-                slot != race.slot && event != race.first && self.ordered(events, race.first, event)
+                let other = event != race.first || Touch::is_message_at(slot);
+                slot != race.slot && other && self.ordered(events, race.first, event)
             };
             !causes.iter().any(cause)
         });

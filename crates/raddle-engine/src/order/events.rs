@@ -76,6 +76,11 @@ impl Touch {
         }
     }
 
+    /// Whether it is a message that has this place.
+    pub(crate) fn is_message_at(slot: usize) -> bool {
+        slot % 3 == 2
+    }
+
     /// Whether it has to wait until somebody else gives.
     pub(crate) fn takes(self) -> bool {
         self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
@@ -463,7 +468,8 @@ impl Events {
     fn add(&mut self, step: &Step, index: StepIx, trace: &Trace) {
         let now = self.events.len();
         let owner = self.events[now - 1].task;
-        let let_go = step.alternatives == 0 && (step.op.class == Class::Join || step.access.role == Role::Takes);
+        let waited = step.op.class == Class::Join || matches!(step.access.role, Role::Takes | Role::Alone);
+        let let_go = step.alternatives == 0 && waited;
         let handed = self.handed_to(step.task);
         // What a new task does at once, it does in the step that created it.
         if let_go || (step.task != owner && handed.born != now) {
@@ -478,6 +484,8 @@ impl Events {
             for access in trace.accesses(index) {
                 if let Role::Offers(offer) = access.role {
                     self.put_offer(step, access.object, offer, given(trace, index), Some(now - 1));
+                }
+                if access.role.orders_nothing() {
                     continue;
                 }
                 if access.role == Role::Timed && access.effect == Effect::Read {

@@ -131,6 +131,7 @@ fn accesses_are_exact() {
         let all = trace.accesses(StepIx::new(step as u32)).map(|access| {
             let effect = if access.effect == Effect::Change { "change" } else { "read" };
             let role = match access.role {
+                Role::Alone => "alone",
                 Role::Plain => "",
                 Role::Takes => " takes",
                 Role::Gives => " gives",

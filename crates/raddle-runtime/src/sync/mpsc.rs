@@ -4,6 +4,7 @@
 //! also where an execution uses it; such a one must not block there, because nobody could be chosen to wake it.
 
 mod channel;
+mod ends;
 mod receiver;
 mod rendezvous;
 mod sender;

@@ -134,6 +134,17 @@ fn try_send_and_try_recv_see_both_worlds() {
 }
 
 #[test]
+fn a_bound_that_nobody_reaches_is_none() {
+    passes(|| {
+        let (tx, rx) = sync_channel(usize::MAX);
+        tx.try_send(1).unwrap();
+        let t = thread::spawn(move || tx.send(2).unwrap());
+        assert_eq!((rx.recv(), rx.recv()), (Ok(1), Ok(2)));
+        t.join().unwrap();
+    });
+}
+
+#[test]
 fn recv_timeout_goes_both_ways() {
     let seen = Seen::default();
     let out = seen.clone();

@@ -113,6 +113,15 @@ fn reach(strategy: impl Strategy, body: &Body, most: u64) -> Reached {
 
 /// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.
 pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
+    fault_or_loss(body, most, true)
+}
+
+/// The same where workers may differ in how many executions they run, as long as they reach the same.
+pub(crate) fn loss(body: &Body, most: u64) -> (bool, Option<String>) {
+    fault_or_loss(body, most, false)
+}
+
+fn fault_or_loss(body: &Body, most: u64, exact: bool) -> (bool, Option<String>) {
     let all = reach(Exhaustive::depth_first(), body, most);
     if all.report.ended == Ended::BudgetSpent {
         return (false, None);
@@ -136,7 +145,7 @@ pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
-    let fault = fault_by_several(body, &all)
+    let fault = fault_by_several(body, &all, exact)
         .or_else(|| fault_by_preemptions(body, &all))
         .or_else(|| fault_by_delays(RoundRobin::default(), body, &all))
         .or_else(|| fault_by_delays(RunToCompletion::default(), body, &all));
@@ -144,7 +153,7 @@ pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
 }
 
 /// Several workers: what one alone reaches.
-fn fault_by_several(body: &Body, all: &Reached) -> Option<String> {
+fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Option<String> {
     let alone = reach(Dpor::optimal(), body, 2 * all.report.executions).report;
     for seed in 0..3 {
         let body = body.clone();
@@ -156,7 +165,8 @@ fn fault_by_several(body: &Body, all: &Reached) -> Option<String> {
             let lost: Vec<_> = all.results.difference(&results).take(3).collect();
             return Some(format!("several workers, seed {seed}: {counts:?}: without {lost:?}"));
         }
-        if (report.executions, report.failing) != (alone.executions, alone.failing) && alone.irreducible == 0 {
+        let same = (report.executions, report.failing) == (alone.executions, alone.failing);
+        if exact && !same && alone.irreducible == 0 {
             return Some(format!("several workers, seed {seed}: {counts:?}, one alone {alone:?}"));
         }
     }
@@ -203,12 +213,20 @@ fn reaches_the_same(body: &Body) {
 
 /// The same, with no execution given up: how many there were with reduction, and without.
 #[track_caller]
-fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
+pub(crate) fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
     let body: Body = Arc::new(body);
     reaches_the_same(&body);
     let reduced = reach(Dpor::optimal(), &body, 200_000).report;
     assert_eq!(reduced.pruned, 0, "executions were given up, beside {}", reduced.executions);
     (reduced.executions, reach(Exhaustive::depth_first(), &body, 200_000).report.executions)
+}
+
+/// How many traces there are, with no execution given up, where all orders would be too many.
+#[track_caller]
+pub(crate) fn traces(body: &Body) -> u64 {
+    let reduced = reach(Dpor::optimal(), body, 200_000).report;
+    assert_eq!(reduced.pruned, 0, "executions were given up, beside {}", reduced.executions);
+    reduced.executions
 }
 
 #[test]

@@ -72,6 +72,8 @@ pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) ->
         let told = meanwhile.entry(step.task).or_default();
         match step.op.class {
             Class::Finish => continue,
+            // Who leaves a channel that others still use is not missed.
+            Class::Write if !step.access.object.is_some() => continue,
             // What came of it is told in words.
             Class::Choice if step.op.verb == "does a fault happen?" => continue,
             Class::Join => {

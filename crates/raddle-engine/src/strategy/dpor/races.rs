@@ -246,7 +246,7 @@ impl Dpor {
     pub(super) fn reverse_races_with_pending(&mut self, pending: &Pending) {
         let Action { task, object, effect, role, op, variant, .. } = pending.action;
         let mut touches = self.events.handed(task).to_vec();
-        if object.is_some() {
+        if object.is_some() && !role.orders_nothing() {
             touches.retain(|touch| touch.object != object);
             touches.push(Touch { object, effect, role });
         }

@@ -2,18 +2,32 @@
 //!
 //! The [word](super::word) decides who can go on; the messages themselves lie in a queue whose lock is always free, because
 //! tasks touch it only between two pauses.
+//!
+//! What reduction goes by, in a channel without a bound:
+//!
+//! | step | accesses |
+//! |---|---|
+//! | `send` | changes the channel; changes and gives the message |
+//! | `recv` | changes and takes the message, or takes the end of all senders |
+//! | `try_recv`, `recv_timeout` | change the channel, or look at it if nothing is there; take the message |
+//! | the [ends](super::ends) | change the channel, or only the end of all senders |
+//!
+//! So receives commute with sends of other messages. That nobody else receives meanwhile needs no access: the receiving end
+//! cannot be shared. With a bound each side waits for the other, and everything changes the channel.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use raddle_engine::ids::ObjectId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
-use crate::execution::{Ask, Kind, Met, Moment, Place, Tag};
+use crate::coroutine::current;
+use crate::execution::{Ask, Kind, Met, Moment, Place, State, Tag};
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
 use crate::time::{after, begin_timed_wait};
 
@@ -21,37 +35,49 @@ static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static TRY_SEND: Operation = Operation { verb: "try_send", class: Class::Send };
 pub(super) static RECV: Operation = Operation { verb: "recv", class: Class::Receive };
 pub(super) static TRY_RECV: Operation = Operation { verb: "try_recv", class: Class::Receive };
-static DROP_SENDER: Operation = Operation { verb: "drop the last sender", class: Class::Write };
-static DROP_RECEIVER: Operation = Operation { verb: "drop the receiver", class: Class::Write };
 
-static CHANNEL: Kind = Kind { noun: "channel", show: word::show };
+pub(super) static CHANNEL: Kind = Kind { noun: "channel", show: word::show };
 
 /// What senders and the receiver share.
 pub(super) struct Channel<T> {
-    tag: Tag,
+    pub(super) tag: Tag,
     /// How many messages may wait to be received; 0 for a rendezvous.
     bound: u64,
-    senders: AtomicUsize,
-    receiver_gone: AtomicBool,
-    /// Each with its ticket, by which the sender of a rendezvous channel finds its message again.
+    pub(super) senders: AtomicUsize,
+    pub(super) receiver_gone: AtomicBool,
+    /// The end of all senders, as something that is given and taken.
+    pub(super) end: ObjectId,
+    /// Who is left.
+    pub(super) leaving: ObjectId,
+    /// Each with its ticket: without a bound, the message as something that is given and taken; in a rendezvous, that by
+    /// which its sender finds it again.
     queue: Mutex<VecDeque<(u64, T)>>,
 }
 
 impl<T> Channel<T> {
     /// A channel with one sender and one receiver; `None` means no bound.
+    ///
+    /// It has its place in the execution from here on: senders may leave without a decision, and if one of them were the first
+    /// to touch the channel, its number would depend on orders that nobody follows.
     #[track_caller]
-    pub(super) fn new(bound: Option<usize>) -> Self {
+    pub(super) fn new(bound: Option<usize>) -> Arc<Self> {
         let bound = bound.map_or(UNBOUNDED, |bound| UNBOUNDED.min(bound as u64));
-        Self {
+        let next = || current::with(|execution| next_message(&mut execution.state.borrow_mut()));
+        let next = || next().expect("raddle bug: a channel under control is made outside of any execution");
+        let channel = Arc::new(Self {
             tag: Tag::new(),
             bound,
             senders: AtomicUsize::new(1),
             receiver_gone: AtomicBool::new(false),
+            end: next(),
+            leaving: next(),
             queue: Mutex::default(),
-        }
+        });
+        channel.tag.with(&CHANNEL, |_| channel.first_word(), |_| ());
+        channel
     }
 
-    fn first_word(&self) -> u64 {
+    pub(super) fn first_word(&self) -> u64 {
         let senders = if self.senders.load(Ordering::Relaxed) == 0 { NO_SENDERS } else { 0 };
         let receiver = if self.receiver_gone.load(Ordering::Relaxed) { NO_RECEIVER } else { 0 };
         self.queue().len() as u64 | senders | receiver
@@ -81,9 +107,13 @@ impl<T> Channel<T> {
         self.bound == 0
     }
 
-    /// The receiver of a bounded channel publishes to its senders that there is room.
-    fn ordered(&self, unbounded: Ordered) -> Ordered {
-        if self.bound == UNBOUNDED { unbounded } else { Ordered::BOTH }
+    pub(super) fn is_unbounded(&self) -> bool {
+        self.bound == UNBOUNDED
+    }
+
+    /// The receiver of a bounded channel publishes to its senders that there is room. In the others, messages publish.
+    fn ordered(&self) -> Ordered {
+        if self.is_unbounded() { Ordered::RELAXED } else { Ordered::BOTH }
     }
 
     pub(super) fn send(&self, message: T, site: Site) -> Result<(), SendError<T>> {
@@ -92,21 +122,15 @@ impl<T> Channel<T> {
         }
         let sent = self.with(site, |place| {
             let ready: fn(u64, u64) -> bool = word::can_send;
-            let ready = (self.bound != UNBOUNDED).then_some(ready);
+            let ready = (!self.is_unbounded()).then_some(ready);
             let ask = Ask::new(&SEND, place.object, Effect::Change, site);
-            let ask = Ask { ordered: self.ordered(Ordered::RELEASE), ready, key: self.bound, ..ask };
-            place.execution.step(ask, |moment| {
-                let sent = put(moment);
-                if sent && self.bound == UNBOUNDED {
-                    moment.gives();
-                }
-                sent
-            })
+            let ask = Ask { ordered: self.ordered(), ready, key: self.bound, ..ask };
+            place.execution.step(ask, |moment| put(moment).then(|| self.give(moment)))
         });
-        if !sent {
+        let Some(ticket) = sent else {
             return Err(SendError(message));
-        }
-        self.queue().push_back((0, message));
+        };
+        self.queue().push_back((ticket, message));
         Ok(())
     }
 
@@ -116,19 +140,19 @@ impl<T> Channel<T> {
         }
         let full = Cell::new(false);
         let sent = self.with(site, |place| {
-            place.step(&TRY_SEND, Effect::Change, self.ordered(Ordered::RELEASE), site, |moment| {
+            place.step(&TRY_SEND, Effect::Change, self.ordered(), site, |moment| {
                 let word = *moment.word();
                 full.set(!word::can_send(word, self.bound));
                 if full.get() {
                     moment.found(word);
                     moment.only_looked(Ordered::RELAXED);
-                    return false;
+                    return None;
                 }
-                put(moment)
+                put(moment).then(|| self.give(moment))
             })
         });
-        if sent {
-            self.queue().push_back((0, message));
+        if let Some(ticket) = sent {
+            self.queue().push_back((ticket, message));
             Ok(())
         } else if full.get() {
             Err(TrySendError::Full(message))
@@ -143,20 +167,25 @@ impl<T> Channel<T> {
         }
         self.with(site, |place| {
             let ask = wait_to_receive(&place, timeout, site);
-            // With a bound, each side waits for the other, and no access is of one role only.
-            let role = if self.bound == UNBOUNDED { Role::Takes } else { Role::Plain };
-            let ask = Ask { role, ordered: self.ordered(Ordered::ACQUIRE), ..ask };
-            place.execution.step(ask, take)
+            // With a bound, each side waits for the other, and no access is of one role only. Without, only who has a time can
+            // tell when a message was sent.
+            let role = match (self.is_unbounded(), timeout) {
+                (false, _) => Role::Plain,
+                (true, None) => Role::Alone,
+                (true, Some(_)) => Role::Takes,
+            };
+            let ask = Ask { role, ordered: self.ordered(), ..ask };
+            place.execution.step(ask, |moment| self.take(moment, Role::Takes))
         })?;
         Ok(self.pop())
     }
 
     pub(super) fn try_recv(&self, site: Site) -> Result<T, TryRecvError> {
         self.with(site, |place| {
-            place.step(&TRY_RECV, Effect::Change, self.ordered(Ordered::ACQUIRE), site, |moment| {
+            place.step(&TRY_RECV, Effect::Change, self.ordered(), site, |moment| {
                 let word = *moment.word();
                 if word::can_receive(word, 0) {
-                    return take(moment).map_err(|_| TryRecvError::Disconnected);
+                    return self.take(moment, Role::Plain).map_err(|_| TryRecvError::Disconnected);
                 }
                 moment.found(word);
                 moment.only_looked(Ordered::RELAXED);
@@ -166,51 +195,40 @@ impl<T> Channel<T> {
         Ok(self.pop())
     }
 
+    /// What was put into the channel becomes something that a receive takes, if that is how the channel works; its ticket.
+    fn give(&self, moment: &mut Moment<'_>) -> u64 {
+        if !self.is_unbounded() {
+            return 0;
+        }
+        moment.gives();
+        let message = next_message(moment.state);
+        moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
+        u64::from(message.number())
+    }
+
+    /// The next message is taken, or the end of all senders, unless the time has come. It is so in the role of who waited for it,
+    /// or did not.
+    fn take(&self, moment: &mut Moment<'_>, role: Role) -> Result<(), RecvTimeoutError> {
+        let taken = take(moment);
+        if self.is_unbounded() {
+            match taken {
+                Ok(()) => {
+                    let ticket = self.queue().front().map(|first| first.0);
+                    let ticket = ticket.expect("raddle bug: a channel has fewer messages than its word says");
+                    moment.state.also_touch(message_of(ticket), Effect::Change, role, Ordered::ACQUIRE);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    moment.state.also_touch(self.end, Effect::Read, role, Ordered::RELAXED);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        taken
+    }
+
     /// The message that the word has already been told to be taken.
     pub(super) fn pop(&self) -> T {
         self.queue().pop_front().expect("raddle bug: a channel has fewer messages than its word says").1
-    }
-
-    pub(super) fn add_sender(&self) {
-        self.senders.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A sender is dropped. Only the last one is noticed, and only by a receiver.
-    pub(super) fn remove_sender(&self, site: Site) {
-        if self.senders.fetch_sub(1, Ordering::Relaxed) > 1 || self.receiver_gone.load(Ordering::Relaxed) {
-            return;
-        }
-        self.tag.with(
-            &CHANNEL,
-            |_| self.first_word(),
-            |place| {
-                place.step(&DROP_SENDER, Effect::Change, Ordered::RELEASE, site, |moment| {
-                    moment.gives();
-                    *moment.word() |= NO_SENDERS;
-                });
-            },
-        );
-    }
-
-    /// The receiver is dropped, and with it what it did not receive; a rendezvous gives its senders back what they offer.
-    pub(super) fn remove_receiver(&self, site: Site) {
-        if self.senders.load(Ordering::Relaxed) > 0 {
-            self.tag.with(
-                &CHANNEL,
-                |_| self.first_word(),
-                |place| {
-                    place.step(&DROP_RECEIVER, Effect::Change, Ordered::RELEASE, site, |moment| {
-                        *moment.word() |= NO_RECEIVER;
-                    });
-                },
-            );
-        }
-        self.receiver_gone.store(true, Ordering::Relaxed);
-        if !self.is_rendezvous() {
-            // Destructors of messages may take operations, so the lock must be free by then.
-            let left = std::mem::take(&mut *self.queue());
-            drop(left);
-        }
     }
 }
 
@@ -245,4 +263,15 @@ pub(super) fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
     let timed_out = moment.variant() == Variant::TimedOut;
     moment.only_looked(if timed_out { Ordered::RELAXED } else { Ordered::ACQUIRE });
     Err(if timed_out { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected })
+}
+
+/// The next message that the current task sends.
+fn next_message(state: &mut State) -> ObjectId {
+    let task = state.current;
+    state.actors.party(task).next_message(task)
+}
+
+/// The message with this ticket, in a channel without a bound.
+pub(super) fn message_of(ticket: u64) -> ObjectId {
+    ObjectId::new(u32::try_from(ticket).expect("raddle bug: a ticket that is no message"))
 }

@@ -19,7 +19,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
         let (sender, receiver) = mpsc::channel();
         return (Sender(Sending::Std(sender)), Receiver::std(receiver));
     }
-    let channel = Arc::new(Channel::new(None));
+    let channel = Channel::new(None);
     (Sender(Sending::Task(End::new(channel.clone()))), Receiver::task(channel))
 }
 
@@ -32,7 +32,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
         let (sender, receiver) = mpsc::sync_channel(bound);
         return (SyncSender(Sending::Std(sender)), Receiver::std(receiver));
     }
-    let channel = Arc::new(Channel::new(Some(bound)));
+    let channel = Channel::new(Some(bound));
     (SyncSender(Sending::Task(End::new(channel.clone()))), Receiver::task(channel))
 }
 
