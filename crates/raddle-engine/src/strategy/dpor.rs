@@ -16,7 +16,15 @@
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
 //! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
 //! execution goes on without it. A wait that has a time is like one that is never blocked: put before what let it go on, it ends
-//! by time. When an execution is cut short by a failure, the others go on from the failing event's node without it.
+//! by time.
+//!
+//! Where executions fail: an execution that fails at an event ends there, so nothing is seen of what others would have done to it
+//! afterwards. The others go on from that event's node without it, until one of them does not fail. The event sleeps there, but
+//! nothing is taken to be done because it commutes with it, and it is no part of a reversing sequence. So all executions that
+//! end well and all failures (by what failed and what happened before that) are covered, one of each trace; not how far the
+//! others had come by the time of a failure. Executions that are given up may be among these. Two cases are not covered: a
+//! failure with nobody at fault but the ends of several threads, seen by one that joined them while others run on, and what
+//! comes after a data race, hide what would have come of the other order of those ends or accesses.
 //!
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
@@ -47,7 +55,7 @@ use crate::estimate::Branching;
 use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch, merge};
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Pending, Point};
 use crate::trace::{Class, Effect, Role, Trace};
@@ -82,8 +90,10 @@ pub struct Dpor {
     beyond: Vec<Branch>,
     /// The first event that the execution before did not have.
     fresh: usize,
-    /// Tasks that could go on where the execution was given up.
-    refused: Vec<TaskId>,
+    /// The event with which the execution failed while others could have gone on.
+    failed: Option<usize>,
+    /// That has happened in some execution.
+    has_failed: bool,
     events: Events,
     before: Before,
     races: Vec<Race>,
@@ -172,7 +182,8 @@ impl Dpor {
             spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
-            refused: Vec::new(),
+            failed: None,
+            has_failed: false,
             events: Events::default(),
             before: Before::anonymous(),
             races: Vec::new(),
@@ -343,7 +354,10 @@ impl Dpor {
             return self.plan_one_of(first, options, true);
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
+        // What failed is not what the second event needs, and nothing would come after it.
+        let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
+        let end = end.unwrap_or(self.before.len());
+        let upto = if whole { end } else { upto.min(end) };
         if whole && optimal::is_covered(&self.events, &self.before, &self.nodes[first], (first, second.event)) {
             return;
         }
@@ -356,6 +370,9 @@ impl Dpor {
         } else {
             let Event { task, label, .. } = *self.events.get(first);
             let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
+            if leaves_out && messages::is_still_to_come(&self.events, first, second.event) {
+                sequence.push(u32::try_from(first).expect("raddle bug: more than 2^32 events in one execution"));
+            }
             self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
         }
         self.sequence = sequence;
@@ -404,17 +421,30 @@ impl Dpor {
         self.events.forget();
     }
 
-    /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
-    fn go_on_without_failing(&mut self, pending: &[Pending]) {
+    /// A failure has kept the others from going on; they do, without what failed. Until one of them did not fail, nothing
+    /// was seen with which what failed could be in a race.
+    fn go_on_without_failing(&mut self, failed: usize) {
         let exact = self.exact();
-        let Some(node) = self.nodes.last() else { return };
-        let failed = node.current().0;
-        if node.tree.is_empty() && pending.iter().any(|it| it.ready && it.action.task != failed) {
-            let other = node.options.iter().copied().find(|&it| it.0 != failed && !node.is_asleep(it, exact));
-            if let Some(other) = other {
-                self.add(self.nodes.len() - 1, other);
-            }
+        self.nodes[failed..].iter_mut().for_each(|node| node.failed = true);
+        let node = &self.nodes[failed];
+        let task = node.current().0;
+        let is_other = |option: &(TaskId, Label)| option.0 != task && !node.is_asleep(*option, exact);
+        let mut planned = node.tree.iter().map(|branch| (branch.path[0].task, branch.path[0].label));
+        let other = planned.find(is_other).or_else(|| node.options.iter().copied().find(is_other));
+        if let Some((other, _)) = other {
+            let options: Vec<_> = node.options.iter().copied().filter(|option| option.0 == other).collect();
+            options.into_iter().for_each(|option| self.add(failed, option));
         }
+    }
+
+    /// The event with which the execution failed, if it was not at its end then: the latest, or, as a task is given a value at
+    /// once, the step that asked for it.
+    fn failed_at(&self, run: &Run<'_>) -> Option<usize> {
+        let failure = run.outcome.and_then(Outcome::failure);
+        let nobody_can = |failure: &Failure| matches!(failure, Failure::Deadlock { .. } | Failure::Livelock { .. });
+        let cut_short = failure.is_some_and(|failure| !nobody_can(failure)) && !run.pending.is_empty();
+        let asked = |&at: &usize| !matches!(self.events.get(at).label, Label::Value(_));
+        (0..self.events.len()).rev().filter(|_| cut_short).find(asked)
     }
 }
 
@@ -438,7 +468,6 @@ impl Strategy for Dpor {
         let is_value = |&at: &usize| self.nodes[at].gives_value();
         let known = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
         self.before.truncate(known);
-        self.refused.clear();
         Next::Run { seed: 0 }
     }
 
@@ -459,8 +488,10 @@ impl Strategy for Dpor {
         } else {
             // Where a sequence is followed, what else its tasks might have got is planned by races of its own, for as long as
             // there is somebody asleep whom it would not wake. Below a shared node such a plan may come when the sequence is
-            // being run already, and is dropped there: then it must not be relied on.
-            let widely = self.algorithm != Algorithm::Optimal || node.sleep.is_empty() || self.frozen > 0;
+            // being run already, and is dropped there, and where executions fail such a race may be cut off: then it must not
+            // be relied on.
+            let relies = self.algorithm == Algorithm::Optimal && self.frozen == 0 && !self.has_failed;
+            let widely = !relies || node.sleep.is_empty();
             match node.take_next(exact, widely) {
                 Some(beyond) => {
                     self.beyond = beyond;
@@ -471,7 +502,6 @@ impl Strategy for Dpor {
             }
         };
         if !taken {
-            self.refused.extend(node.options.iter().map(|option| option.0));
             return Decision::Prune;
         }
         let choice = node.choice();
@@ -487,6 +517,8 @@ impl Strategy for Dpor {
             return;
         }
         self.before.follow(&self.events);
+        self.failed = self.failed_at(run);
+        self.has_failed |= self.failed.is_some();
         // A reversing sequence reaches to the end, so a race seen before may have another one now.
         let fresh = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
         for event in fresh..self.events.len() {
@@ -498,17 +530,15 @@ impl Strategy for Dpor {
         for event in 0..self.events.len() {
             self.wake_other_messages(event);
         }
-        let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
-            let task = pending.action.task;
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
-            if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
+            if !pending.ready || would || self.failed.is_some() {
                 self.reverse_races_with_pending(pending);
             }
         }
-        if cut_short {
-            self.go_on_without_failing(run.pending);
+        if let Some(failed) = self.failed {
+            self.go_on_without_failing(failed);
         }
     }
 
