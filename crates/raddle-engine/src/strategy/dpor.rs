@@ -16,7 +16,15 @@
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
 //! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
 //! execution goes on without it. A wait that has a time is like one that is never blocked: put before what let it go on, it ends
-//! by time. When an execution is cut short by a failure, the others go on from the failing event's node without it.
+//! by time.
+//!
+//! Where executions fail: an execution that fails at an event ends there, so nothing is seen of what others would have done to it
+//! afterwards. The others go on from that event's node without it, until one of them does not fail. The event sleeps there, but
+//! nothing is taken to be done because it commutes with it, and it is no part of a reversing sequence. So executions that end well
+//! and failures (by what failed and what happened before that) are covered, one of each trace, as far as generated programs show;
+//! not how far the others had come by the time of a failure. Executions that are given up may be among these. Two cases are not
+//! covered: a failure with nobody at fault but the ends of several threads, seen by one that joined them while others run on, and what
+//! comes after a data race, hide what would have come of the other order of those ends or accesses.
 //!
 //! Memory: the nodes of the current path. Nothing is kept of executions that are done.
 
@@ -48,7 +56,6 @@ pub use self::share::{Levels, News};
 pub use self::trunk::Trunk;
 use self::wakeup::{Branch, Item};
 use crate::estimate::Branching;
-use crate::ids::TaskId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Events, merge};
 use crate::outcome::{Failure, Outcome};
@@ -90,8 +97,10 @@ pub struct Dpor {
     kept: usize,
     found: Found,
     items: Items,
-    /// Tasks that could go on where the execution was given up.
-    refused: Vec<TaskId>,
+    /// The event with which the execution failed while others could have gone on.
+    failed: Option<usize>,
+    /// That has happened in some execution.
+    has_failed: bool,
     events: Events,
     before: Before,
     races: Vec<Race>,
@@ -183,7 +192,8 @@ impl Dpor {
             kept: 0,
             found: Found::default(),
             items: Items::default(),
-            refused: Vec::new(),
+            failed: None,
+            has_failed: false,
             events: Events::default(),
             before: Before::anonymous(),
             races: Vec::new(),
@@ -274,7 +284,6 @@ impl Strategy for Dpor {
         let is_value = |&at: &usize| self.nodes[at].gives_value();
         let kept = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
         self.keep(kept.min(self.before.len()));
-        self.refused.clear();
         Next::Run { seed: 0 }
     }
 
@@ -295,8 +304,10 @@ impl Strategy for Dpor {
         } else {
             // Where a sequence is followed, what else its tasks might have got is planned by races of its own, for as long as
             // there is somebody asleep whom it would not wake. Below a shared node such a plan may come when the sequence is
-            // being run already, and is dropped there: then it must not be relied on.
-            let widely = self.algorithm != Algorithm::Optimal || node.sleep.is_empty() || self.frozen > 0;
+            // being run already, and is dropped there, and where executions fail such a race may be cut off: then it must not
+            // be relied on.
+            let relies = self.algorithm == Algorithm::Optimal && self.frozen == 0 && !self.has_failed;
+            let widely = !relies || node.sleep.is_empty();
             match node.take_next(exact, widely) {
                 Some(beyond) => {
                     self.beyond = beyond;
@@ -307,7 +318,6 @@ impl Strategy for Dpor {
             }
         };
         if !taken {
-            self.refused.extend(node.options.iter().map(|option| option.0));
             return Decision::Prune;
         }
         let choice = node.choice();
@@ -326,18 +336,18 @@ impl Strategy for Dpor {
             return;
         }
         self.before.follow(&self.events);
+        self.failed = self.failed_at(run);
+        self.has_failed |= self.failed.is_some();
         self.reverse_races();
-        let cut_short = matches!(run.outcome, Some(Outcome::Failed(_)));
         for pending in run.pending {
-            let task = pending.action.task;
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
-            if !pending.ready || would || (cut_short && !self.refused.contains(&task)) {
+            if !pending.ready || would || self.failed.is_some() {
                 self.reverse_races_with_pending(pending);
             }
         }
-        if cut_short {
-            self.go_on_without_failing(run.pending);
+        if let Some(failed) = self.failed {
+            self.go_on_without_failing(failed);
         }
     }
 

@@ -54,11 +54,15 @@ struct Shared {
     handles: Mutex<Vec<thread::Thread>>,
 }
 
-fn generate(seed: u64) -> Vec<Vec<Op>> {
+/// With `panics`, every program has threads that fail in some orders.
+fn generate(seed: u64, panics: bool) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed);
     let threads = 2 + rng.below(2) as usize;
     // Each program has a few kinds of operations, so that two of a kind meet.
-    let kinds: Vec<u32> = (0..3).map(|_| rng.below(16)).collect();
+    let mut kinds: Vec<u32> = (0..3).map(|_| rng.below(16)).collect();
+    if panics {
+        kinds[..2].copy_from_slice(&[11, 1]);
+    }
     let mut thread = |_| {
         let mut ops = Vec::new();
         for _ in 0..2 + rng.below(2) {
@@ -208,12 +212,12 @@ fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
     seen
 }
 
-fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
+fn fuzz(seeds: std::ops::Range<u64>, most: u64, panics: bool) -> u64 {
     let (mut compared, mut wrong) = (0, 0);
     let mut first: Option<String> = None;
     let mut smallest = usize::MAX;
     for seed in seeds {
-        let program = generate(seed);
+        let program = generate(seed, panics);
         let text = format!("{program:?}");
         let body: Body = Arc::new(move || generated(program.clone()));
         let (done, fault) = fault(&body, most);
@@ -232,8 +236,14 @@ fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
 
 #[test]
 fn generated_programs() {
-    let compared = fuzz(0..120, 2_000);
+    let compared = fuzz(0..120, 2_000, false);
     assert!(compared >= 40, "only {compared} were small enough");
+}
+
+#[test]
+fn generated_programs_that_panic() {
+    let compared = fuzz(0..60, 1_000, true);
+    assert!(compared >= 20, "only {compared} were small enough");
 }
 
 #[test]
@@ -241,5 +251,6 @@ fn generated_programs() {
 fn many_generated_programs() {
     let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
     let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
-    fuzz(from..from + count, 20_000);
+    fuzz(from..from + count, 20_000, false);
+    fuzz(from..from + count, 20_000, true);
 }

@@ -16,6 +16,12 @@ pub(super) fn chose(events: &Events, event: usize) -> bool {
     class == Class::Receive && matches!(label, Label::Way(Variant::Message(_)))
 }
 
+/// Whether `first`, which chose its message, can still take it once `second` has come before it. What else its task might take then
+/// is another matter, so the message is part of what is planned.
+pub(super) fn is_still_to_come(events: &Events, first: usize, second: usize) -> bool {
+    chose(events, first) && events.get(second).object != events.get(first).object
+}
+
 /// The receives before `send` that could have taken one of its messages instead.
 pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, message: usize) -> Vec<usize> {
     let place = events.offered()[message].place;

@@ -25,6 +25,9 @@ pub(super) struct Node {
     pub rank: u32,
     /// What has been touched by values that were given right after what is being run.
     pub given: Vec<Touch>,
+    /// What is being run failed at once, or with one of its values.
+    #[serde(default)]
+    pub failed: bool,
 }
 
 impl Node {
@@ -43,6 +46,7 @@ impl Node {
         self.tree.clear();
         self.given.clear();
         self.rank = 0;
+        self.failed = false;
         self
     }
 
@@ -53,6 +57,9 @@ impl Node {
             let mut touches = events.touches(index).to_vec();
             self.given.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
             item.touches = Some(Touches::from_vec(touches));
+        }
+        if self.failed {
+            item.open = Open::Failed;
         }
         item
     }
@@ -98,14 +105,23 @@ impl Node {
 
     /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the
     /// other values, are to be run as well if `widely`.
-    pub fn take_next(&mut self, exact: bool, widely: bool) -> Option<Vec<Branch>> {
+    ///
+    /// What turns out not to be possible is left out. Other plans may have been dropped because they commute with it, so what was
+    /// to come after it is kept, and what is taken in its place is taken in all its ways.
+    pub fn take_next(&mut self, exact: bool, mut widely: bool) -> Option<Vec<Branch>> {
         while !self.tree.is_empty() {
             let (item, beyond) = self.tree.remove(0).enter();
             let option = (item.task, item.label);
-            let place = self.options.iter().position(|&it| it == option);
-            if let (Some(place), false) = (place, self.is_asleep(option, exact)) {
-                self.take(place, widely);
-                return Some(beyond);
+            match self.options.iter().position(|&it| it == option) {
+                Some(_) if self.is_asleep(option, exact) => {}
+                Some(place) => {
+                    self.take(place, widely);
+                    return Some(beyond);
+                }
+                None => {
+                    self.tree.splice(..0, beyond);
+                    widely = true;
+                }
             }
         }
         None
@@ -128,6 +144,7 @@ impl Node {
     fn take(&mut self, place: usize, widely: bool) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
         self.rank = self.run_before();
+        self.failed = false;
         if !widely {
             return;
         }
@@ -156,8 +173,9 @@ impl Node {
 
     /// If something that was begun here is still being run, what sleeps is not to be relied on: see [`Trunk`](super::Trunk).
     pub fn rely_on_nothing_unless_done(&mut self) {
-        if self.sleep[self.asleep..].iter().any(|item| item.open != Open::No) {
-            self.sleep.iter_mut().for_each(|item| item.open = Open::Still);
+        let is_run = |item: &Item| matches!(item.open, Open::Yes | Open::Still);
+        if self.sleep[self.asleep..].iter().any(is_run) {
+            self.sleep.iter_mut().filter(|item| item.open != Open::Failed).for_each(|item| item.open = Open::Still);
         }
     }
 
@@ -167,7 +185,8 @@ impl Node {
     }
 
     /// Plans to run one of `options`, the first, unless one of them is run already. If one of them was asleep at arrival, what
-    /// leads there may wake it again: then `all_if_asleep` plans everything. Whether anything was planned.
+    /// leads there may wake it again, and if one has failed, it leads nowhere: then `all_if_asleep` plans everything. Whether
+    /// anything was planned.
     pub fn add_one_of(&mut self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
         if all_if_asleep && self.wants_all(options) {
             let mut added = false;
@@ -192,8 +211,9 @@ impl Node {
     }
 
     fn wants_all(&self, options: &[(TaskId, Label)]) -> bool {
-        let slept = |option: &_| self.sleep[..self.asleep].iter().any(|item| (item.task, item.label) == *option);
-        options.is_empty() || options.iter().any(slept)
+        let useless = |(at, item): (usize, &Item)| at < self.asleep || item.open == Open::Failed;
+        let mut useless = self.sleep.iter().enumerate().filter(|it| useless(*it)).map(|(_, item)| item);
+        options.is_empty() || useless.any(|item| options.contains(&(item.task, item.label)))
     }
 
     /// Whether an option was run from here, is being run, or is to be.

@@ -14,6 +14,8 @@ use super::{Algorithm, Dpor, Mistake, classic, messages, optimal, source};
 use crate::ids::TaskId;
 use crate::order::before::Race;
 use crate::order::events::{Event, Label, Touch};
+use crate::outcome::{Failure, Outcome};
+use crate::strategy::Run;
 use crate::system::{Action, Pending};
 use crate::trace::{Class, Effect, Role};
 
@@ -185,7 +187,10 @@ impl Dpor {
             return found::NEVER;
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        let upto = if whole { self.before.len() } else { upto.min(self.before.len()) };
+        // What failed is not what the second event needs, and nothing would come after it.
+        let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
+        let end = end.unwrap_or(self.before.len());
+        let upto = if whole { end } else { upto.min(end) };
         if whole {
             let by = optimal::covered_by(&self.events, &self.before, &self.nodes[first], (first, second.event));
             if let Some(by) = by {
@@ -202,6 +207,9 @@ impl Dpor {
         } else {
             let Event { task, label, .. } = *self.events.get(first);
             let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
+            if leaves_out && messages::is_still_to_come(&self.events, first, second.event) {
+                sequence.push(u32::try_from(first).expect("raddle bug: more than 2^32 events in one execution"));
+            }
             let by = self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
             let stays =
                 |by: &usize| *by < real && whole && !reversal::may_have_rivals(&self.events, first, second.event);
@@ -265,16 +273,29 @@ impl Dpor {
         self.events.forget();
     }
 
-    /// A failure that cut the execution short has kept the others from going on; they do, without what failed.
-    pub(super) fn go_on_without_failing(&mut self, pending: &[Pending]) {
+    /// A failure has kept the others from going on; they do, without what failed. Until one of them did not fail, nothing
+    /// was seen with which what failed could be in a race.
+    pub(super) fn go_on_without_failing(&mut self, failed: usize) {
         let exact = self.exact();
-        let Some(node) = self.nodes.last() else { return };
-        let failed = node.current().0;
-        if node.tree.is_empty() && pending.iter().any(|it| it.ready && it.action.task != failed) {
-            let other = node.options.iter().copied().find(|&it| it.0 != failed && !node.is_asleep(it, exact));
-            if let Some(other) = other {
-                self.add(self.nodes.len() - 1, other);
-            }
+        self.nodes[failed..].iter_mut().for_each(|node| node.failed = true);
+        let node = &self.nodes[failed];
+        let task = node.current().0;
+        let is_other = |option: &(TaskId, Label)| option.0 != task && !node.is_asleep(*option, exact);
+        let mut planned = node.tree.iter().map(|branch| (branch.path[0].task, branch.path[0].label));
+        let other = planned.find(is_other).or_else(|| node.options.iter().copied().find(is_other));
+        if let Some((other, _)) = other {
+            let options: Vec<_> = node.options.iter().copied().filter(|option| option.0 == other).collect();
+            options.into_iter().for_each(|option| self.add(failed, option));
         }
+    }
+
+    /// The event with which the execution failed, if it was not at its end then: the latest, or, as a task is given a value at
+    /// once, the step that asked for it.
+    pub(super) fn failed_at(&self, run: &Run<'_>) -> Option<usize> {
+        let failure = run.outcome.and_then(Outcome::failure);
+        let nobody_can = |failure: &Failure| matches!(failure, Failure::Deadlock { .. } | Failure::Livelock { .. });
+        let cut_short = failure.is_some_and(|failure| !nobody_can(failure)) && !run.pending.is_empty();
+        let asked = |&at: &usize| !matches!(self.events.get(at).label, Label::Value(_));
+        (0..self.events.len()).rev().filter(|_| cut_short).find(asked)
     }
 }

@@ -58,7 +58,7 @@ struct Shared {
 
 impl Shared {
     fn know(&mut self, item: Item) {
-        self.node.sleep.push(Item { open: Open::Yes, ..item });
+        self.node.sleep.push(item.begun());
         self.go_on();
     }
 
@@ -125,7 +125,7 @@ impl Trunk {
             let next = (node.taken, node.rank);
             let asked = asks.then(|| item.clone());
             if !asks {
-                node.sleep.push(Item { open: Open::Yes, ..item });
+                node.sleep.push(item.begun());
             }
             let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held: Vec::new() };
             let place = self.put(shared);

@@ -40,6 +40,8 @@ pub(crate) enum Open {
     /// Another worker was at it when something was planned that would not have been otherwise, and whoever runs that must
     /// not take it to be done.
     Still,
+    /// It fails, or does with some value, so what the others would have done after it was not run.
+    Failed,
 }
 
 impl Clone for Item {
@@ -86,7 +88,16 @@ impl Item {
             merge(&mut touches, 0, *touch);
         }
         self.touches = Some(touches.into());
+        if values.iter().any(|value| value.open == Open::Failed) {
+            self.open = Open::Failed;
+        }
         self
+    }
+
+    /// The same, begun by another worker; that it has failed stays so.
+    pub fn begun(self) -> Self {
+        let open = if self.open == Open::Failed { Open::Failed } else { Open::Yes };
+        Self { open, ..self }
     }
 
     pub fn is(&self, task: TaskId, label: Label, exact: bool) -> bool {
