@@ -31,6 +31,7 @@ mod measured {
     use crate::experiment::{Comparison, Metric};
     use crate::measure::Effort;
     use crate::process;
+    use crate::states;
 
     /// The sizes that are measured.
     pub const ACTORS: [Crowd; 3] = [Crowd(2), Crowd(8), Crowd(100)];
@@ -89,6 +90,11 @@ mod measured {
         })
     }
 
+    /// The same ring as a model, with messages in any order.
+    fn as_model(effort: &Effort, Crowd(actors): Crowd) -> f64 {
+        lowest(effort, (actors * HOPS as usize) as f64, || states::ring(actors, HOPS))
+    }
+
     /// What the handlers do, without actors.
     fn directly(effort: &Effort, Crowd(actors): Crowd) -> f64 {
         lowest(effort, (actors * HOPS as usize) as f64, || {
@@ -103,9 +109,10 @@ mod measured {
 
     /// Shows what a message costs that is received, handled and passed on, by delivery order.
     pub fn compare(crowd: Crowd, effort: &Effort, mut show: impl FnMut(Comparison)) {
-        let columns: &[&str] = &["arrival", "per sender", "unordered", "causal", "no actors"];
+        let columns: &[&str] = &["arrival", "per sender", "unordered", "causal", "model", "no actors"];
         let orders = [Delivery::Arrival, Delivery::PerSender, Delivery::Unordered, Delivery::Causal];
         let mut figures: Vec<_> = orders.map(|order| Ok(on_raddle(effort, crowd, order))).into();
+        figures.push(Ok(as_model(effort, crowd)));
         figures.push(Ok(directly(effort, crowd)));
         show(Comparison { program: crowd.to_string(), metric: Metric::NsPerStep, columns, figures });
     }

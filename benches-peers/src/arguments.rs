@@ -4,12 +4,14 @@ use crate::apart::Order;
 use crate::experiment::Experiment;
 use crate::measure::Effort;
 use crate::report::Form;
+use crate::states;
 
 pub const USAGE: &str = "\
 Runs the same programs on Raddle, shuttle, loom and traceforge and prints how many times better Raddle is.
 
 usage: benches-peers [--json] [--quick] [--filter SUBSTR]
        benches-peers --search SEARCHER PROGRAM [WORKERS [EXECUTIONS [MS_AT_MOST [MS_AT_LEAST]]]]
+       benches-peers --states SEARCHER PROTOCOL
 
   --json            one JSON object per line and peer: program, metric, raddle, peer, value,
                     peer_value, ratio; null where there is no figure (the reason goes to stderr)
@@ -18,6 +20,8 @@ usage: benches-peers [--json] [--quick] [--filter SUBSTR]
   --search …        one search of all orders of one program in this process, and what came of it: for
                     callgrind and perf. Searchers: dpor, exhaustive, bare-dpor, bare-exhaustive, bare-random,
                     loom, shuttle-dfs, traceforge
+  --states …        one search of all states of one protocol (2pc-5, paxos-11, ping-pong-60). Searchers: raddle-dfs,
+                    raddle-strata, stateright-dfs, stateright-bfs
   --help            this text
 
 Every figure is the lowest of several measurements of process CPU time, after a warm-up.
@@ -29,6 +33,7 @@ pub enum Request {
     Help,
     Run(Options),
     Search(Order),
+    States(states::Order),
 }
 
 /// A run, with everything resolved: nothing later asks what was typed.
@@ -51,6 +56,10 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, Str
             "--search" => {
                 let words: Vec<String> = arguments.collect();
                 return Ok(Request::Search(Order::parse(&words)?));
+            }
+            "--states" => {
+                let words: Vec<String> = arguments.collect();
+                return Ok(Request::States(states::Order::parse(&words)?));
             }
             "--json" => form = Form::Json,
             "--quick" => effort = Effort::QUICK,

@@ -4,6 +4,7 @@ use crate::actors::{self, ACTORS, Crowd};
 use crate::library::{Library, Missing};
 use crate::measure::{self, Effort, Figure, Figures};
 use crate::programs::{Operation, Program};
+use crate::states::{self, PROTOCOLS, Protocol};
 use crate::whole;
 
 /// One entry of the plan. It may give several comparisons.
@@ -19,6 +20,8 @@ pub enum Experiment {
     LongExecution(Operation),
     /// What does a message between actors cost?
     Actors(Crowd),
+    /// How many states a second, and what memory each takes?
+    States(Protocol),
     /// How many executions, and how long, until every order is covered?
     Coverage(Program),
     /// What does an execution cost under reduction, and without?
@@ -65,6 +68,12 @@ pub enum Metric {
     Executions,
     /// Executions of one search that were begun and given up.
     GivenUp,
+    /// Distinct states of a model.
+    States,
+    /// Of CPU time.
+    StatesPerSecond,
+    /// The peak of resident memory over the distinct states.
+    BytesPerState,
 }
 
 impl Metric {
@@ -82,24 +91,30 @@ impl Metric {
             Metric::BusiestMs => "busiest_worker_cpu_ms",
             Metric::Executions => "executions",
             Metric::GivenUp => "given_up",
+            Metric::States => "distinct_states",
+            Metric::StatesPerSecond => "states_per_second",
+            Metric::BytesPerState => "bytes_per_state",
         }
     }
 
     /// Whether its figures are whole numbers.
     pub fn counts(self) -> bool {
-        matches!(self, Metric::ExecutionsToCover | Metric::Executions | Metric::GivenUp | Metric::GrowthKib)
+        matches!(
+            self,
+            Metric::ExecutionsToCover | Metric::Executions | Metric::GivenUp | Metric::GrowthKib | Metric::States
+        )
     }
 
     /// How many times better the first figure is. `None` where a quotient says nothing: memory that
     /// did not grow cannot be so many times smaller than other memory.
     pub fn ratio(self, first: f64, other: f64) -> Option<f64> {
         let ratio = match self {
-            Metric::ExecutionsPerSecond => first / other,
-            Metric::NsPerExecution | Metric::NsPerStep | Metric::Linearity => other / first,
+            Metric::ExecutionsPerSecond | Metric::StatesPerSecond => first / other,
+            Metric::NsPerExecution | Metric::NsPerStep | Metric::Linearity | Metric::BytesPerState => other / first,
             Metric::ExecutionsToCover | Metric::MsToCover | Metric::WallMs | Metric::CpuMs | Metric::BusiestMs => {
                 other / first
             }
-            Metric::GrowthKib | Metric::Executions | Metric::GivenUp => return None,
+            Metric::GrowthKib | Metric::Executions | Metric::GivenUp | Metric::States => return None,
         };
         ratio.is_finite().then_some(ratio)
     }
@@ -119,6 +134,7 @@ impl Experiment {
         all.extend(lifecycles.map(Experiment::Lifecycle));
         all.extend(Operation::ALL.map(Experiment::LongExecution));
         all.extend(ACTORS.map(Experiment::Actors));
+        all.extend(PROTOCOLS.map(Experiment::States));
         let little = [Program::Readers(3), Program::LastZero(3)];
         let large = [Program::Readers(10), Program::LastZero(8), Program::LeftFirst(4), Program::Critical(4)];
         all.extend(small.into_iter().chain(little).chain(large).map(Experiment::Coverage));
@@ -147,6 +163,7 @@ impl Experiment {
             Experiment::Throughput(program) | Experiment::Lifecycle(program) => program.to_string(),
             Experiment::LongExecution(operation) => operation.to_string(),
             Experiment::Actors(crowd) => crowd.to_string(),
+            Experiment::States(protocol) => format!("states {protocol}"),
             Experiment::Coverage(program) => format!("coverage {program}"),
             Experiment::Cost(program) => format!("cost {program}"),
             Experiment::SearchMemory(program) => format!("search memory {program}"),
@@ -178,6 +195,7 @@ impl Experiment {
             }
             Experiment::LongExecution(operation) => compare_lengths(operation, effort, show),
             Experiment::Actors(crowd) => actors::compare(crowd, effort, show),
+            Experiment::States(protocol) => states::compare(protocol, effort, show),
             Experiment::Coverage(program) => whole::coverage(program, effort, show),
             Experiment::Cost(program) => show(whole::cost(program, effort)),
             Experiment::SearchMemory(program) => whole::memory(program, effort, show),

@@ -1,10 +1,10 @@
-//! The same programs on Raddle, shuttle, loom and traceforge, in one run, as ratios.
+//! The same programs on Raddle, shuttle, loom, traceforge and stateright, in one run, as ratios.
 //!
 //! `programs` holds the text they run, `library` says how each of them runs it, `measure` takes
 //! the figures, `experiment` says which figures make one comparison, and `report` prints it.
 //!
 //! Searches of all orders are apart: `searcher` says who can do one, `apart` runs it in a process of its own,
-//! and `whole` makes the comparisons.
+//! and `whole` makes the comparisons. `states` compares searches of all states of a model.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
@@ -18,6 +18,7 @@ mod process;
 mod programs;
 mod report;
 mod searcher;
+mod states;
 mod whole;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     match request {
         arguments::Request::Help => println!("{}", arguments::USAGE),
         arguments::Request::Search(order) => order.carry_out_here(),
+        arguments::Request::States(order) => order.carry_out_here(),
         arguments::Request::Run(options) => {
             let mut report = report::Report::begin(options.form);
             for experiment in options.experiments {

@@ -37,6 +37,14 @@ pub fn resident_kib() -> u64 {
     pages * page_bytes / 1024
 }
 
+/// The most memory that was ever resident, in KiB.
+pub fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux keeps /proc/self/status");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok())
+        .expect("the kernel keeps the peak of resident memory")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -74,9 +74,11 @@ pub trait Strategy: Send {
 
     /// The [fingerprint](crate::system::System::fingerprint) of the state that the program is in; `None` if it cannot be seen.
     /// Called at each point just before [`choose`](Self::choose) and at the end, if the strategy
-    /// [wants](Self::tells_states_apart) to know.
-    fn arrive(&mut self, state: Option<u64>) {
+    /// [wants](Self::tells_states_apart) to know. False if nothing new lies beyond: then the execution is given up without asking what
+    /// could happen next, unless it is known to have ended.
+    fn arrive(&mut self, state: Option<u64>) -> bool {
         let _ = state;
+        true
     }
 
     /// States that nobody had been in before, of the execution that has just ended. Asked once for each.

@@ -36,6 +36,16 @@ pub trait System {
     /// more as follow without any decision. Called by the search with a choice within the point's alternatives.
     fn advance(&mut self, choice: Choice, trace: &mut Trace);
 
+    /// As [`advance`](Self::advance), but what can happen next need not be known before [`survey`](Self::survey). Called by searches that
+    /// may give an execution up for the state it has come to.
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
+        self.advance(choice, trace);
+    }
+
+    /// Finds out what can happen next, if that is not known. Called before [`point`](Self::point), once or more often, after a
+    /// [`step`](Self::step); an end by failure is known without it.
+    fn survey(&mut self) {}
+
     /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
     fn task_name(&self, task: TaskId) -> TaskName;
 
@@ -76,6 +86,15 @@ pub trait System {
         Self: Sized,
     {
         None
+    }
+
+    /// As [`fork`](Self::fork), in place of an execution of the same program that is over: its memory may be used again. False if the
+    /// program cannot be copied.
+    fn fork_onto(&self, other: &mut Self) -> bool
+    where
+        Self: Sized,
+    {
+        self.fork().map(|copy| *other = copy).is_some()
     }
 
     /// A hash of the program's state, equal for equal states; `None` if the state cannot be seen.

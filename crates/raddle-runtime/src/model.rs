@@ -53,8 +53,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_engine::system::Program;
-use raddle_engine::trace::{Site, Trace};
+use raddle_engine::system::{Program, System};
+use raddle_engine::trace::{Access, Site, Step, Trace};
 
 pub(crate) use self::handling::{Handling, Parcel};
 pub use self::setup::Setup;
@@ -78,6 +78,8 @@ struct Code {
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
+    /// What the setup sent, to be told at the start of every execution.
+    first_steps: Vec<(Step, Access)>,
 }
 
 impl Model {
@@ -93,6 +95,7 @@ impl Model {
             always: Vec::new(),
             finally: Vec::new(),
             site: Location::caller(),
+            first_steps: Vec::new(),
         };
         let mut first = Setup::new(code);
         setup(&mut first);
@@ -123,7 +126,7 @@ impl Program for Model {
     fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
         let mut run = self.first.clone();
         run.tell_first_steps(trace);
-        run.reach_point();
+        run.survey();
         run
     }
 }

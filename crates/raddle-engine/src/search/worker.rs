@@ -265,7 +265,7 @@ impl<'s> Seat<'s> {
 
     fn run<P: Program>(&mut self, program: &mut P, mut perch: Option<&mut Perch<P::System>>, seed: u64, probing: bool) {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
-        let outcome = match self.walk(&mut system, from, perch) {
+        let outcome = match self.walk(&mut system, from, perch.as_deref_mut()) {
             Walked::To(outcome) => Some(outcome),
             Walked::Pruned => None,
         };
@@ -292,7 +292,10 @@ impl<'s> Seat<'s> {
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
-        drop(system);
+        match perch {
+            Some(perch) => perch.leave(system),
+            None => drop(system),
+        }
         self.done += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
         if self.due == Due::Little {

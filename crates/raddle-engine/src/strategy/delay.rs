@@ -15,7 +15,7 @@
 //! lowest stratum that it belongs to, and what lies beyond it is not lost: it is walked or kept when the state is first
 //! entered. From where a wait has ended by time or for no reason in a program whose state cannot be seen, nothing is given up.
 //!
-//! **Memory**: a state takes ten to twenty bytes. When there are as many as are allowed, later ones are entered as often as they turn
+//! **Memory**: a state takes 10 to 12.5 bytes. When there are as many as are allowed, later ones are entered as often as they turn
 //! up; nothing is lost by that. A way that is put off takes one or two bytes for each point that is new.
 
 mod explorer;
@@ -220,25 +220,28 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         explorer
     }
 
-    /// Whether nobody has been in the state that has been reached.
+    /// Whether nobody has been in the state that these steps lead to.
     fn enter(&mut self, so_far: &Trace) -> bool {
-        let key = match self.state {
-            Some(state) => state,
-            None => {
-                let odd = |variant| matches!(variant, Variant::TimedOut | Variant::Spurious);
-                self.odd |= so_far.steps()[self.followed..].iter().any(|step| odd(step.variant));
-                self.followed = so_far.len();
-                if self.odd {
-                    return true;
-                }
-                self.events.follow(so_far);
-                self.before.follow(&self.events);
-                self.before.fingerprint()
-            }
-        };
+        let odd = |variant| matches!(variant, Variant::TimedOut | Variant::Spurious);
+        self.odd |= so_far.steps()[self.followed..].iter().any(|step| odd(step.variant));
+        self.followed = so_far.len();
+        if self.odd {
+            return true;
+        }
+        self.events.follow(so_far);
+        self.before.follow(&self.events);
+        self.enter_state(self.before.fingerprint())
+    }
+
+    fn enter_state(&mut self, key: u64) -> bool {
         let new = self.entered.enter(key);
         self.new_states += u64::from(new);
         new
+    }
+
+    /// Whether the way is no longer one that was put off.
+    fn is_on_its_own(&self) -> bool {
+        self.following.as_ref().is_none_or(|entry| self.levels.len() > entry.path.len())
     }
 }
 
@@ -265,7 +268,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         let depth = self.levels.len();
         let followed = self.following.as_ref().filter(|entry| depth <= entry.path.len());
         let wanted = followed.map(|entry| (entry.path.get(depth).copied(), entry.rank));
-        if wanted.is_none() && !self.enter(so_far) {
+        if wanted.is_none() && self.state.is_none() && !self.enter(so_far) {
             return Decision::Prune;
         }
         let mut level = Level::new(at, self.explorer_here(at, so_far), so_far.len(), self.levels.last());
@@ -288,14 +291,18 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         Decision::Take(choice)
     }
 
-    fn arrive(&mut self, state: Option<u64>) {
+    fn arrive(&mut self, state: Option<u64>) -> bool {
         self.state = state;
+        match state {
+            Some(state) if self.is_on_its_own() => self.enter_state(state),
+            _ => true,
+        }
     }
 
     fn end(&mut self, run: &Run<'_>) {
         self.following = None;
         // The last state is one too.
-        if run.outcome.is_some() {
+        if run.outcome.is_some() && self.state.is_none() {
             self.enter(run.trace);
         }
     }

@@ -5,17 +5,17 @@
 //! closed. That is enough: what was entered is either forgotten, or what lies beyond it has been run, is still part of a piece, or
 //! was given up at something further on that was entered; and nothing is further on than the furthest.
 //!
-//! **Memory**: a key takes ten to twenty bytes. When there are as many as allowed, no more are added, and what comes later is
+//! **Memory**: a key takes 10 to 12.5 bytes. When there are as many as allowed, no more are added, and what comes later is
 //! entered as often as it turns up.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+mod keys;
+
 use std::sync::{Arc, Mutex, PoisonError};
+
+use self::keys::Keys;
 
 /// Parts of the cache, each with a lock of its own, so that workers hardly ever wait for one another.
 const SHARDS: usize = 64;
-
-type Keys = HashSet<u64, BuildHasherDefault<AsItIs>>;
 
 /// What all workers entered.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ struct Shard(Mutex<Keys>);
 
 impl Cache {
     fn with<R>(&self, key: u64, work: impl FnOnce(&mut Keys) -> R) -> R {
-        // Bits that a table of keys does not go by.
-        let shard = &self.shards[(key >> 48) as usize % SHARDS];
+        // By bits that a table of keys does not go by.
+        let shard = &self.shards[key as usize % SHARDS];
         work(&mut shard.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -61,7 +61,7 @@ impl Entered {
     pub fn enter(&mut self, key: u64) -> bool {
         let most = self.cache.most / SHARDS;
         let entered = self.cache.with(key, |keys| {
-            if keys.len() < most { keys.insert(key).then_some(true) } else { (!keys.contains(&key)).then_some(false) }
+            if keys.len() < most { keys.insert(key).then_some(true) } else { (!keys.contains(key)).then_some(false) }
         });
         if entered == Some(true) {
             self.uncommitted.push(key);
@@ -77,25 +77,7 @@ impl Entered {
     /// Forgets what was entered since the latest commit.
     pub fn lose(&mut self) {
         for key in self.uncommitted.drain(..) {
-            self.cache.with(key, |keys| keys.remove(&key));
+            self.cache.with(key, |keys| keys.remove(key));
         }
-    }
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("raddle bug: only whole words are kept");
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = word;
     }
 }

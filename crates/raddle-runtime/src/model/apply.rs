@@ -97,7 +97,7 @@ impl Run {
         let fate = fates[choice.index()];
         let effect = if fate == Fate::Arrives { Touches::Read } else { Touches::Change };
         let of = u32::try_from(fates.len()).expect("there are four fates");
-        trace.push(self.step(task(actor), Variant::Ready, &FAULT, access(FAULTS, effect, Role::Plain), of));
+        trace.push(self.account(task(actor), Variant::Ready, &FAULT, access(FAULTS, effect, Role::Plain), of));
         trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(choice.0)));
         self.faults.spend(fate);
         self.apply_one(actor, send, fate, trace);

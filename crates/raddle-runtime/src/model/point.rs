@@ -1,5 +1,8 @@
 //! What can happen next in a model, and whether what must hold does.
 
+use std::mem;
+use std::sync::Arc;
+
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Action, Variant};
@@ -41,8 +44,10 @@ impl Run {
     }
 
     fn list_actions(&mut self) {
-        self.actions.clear();
         let delivery = self.delivery();
+        // Copies of the run that stand at the point before still need theirs.
+        let mut actions = Arc::get_mut(&mut self.actions).map(mem::take).unwrap_or_default();
+        actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             if slot.body.actor.is_none() {
                 continue;
@@ -53,18 +58,22 @@ impl Run {
                 |variant, op| Action { task, variant, op, object, effect: Effect::Change, role: Role::Plain, site };
             let queue = &slot.mail.queue;
             if delivery == Delivery::Arrival {
-                self.actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
+                actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
             } else {
                 let letters = || queue.iter().map(|mail| &mail.0);
                 let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
-                self.actions.extend(can.map(|(_, letter)| act(Variant::Message(letter.number), &RECEIVE)));
+                actions.extend(can.map(|(_, letter)| act(Variant::Message(letter.number), &RECEIVE)));
             }
             self.odd |= !slot.mail.timers.is_empty() || (self.faults.crash > 0 && slot.card.may_crash);
             let timers = slot.mail.timers.iter().map(|timer| act(Variant::Message(timer.1.number), &RECEIVE));
-            self.actions.extend(timers);
+            actions.extend(timers);
             if self.faults.crash > 0 && slot.card.may_crash {
-                self.actions.push(act(Variant::Spurious, &CRASH));
+                actions.push(act(Variant::Spurious, &CRASH));
             }
+        }
+        match Arc::get_mut(&mut self.actions) {
+            Some(own) => *own = actions,
+            None => self.actions = Arc::new(actions),
         }
     }
 

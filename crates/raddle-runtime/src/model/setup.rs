@@ -157,7 +157,8 @@ impl Run {
         let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
         let (delivery, object) = (self.delivery(), letter.object());
         let message = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
-        let step = self.step(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message), 0);
-        Arc::make_mut(&mut self.first_steps).push((step, access(object, Touches::Change, Role::Gives)));
+        let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message), 0);
+        let message = access(object, Touches::Change, Role::Gives);
+        Arc::make_mut(&mut self.code).first_steps.push((step, message));
     }
 }

@@ -42,14 +42,14 @@ pub struct Run {
     pub(super) unhandled: u32,
     /// Of the actors and mailboxes; the rest is added when somebody asks.
     pub(super) digest: u64,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Arc<Vec<Action>>,
     pub(super) stop: Stop,
     /// Memory for what handlers do; empty between steps.
     pub(super) scratch: Scratch,
+    /// What can happen next is known.
+    pub(super) surveyed: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) odd: bool,
-    /// What the setup sent, to be told at the start of every execution.
-    pub(super) first_steps: Arc<Vec<(Step, Access)>>,
 }
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
@@ -59,6 +59,12 @@ pub(super) struct Scratch(pub(super) Vec<Did>);
 impl Clone for Scratch {
     fn clone(&self) -> Self {
         Self::default()
+    }
+}
+
+fn share<T>(theirs: &mut Arc<T>, own: &Arc<T>) {
+    if !Arc::ptr_eq(theirs, own) {
+        theirs.clone_from(own);
     }
 }
 
@@ -81,17 +87,17 @@ impl Run {
             dead_letters: 0,
             unhandled: 0,
             digest: 0,
-            actions: Vec::new(),
+            actions: Arc::default(),
             stop: Stop::Actions,
             scratch: Scratch::default(),
-            first_steps: Arc::default(),
+            surveyed: false,
             odd: false,
         }
     }
 
     /// Tells what the setup sent.
     pub(super) fn tell_first_steps(&self, trace: &mut Trace) {
-        for &(step, message) in self.first_steps.iter() {
+        for &(step, message) in &self.code.first_steps {
             trace.push(step);
             trace.touch(message);
         }
@@ -132,10 +138,10 @@ impl Run {
 
     /// Adds a step that needed no decision.
     pub(super) fn note(&self, trace: &mut Trace, task: TaskId, op: &'static Operation, access: Access) {
-        trace.push(self.step(task, Variant::Ready, op, access, 0));
+        trace.push(self.account(task, Variant::Ready, op, access, 0));
     }
 
-    pub(super) fn step(
+    pub(super) fn account(
         &self,
         task: TaskId,
         variant: Variant,
@@ -162,7 +168,7 @@ impl Run {
         let actor = index(action.task);
         let alternatives = u32::try_from(self.actions.len()).expect("raddle bug: more than 2^32 actions");
         let own = access(self.head(actor), Effect::Change, Role::Plain);
-        trace.push(self.step(action.task, action.variant, action.op, own, alternatives));
+        trace.push(self.account(action.task, action.variant, action.op, own, alternatives));
         let number = match action.variant {
             Variant::Message(number) => Some(number),
             Variant::Ready => None,
@@ -213,13 +219,29 @@ impl System for Run {
     }
 
     fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        self.step(choice, trace);
+        self.survey();
+    }
+
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
             Stop::Actions => self.take(self.actions[choice.index()], trace),
             Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
             Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
             Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
         }
-        self.reach_point();
+        self.surveyed = false;
+        // What checks may see of these is no part of the state that is told apart.
+        if self.dead_letters > 0 || self.unhandled > 0 {
+            self.survey();
+        }
+    }
+
+    fn survey(&mut self) {
+        if !self.surveyed {
+            self.surveyed = true;
+            self.reach_point();
+        }
     }
 
     fn task_name(&self, task: TaskId) -> TaskName {
@@ -265,6 +287,25 @@ impl System for Run {
         Some(self.clone())
     }
 
+    fn fork_onto(&self, other: &mut Self) -> bool {
+        // What both share stays as it is: looking costs less than counting.
+        share(&mut other.code, &self.code);
+        share(&mut other.roster, &self.roster);
+        share(&mut other.actions, &self.actions);
+        other.actors.truncate(self.actors.len());
+        for (theirs, own) in other.actors.iter_mut().zip(&self.actors) {
+            share(theirs, own);
+        }
+        let (shared, all) = (other.actors.len(), self.actors.len());
+        other.actors.extend_from_slice(&self.actors[shared..all]);
+        other.monitors.clone_from(&self.monitors);
+        other.stop.clone_from(&self.stop);
+        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, .. } = *self;
+        (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
+        (other.digest, other.surveyed, other.odd) = (digest, surveyed, odd);
+        true
+    }
+
     fn fingerprint(&self) -> Option<u64> {
         let Faults { drop, duplicate, delay, crash } = self.faults;
         let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
@@ -273,8 +314,8 @@ impl System for Run {
             Stop::Draw { actor, parcel, draws, .. } => {
                 draws.iter().fold(mix(*actor as u64 + 1, parcel.digest), |hash, draw| mix(hash, u64::from(*draw)))
             }
-            // Each of these is met once, on the way out of a step.
-            Stop::Fate { actor, rest, .. } => mix(*actor as u64, rest.len() as u64 + 1),
+            // What is still to be sent is no part of any actor, and cannot be told apart.
+            Stop::Fate { .. } => return None,
             Stop::Actions | Stop::End(_) => 0,
         };
         Some(mix(self.digest ^ monitors, stop))

@@ -78,8 +78,8 @@ impl<S: Strategy> Strategy for Noting<S> {
         self.strategy.tells_states_apart()
     }
 
-    fn arrive(&mut self, state: Option<u64>) {
-        self.strategy.arrive(state);
+    fn arrive(&mut self, state: Option<u64>) -> bool {
+        self.strategy.arrive(state)
     }
 
     fn new_states(&self) -> u64 {

@@ -17,6 +17,8 @@ use crate::trace::Mark;
 #[doc(hidden)]
 pub struct Perch<S> {
     kept: Vec<Kept<S>>,
+    /// Of an execution that has ended: memory for the next copy.
+    spare: Option<S>,
     /// All executions that the copies stand for have this one.
     seed: Option<u64>,
     /// The program can be copied, as far as is known.
@@ -41,7 +43,7 @@ const MOST: usize = 256;
 
 impl<S> Default for Perch<S> {
     fn default() -> Self {
-        Self { kept: Vec::new(), seed: None, able: true, gains: Gains::default() }
+        Self { kept: Vec::new(), spare: None, seed: None, able: true, gains: Gains::default() }
     }
 }
 
@@ -82,7 +84,18 @@ impl<S: System> Perch<S> {
             return self.kept.pop().map(|last| (last.system, depth, mark));
         }
         self.gains.copies += 1;
-        Some((last.system.fork()?, depth, mark))
+        let copy = match self.spare.take() {
+            Some(mut spare) => last.system.fork_onto(&mut spare).then_some(spare)?,
+            None => last.system.fork()?,
+        };
+        Some((copy, depth, mark))
+    }
+
+    /// An execution is over.
+    pub(super) fn leave(&mut self, system: S) {
+        if self.able && !self.kept.is_empty() {
+            self.spare = Some(system);
+        }
     }
 
     /// An execution passes a point with several alternatives.

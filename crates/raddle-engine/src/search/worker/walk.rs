@@ -28,10 +28,16 @@ impl Seat<'_> {
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
         loop {
-            let point = system.point();
-            if self.states && depth >= self.prefix.len() {
-                self.strategy.get().arrive(system.fingerprint());
+            if self.states
+                && depth >= self.prefix.len()
+                && !self.strategy.get().arrive(system.fingerprint())
+                && !matches!(system.point(), Point::End(_))
+            {
+                self.path.truncate(depth);
+                return Walked::Pruned;
             }
+            system.survey();
+            let point = system.point();
             let choice = match point {
                 Point::End(outcome) => {
                     self.path.truncate(depth);
@@ -46,7 +52,8 @@ impl Seat<'_> {
                 }
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
-                    let chosen = match self.decide(&point, depth, familiar) {
+                    // Where a copy stood, there is nothing to compare: it is the point that was passed.
+                    let chosen = match self.decide(&point, depth, familiar, from > 0 && depth == from) {
                         Ok(chosen) => chosen,
                         Err(walked) => {
                             self.path.truncate(depth);
@@ -68,14 +75,18 @@ impl Seat<'_> {
                     chosen.choice
                 }
             };
-            system.advance(choice, &mut self.trace);
+            system.step(choice, &mut self.trace);
         }
     }
 
     /// What is done at a point, or how the execution ends there.
-    fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool) -> Result<Chosen, Walked> {
+    fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool, known: bool) -> Result<Chosen, Walked> {
         let alternatives = point.alternatives();
-        let looks = if self.watch { appearance(point) } else { 0 };
+        let looks = match self.path.get(depth) {
+            Some(before) if known => before.looks,
+            _ if self.watch => appearance(point),
+            _ => 0,
+        };
         if familiar && self.path.get(depth).is_some_and(|before| before.looks != looks) {
             return Err(Walked::To(self.different(point, depth)));
         }

@@ -20,10 +20,13 @@ impl RoundRobin {
 
 impl DelayingExplorer for RoundRobin {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-        self.row.extend(ready.iter().filter(|task| !self.row.contains(task)).copied().collect::<Vec<_>>());
-        while !ready.contains(&self.row[0]) {
-            self.send_back();
+        for task in ready {
+            if !self.row.contains(task) {
+                self.row.push(*task);
+            }
         }
+        let first = self.row.iter().position(|task| ready.contains(task)).expect("all that are ready are in the row");
+        self.row.rotate_left(first);
         self.row[0]
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Level<E> {
     pub rank: u32,
     /// Others may be done here too, and are for this worker.
     pub own: bool,
-    /// Who could go on at the latest point where tasks did.
+    /// Who could go on at the latest point where tasks did, each once.
     ready: SmallVec<[TaskId; 8]>,
     /// By alternative: whose it is. None where a value is chosen.
     tasks: SmallVec<[TaskId; 8]>,
@@ -38,12 +38,16 @@ impl<E: DelayingExplorer> Level<E> {
             Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
             _ => SmallVec::new(),
         };
-        let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &tasks)) } else { 0 };
-        let shown = SmallVec::from_slice(&[first]);
         let ready = match before {
             Some(before) if tasks.is_empty() => before.ready.clone(),
-            _ => tasks.clone(),
+            _ => {
+                let mut ready = tasks.clone();
+                ready.dedup();
+                ready
+            }
         };
+        let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &ready)) } else { 0 };
+        let shown = SmallVec::from_slice(&[first]);
         let total = before.map_or(0, |before| before.total);
         Self { explorer, steps, total, rank: 0, own: true, ready, alternatives: at.alternatives(), tasks, shown }
     }
@@ -76,7 +80,7 @@ impl<E: DelayingExplorer> Level<E> {
     fn delay_explorer(&mut self) -> u32 {
         for _ in 0..2 * self.tasks.len() + PATIENCE {
             self.explorer.delay();
-            let task = ask(&mut self.explorer, &self.tasks);
+            let task = ask(&mut self.explorer, &self.ready);
             let new = |at: &usize| self.tasks[*at] == task && !self.shown.contains(&place(*at));
             if let Some(at) = (0..self.tasks.len()).find(new) {
                 return place(at);
@@ -93,10 +97,8 @@ impl<E: DelayingExplorer> Level<E> {
 }
 
 /// Whom the explorer wants to go on.
-fn ask<E: DelayingExplorer>(explorer: &mut E, tasks: &[TaskId]) -> TaskId {
-    let mut ready: SmallVec<[TaskId; 8]> = SmallVec::from_slice(tasks);
-    ready.dedup();
-    let next = explorer.next(&ready);
+fn ask<E: DelayingExplorer>(explorer: &mut E, ready: &[TaskId]) -> TaskId {
+    let next = explorer.next(ready);
     assert!(
         ready.contains(&next),
         "raddle: the delaying explorer wants {next:?} to go on, which cannot; `next` must give one of {ready:?}"
