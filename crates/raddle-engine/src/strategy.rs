@@ -8,6 +8,7 @@ pub mod delay;
 pub mod dpor;
 mod entered;
 pub mod exhaustive;
+pub mod iterative_random;
 pub mod pct;
 pub mod portfolio;
 pub mod preemption;

@@ -74,14 +74,14 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Draw<E> {
     }
 
     /// A sample that begins with an execution that goes on from an entry; `more` delays are added to that.
-    pub fn from_entry(&mut self, entry: Entry, more: u32, rng: Rng) {
+    pub fn begin_at_entry(&mut self, entry: Entry, more: u32, rng: Rng) {
         self.without_delay();
         self.following = Some(entry);
         (self.more, self.rng) = (more, rng);
     }
 
     /// A sample of so many delays, the first of them at one of the points of an execution that went this way.
-    pub fn from_one_of(&mut self, picks: &[Pick<E>], way: &[Choice], delays: u32, mut rng: Rng) {
+    pub fn begin_at_one_of(&mut self, picks: &[Pick<E>], way: &[Choice], delays: u32, mut rng: Rng) {
         let which = rng.below(u32::try_from(picks.len()).expect("raddle bug: more than 2^32 points"));
         let pick = picks[which as usize].clone();
         (self.more, self.rng) = (delays, rng);

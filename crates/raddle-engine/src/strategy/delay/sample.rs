@@ -95,7 +95,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> DelaySample<E> {
         }
         let delays = self.strata.place(self.number).delays;
         let rng = Rng::new(mix(self.seed, self.number));
-        self.draw.from_one_of(&plain.open, &plain.way, delays, rng);
+        self.draw.begin_at_one_of(&plain.open, &plain.way, delays, rng);
         self.begun = 0;
         true
     }
@@ -121,6 +121,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelaySample<E> {
             }
             _ => {
                 self.draw.without_delay();
+                self.begun = 0;
                 self.making = Some(Plain { way: Vec::new(), open: Vec::new() });
             }
         }

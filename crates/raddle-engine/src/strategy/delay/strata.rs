@@ -42,28 +42,45 @@ impl Strata {
         }
     }
 
-    /// The probability that an execution with so many delays was drawn at least once, at least, when the first `drawn` samples have been and
-    /// no execution has more than `longest` points with an alternative.
-    pub fn chance(self, delays: u32, drawn: u64, longest: u32) -> f64 {
+    /// The probability that an execution with so many delays was drawn at least once, at least, when the first `drawn` samples have
+    /// been, from one of so many starts each, and no execution has more than `longest` points with an alternative.
+    fn chance(self, delays: u32, drawn: u64, longest: u32, starts: u32) -> f64 {
         let from: u64 = (0..delays).map(|delays| self.size(delays)).fold(0, u64::saturating_add);
-        let once = f64::from(longest.max(1)).powf(-f64::from(delays));
+        let once = f64::from(longest.max(1)).powf(-f64::from(delays)) / f64::from(starts.max(1));
+        let draws = drawn.saturating_sub(from);
         // 1 - (1 - once)^draws, without losing what is small.
-        -((drawn.saturating_sub(from) as f64) * (-once).ln_1p()).exp_m1()
+        if draws == 0 { 0.0 } else { -(draws as f64 * (-once).ln_1p()).exp_m1() }
     }
 
     /// What can be said of the strata that are complete.
     pub fn guarantee(self, drawn: u64, longest: u32) -> Option<String> {
-        let complete = self.place(drawn).delays;
-        let chances: Vec<String> = (1..complete)
-            .map(|delays| (delays, self.chance(delays, drawn, longest)))
-            .take_while(|(delays, chance)| *delays == 1 || *chance >= WORTH_TELLING)
-            .map(|(delays, chance)| {
-                let chance = rounded_down(chance);
-                match delays {
-                    1 => format!("an execution with 1 delay had probability ≥ {chance} to be drawn"),
-                    _ => format!("with {delays} delays ≥ {chance}"),
-                }
-            })
+        self.told(1, drawn, longest, 1, |delays, chance| match delays {
+            1 => format!("an execution with 1 delay had probability ≥ {chance} to be drawn"),
+            _ => format!("with {delays} delays ≥ {chance}"),
+        })
+    }
+
+    /// The same where each sample begins at one of so many ways, and its delays are added to those of the way.
+    pub fn guarantee_beyond(self, drawn: u64, longest: u32, ways: u32) -> Option<String> {
+        self.told(0, drawn, longest, ways, |delays, chance| match delays {
+            0 => format!("what comes next on each of {ways} ways had probability ≥ {chance} to be drawn"),
+            1 => format!("an execution with 1 delay more ≥ {chance}"),
+            _ => format!("with {delays} ≥ {chance}"),
+        })
+    }
+
+    fn told(
+        self,
+        least: u32,
+        drawn: u64,
+        longest: u32,
+        starts: u32,
+        words: impl Fn(u32, &str) -> String,
+    ) -> Option<String> {
+        let chances: Vec<String> = (least..self.place(drawn).delays)
+            .map(|delays| (delays, self.chance(delays, drawn, longest, starts)))
+            .take_while(|(delays, chance)| *delays == least || *chance >= WORTH_TELLING)
+            .map(|(delays, chance)| words(delays, &rounded_down(chance)))
             .collect();
         let points = if longest == 1 { "1 point".to_owned() } else { format!("{longest} points") };
         let listed = chances.join(", ");
@@ -104,10 +121,11 @@ mod tests {
     fn the_chance_is_that_of_independent_draws() {
         // Of 61 samples, 60 have a first delay and 40 a second.
         let by_hand = |once: f64, draws| 1.0 - (1.0 - once).powi(draws);
-        assert!((STRATA.chance(1, 61, 5) - by_hand(0.2, 60)).abs() < 1e-12);
-        assert!((STRATA.chance(2, 61, 5) - by_hand(0.04, 40)).abs() < 1e-12);
-        assert!((STRATA.chance(2, 30, 5) - by_hand(0.04, 9)).abs() < 1e-12);
-        assert!((STRATA.chance(3, 30, 5)).abs() < 1e-12 && (STRATA.chance(0, 1, 5) - 1.0).abs() < 1e-12);
+        assert!((STRATA.chance(1, 61, 5, 1) - by_hand(0.2, 60)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 61, 5, 1) - by_hand(0.04, 40)).abs() < 1e-12);
+        assert!((STRATA.chance(1, 61, 5, 4) - by_hand(0.05, 60)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 30, 5, 1) - by_hand(0.04, 9)).abs() < 1e-12);
+        assert!((STRATA.chance(3, 30, 5, 1)).abs() < 1e-12 && (STRATA.chance(0, 1, 5, 1) - 1.0).abs() < 1e-12);
     }
 
     #[test]
