@@ -4,6 +4,7 @@
 
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
+pub use raddle_engine::strategy::iterative_random::IterativeRandom;
 pub use raddle_engine::strategy::pct::Pct;
 pub use raddle_engine::strategy::portfolio::Portfolio;
 pub use raddle_engine::strategy::preemption::Preemption;
