@@ -89,6 +89,8 @@ pub struct Report {
     pub systematic: bool,
     /// What was covered whole, of a search that was stopped.
     pub covered: Option<Bound>,
+    /// What is certain about what was sampled, in words.
+    pub guarantee: Option<String>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
@@ -299,6 +301,7 @@ impl Search {
         first.iter_mut().for_each(Seat::give_up);
         let mut remains = self.board.remains();
         remains.learnt = first.as_mut().and_then(Seat::learnt);
+        let guarantee = first.as_mut().and_then(|seat| seat.guarantee(remains.next_number()));
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally {
             executions,
@@ -339,6 +342,7 @@ impl Search {
             reduced: self.reduces,
             systematic: self.systematic,
             covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
+            guarantee: guarantee.filter(|_| ended != Ended::Failed),
             elapsed: self.started.elapsed(),
             ended,
             found,

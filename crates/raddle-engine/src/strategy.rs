@@ -8,6 +8,7 @@ pub mod delay;
 pub mod dpor;
 mod entered;
 pub mod exhaustive;
+pub mod iterative_random;
 pub mod pct;
 pub mod portfolio;
 pub mod preemption;
@@ -57,6 +58,19 @@ pub trait Strategy: Send {
     /// Asked once for each.
     fn probing(&self) -> bool {
         false
+    }
+
+    /// Whether the next execution belongs to the one that has just [ended](Self::end) and has the same number, where executions go
+    /// by [number](ByNumber). Asked once after each.
+    fn continues(&self) -> bool {
+        false
+    }
+
+    /// Whether the next execution may go on from the point at which [`choose`](Self::choose) was just asked: so if it is the last such
+    /// point of this execution, and surely from none that was said no to. `None` if that is not known; then copies of the
+    /// program are kept here and there. Asked after each `choose`.
+    fn comes_back(&self) -> Option<bool> {
+        None
     }
 
     /// Leaves in `branch`, which is given empty, the points along the execution that has just [ended](Self::end), from the root
@@ -133,6 +147,13 @@ pub trait Strategy: Send {
         None
     }
 
+    /// What is certain about what was sampled, in words. Where executions go by number, the first `drawn` have been run, by whatever
+    /// worker. Asked once, at the end of a search.
+    fn guarantee(&self, drawn: u64) -> Option<String> {
+        let _ = drawn;
+        None
+    }
+
     /// What is to be said of the execution that has just ended, such as "found with 1 preemption". Asked after
     /// [`end`](Self::end) for the first one that fails.
     fn remark(&self) -> Option<String> {
@@ -160,6 +181,12 @@ pub trait ByNumber {
 
     /// The next execution is the one with this number.
     fn jump(&mut self, number: u64);
+
+    /// How many executions have been run by the time that the latest one has [ended](Strategy::end), which has this number, if one
+    /// worker runs them in order. Asked for one that fails.
+    fn executions(&self, number: u64) -> u64 {
+        number + 1
+    }
 
     /// The same strategy for another worker, with what was learnt.
     fn copy(&mut self) -> Box<dyn Strategy>;

@@ -396,7 +396,8 @@ mod tests {
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
-             exhaustive, exhaustive:breadth-first, exhaustive:random, replay"
+             exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
+             delay-sample:prr, delay-hybrid, irs, replay"
         );
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")

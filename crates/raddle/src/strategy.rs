@@ -6,12 +6,13 @@
 pub mod delay {
     pub use raddle_engine::ids::TaskId;
     pub use raddle_engine::strategy::delay::{
-        Delay, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
+        Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
     };
 }
 
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
+pub use raddle_engine::strategy::iterative_random::IterativeRandom;
 pub use raddle_engine::strategy::pct::Pct;
 pub use raddle_engine::strategy::portfolio::Portfolio;
 pub use raddle_engine::strategy::preemption::Preemption;

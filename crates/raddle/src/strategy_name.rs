@@ -1,6 +1,9 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
-use crate::strategy::delay::{Delay, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion};
+use crate::strategy::IterativeRandom;
+use crate::strategy::delay::{
+    Delay, DelayHybrid, DelaySample, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion,
+};
 use crate::strategy::{Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, RoundRobin, Strategy};
 
 /// What a name stands for.
@@ -20,7 +23,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 19] = [
+static FORMS: [Form; 24] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -51,6 +54,27 @@ static FORMS: [Form; 19] = [
         make: |_, _| search(orders(Exhaustive::breadth_first())),
     },
     Form { written: "exhaustive:random", seeded: true, make: |seed, _| search(orders(Exhaustive::random(seed))) },
+    Form {
+        written: "delay-sample",
+        seeded: true,
+        make: |seed, _| search(DelaySample::new(TakingTurns::default(), seed)),
+    },
+    Form {
+        written: "delay-sample:rtc",
+        seeded: true,
+        make: |seed, _| search(DelaySample::new(RunToCompletion::default(), seed)),
+    },
+    Form {
+        written: "delay-sample:prr",
+        seeded: true,
+        make: |seed, _| search(DelaySample::new(ProbabilisticRoundRobin::new(seed), seed)),
+    },
+    Form {
+        written: "delay-hybrid",
+        seeded: true,
+        make: |seed, _| search(DelayHybrid::new(TakingTurns::default(), seed)),
+    },
+    Form { written: "irs", seeded: true, make: |seed, _| search(IterativeRandom::new(seed)) },
     Form { written: "replay", seeded: false, make: |_, _| Named::Replay },
 ];
 

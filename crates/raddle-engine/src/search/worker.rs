@@ -129,6 +129,10 @@ impl<'s> Seat<'s> {
         self.strategy.get().covered(stage)
     }
 
+    pub(super) fn guarantee(&mut self, drawn: u64) -> Option<String> {
+        self.strategy.get().guarantee(drawn)
+    }
+
     /// What the strategy has learnt, where executions go by number.
     pub(super) fn learnt(&mut self) -> Option<Learnt> {
         match self.strategy.get().sharing() {
@@ -280,7 +284,8 @@ impl<'s> Seat<'s> {
         self.tally.states += self.strategy.get().new_states();
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
-        let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + 1));
+        let done = u64::from(!self.strategy.get().continues());
+        let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
         self.tally.probes += u64::from(probing);
         self.tally.executions += u64::from(!probing && outcome.is_some());
         self.tally.pruned += u64::from(!probing && outcome.is_none());
@@ -306,10 +311,13 @@ impl<'s> Seat<'s> {
         }
     }
 
-    fn found(&self, failure: Failure, seed: u64, number: Option<u64>) -> Found {
+    fn found(&mut self, failure: Failure, seed: u64, number: Option<u64>) -> Found {
+        let after = match (number, self.strategy.get().sharing()) {
+            (Some(number), Sharing::ByNumber(by_number)) => by_number.executions(number),
+            _ => self.tally.run(),
+        };
         let real = self.path.iter().filter(|chosen| chosen.alternatives > 1);
         let choices = real.map(|chosen| chosen.choice).collect();
-        let after = number.map_or(self.tally.run(), |number| number + 1);
         let script = Script::Choices { seed, choices };
         Found { failure, script, after, number, stage: self.stage, remark: None, probe: false }
     }

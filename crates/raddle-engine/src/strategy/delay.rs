@@ -18,16 +18,22 @@
 //! **Memory**: a state takes 10 to 12.5 bytes. When there are as many as are allowed, later ones are entered as often as they turn
 //! up; nothing is lost by that. A way that is put off takes one or two bytes for each point that is new.
 
+mod draw;
 mod explorer;
 mod explorers;
 mod frontier;
+mod hybrid;
 mod level;
+mod sample;
 mod share;
+mod strata;
 
 pub use self::explorer::{DelayingExplorer, Event};
 pub use self::explorers::{ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
 use self::frontier::{Entry, Frontier};
+pub use self::hybrid::DelayHybrid;
 use self::level::Level;
+pub use self::sample::DelaySample;
 pub use self::share::Deviations;
 use crate::ids::{StepIx, TaskId};
 use crate::order::before::Before;
@@ -186,11 +192,11 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         self.later.push(block);
     }
 
-    /// The explorer as it is at the point that has been reached.
-    fn explorer_here(&self, at: &Point<'_>, so_far: &Trace) -> E {
-        let (mut explorer, steps) = match self.levels.last() {
+    /// The explorer as it is at the point that has been reached, after this level, or after the start.
+    fn explorer_here(first: &E, latest: Option<&Level<E>>, at: &Point<'_>, so_far: &Trace) -> E {
+        let (mut explorer, steps) = match latest {
             Some(level) => (level.explorer.clone(), level.steps),
-            None => (self.first.clone(), 0),
+            None => (first.clone(), 0),
         };
         let mut notes = so_far.notes_from(StepIx::next_of(steps)).iter().peekable();
         for (index, step) in so_far.steps().iter().enumerate().skip(steps) {
@@ -208,7 +214,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
             }
         }
         // Before the first point where tasks go on, nobody waits.
-        let level = self.levels.last().filter(|level| !level.ready().is_empty());
+        let level = latest.filter(|level| !level.ready().is_empty());
         if let (Point::Actions(actions), Some(level)) = (at, level) {
             let mut latest = None;
             for action in actions.iter().filter(|action| !level.ready().contains(&action.task)) {
@@ -271,7 +277,8 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         if wanted.is_none() && self.state.is_none() && !self.enter(so_far) {
             return Decision::Prune;
         }
-        let mut level = Level::new(at, self.explorer_here(at, so_far), so_far.len(), self.levels.last());
+        let latest = self.levels.last();
+        let mut level = Level::new(at, Self::explorer_here(&self.first, latest, at, so_far), so_far.len(), latest);
         match wanted {
             Some((Some(choice), _)) => {
                 while level.choice() != choice && level.has_more() {

@@ -169,6 +169,14 @@ impl<S: Strategy> Strategy for Probed<S> {
         self.probing
     }
 
+    fn continues(&self) -> bool {
+        !self.probing && self.inner.continues()
+    }
+
+    fn comes_back(&self) -> Option<bool> {
+        self.inner.comes_back()
+    }
+
     fn branching(&self, branch: &mut Vec<Branching>) -> bool {
         self.inner.branching(branch)
     }
@@ -214,6 +222,10 @@ impl<S: Strategy> Strategy for Probed<S> {
 
     fn covered(&self, stage: u32) -> Option<Bound> {
         self.inner.covered(stage)
+    }
+
+    fn guarantee(&self, drawn: u64) -> Option<String> {
+        self.inner.guarantee(drawn)
     }
 
     fn remark(&self) -> Option<String> {

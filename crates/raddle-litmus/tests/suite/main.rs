@@ -2,6 +2,7 @@
 
 mod counts;
 mod delay;
+mod delay_sample;
 mod errors;
 mod estimates;
 mod files;

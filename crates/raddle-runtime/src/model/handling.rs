@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use raddle_engine::rng::mix;
+
 use crate::actor::{Actor, Address, Roster, Route, Timer, Who, digest, short_name};
 use crate::model::ModelActor;
 use crate::model::handler::Handler;
@@ -43,6 +45,23 @@ pub(crate) enum Effect {
     Becomes,
     Unhandled(&'static str),
     Stop,
+}
+
+impl Effect {
+    /// A hash of what is done; `None` for what cannot be told apart.
+    pub(crate) fn digest(&self) -> Option<u64> {
+        Some(match self {
+            Self::Send { to, parcel, .. } => mix(u64::from(to.index) << 3, parcel.digest),
+            Self::Spawn { who, actor } => mix(u64::from(who.index) << 3 | 1, actor.digest()),
+            Self::Timer { timer, parcel, .. } => mix(u64::from(timer.0) << 3 | 2, parcel.digest),
+            Self::Cancel(timer) => mix(u64::from(timer.0) << 3 | 3, 0),
+            Self::Hint(_) => 4,
+            Self::Becomes => 5,
+            Self::Unhandled(_) => 6,
+            Self::Stop => 7,
+            Self::Announce { .. } => return None,
+        })
+    }
 }
 
 /// The types of actors that handlers may create.

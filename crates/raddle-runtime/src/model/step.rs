@@ -314,8 +314,11 @@ impl System for Run {
             Stop::Draw { actor, parcel, draws, .. } => {
                 draws.iter().fold(mix(*actor as u64 + 1, parcel.digest), |hash, draw| mix(hash, u64::from(*draw)))
             }
-            // What is still to be sent is no part of any actor, and cannot be told apart.
-            Stop::Fate { .. } => return None,
+            // What is still to be done is no part of any actor.
+            Stop::Fate { actor, send, rest, .. } => {
+                let mut left = std::iter::once(send).chain(rest);
+                left.try_fold(mix(*actor as u64, 1), |hash, effect| Some(mix(hash, effect.digest()?)))?
+            }
             Stop::Actions | Stop::End(_) => 0,
         };
         Some(mix(self.digest ^ monitors, stop))

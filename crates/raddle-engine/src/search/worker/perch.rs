@@ -98,6 +98,22 @@ impl<S: System> Perch<S> {
         }
     }
 
+    /// An execution passes a point that the next one may go on from, and from no other one beyond its first `own` choices that it
+    /// has passed.
+    pub(super) fn keep(&mut self, system: &S, depth: usize, own: usize, alternatives: u32, mark: Mark) {
+        if !self.able || self.gains.resting > 0 {
+            return;
+        }
+        self.gains.copies += 1;
+        let Some(system) = system.fork() else {
+            self.able = false;
+            return;
+        };
+        let others = self.kept.iter().rposition(|kept| kept.depth < own).map_or(0, |last| last + 1);
+        self.kept.truncate(others);
+        self.kept.push(Kept { system, depth, alternatives, begun: 1, mark });
+    }
+
     /// An execution passes a point with several alternatives.
     pub(super) fn pass(&mut self, system: &S, depth: usize, alternatives: u32, mark: Mark) {
         let near = self.kept.last().is_some_and(|last| depth - last.depth.min(depth) < self.gains.spacing);

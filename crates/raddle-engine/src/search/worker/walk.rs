@@ -64,7 +64,15 @@ impl Seat<'_> {
                         familiar = false;
                     }
                     if let Some(perch) = perch.as_deref_mut().filter(|_| chosen.alternatives > 1) {
-                        perch.pass(system, depth, chosen.alternatives, self.trace.mark());
+                        let beyond = depth >= self.prefix.len();
+                        match self.strategy.get().comes_back() {
+                            None => perch.pass(system, depth, chosen.alternatives, self.trace.mark()),
+                            Some(true) if beyond => {
+                                let own = self.prefix.len();
+                                perch.keep(system, depth, own, chosen.alternatives, self.trace.mark());
+                            }
+                            Some(_) => {}
+                        }
                     }
                     match self.path.get_mut(depth) {
                         Some(slot) => *slot = chosen,

@@ -23,6 +23,11 @@ impl Deviations {
         self.stratum
     }
 
+    /// The ways that are left.
+    pub(super) fn into_left(self) -> Frontier {
+        self.left
+    }
+
     pub(crate) fn is_sound(&self) -> bool {
         self.stratum < u32::MAX && self.left.is_sound()
     }

@@ -1,0 +1,150 @@
+//! Which sample belongs to which stratum, and what a number of samples is worth.
+//!
+//! What takes no delay is always the same and is run once. Then come `c1·c2` samples of one delay, `c1·c2²` of two, and so on. The
+//! executions on the way to a sample are samples of the strata below it, so these go on growing.
+
+/// How many samples each stratum has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strata {
+    /// The paper's c1.
+    pub first: u64,
+    /// The paper's c2.
+    pub factor: u64,
+}
+
+/// Where a sample has its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its delays.
+    pub delays: u32,
+    /// The number of the first sample with so many.
+    pub from: u64,
+    /// Executions for the samples before it, at most.
+    pub before: u64,
+}
+
+impl Strata {
+    fn size(self, delays: u32) -> u64 {
+        if delays == 0 { 1 } else { self.first.saturating_mul(self.factor.saturating_pow(delays)) }
+    }
+
+    /// The place of the sample with this number.
+    pub fn place(self, number: u64) -> Place {
+        let (mut delays, mut from, mut before) = (0, 0_u64, 0_u64);
+        loop {
+            let (size, each) = (self.size(delays), u64::from(delays.max(1)));
+            if number - from < size {
+                return Place { delays, from, before: before.saturating_add((number - from).saturating_mul(each)) };
+            }
+            before = before.saturating_add(size.saturating_mul(each));
+            from += size;
+            delays += 1;
+        }
+    }
+
+    /// The probability that an execution with so many delays was drawn at least once, at least, when the first `drawn` samples have
+    /// been, from one of so many starts each, and no execution has more than `longest` points with an alternative.
+    fn chance(self, delays: u32, drawn: u64, longest: u32, starts: u32) -> f64 {
+        let from: u64 = (0..delays).map(|delays| self.size(delays)).fold(0, u64::saturating_add);
+        let once = f64::from(longest.max(1)).powf(-f64::from(delays)) / f64::from(starts.max(1));
+        let draws = drawn.saturating_sub(from);
+        // 1 - (1 - once)^draws, without losing what is small.
+        if draws == 0 { 0.0 } else { -(draws as f64 * (-once).ln_1p()).exp_m1() }
+    }
+
+    /// What can be said of the strata that are complete.
+    pub fn guarantee(self, drawn: u64, longest: u32) -> Option<String> {
+        self.told(1, drawn, longest, 1, |delays, chance| match delays {
+            1 => format!("an execution with 1 delay had probability ≥ {chance} to be drawn"),
+            _ => format!("with {delays} delays ≥ {chance}"),
+        })
+    }
+
+    /// The same where each sample begins at one of so many ways, and its delays are added to those of the way.
+    pub fn guarantee_beyond(self, drawn: u64, longest: u32, ways: u32) -> Option<String> {
+        self.told(0, drawn, longest, ways, |delays, chance| match delays {
+            0 => format!("what comes next on each of {ways} ways had probability ≥ {chance} to be drawn"),
+            1 => format!("an execution with 1 delay more ≥ {chance}"),
+            _ => format!("with {delays} ≥ {chance}"),
+        })
+    }
+
+    fn told(
+        self,
+        least: u32,
+        drawn: u64,
+        longest: u32,
+        starts: u32,
+        words: impl Fn(u32, &str) -> String,
+    ) -> Option<String> {
+        let chances: Vec<String> = (least..self.place(drawn).delays)
+            .map(|delays| (delays, self.chance(delays, drawn, longest, starts)))
+            .take_while(|(delays, chance)| *delays == least || *chance >= WORTH_TELLING)
+            .map(|(delays, chance)| words(delays, &rounded_down(chance)))
+            .collect();
+        let points = if longest == 1 { "1 point".to_owned() } else { format!("{longest} points") };
+        let listed = chances.join(", ");
+        (!chances.is_empty() && longest > 0).then(|| format!("{listed}, if none has more than {points} to choose at"))
+    }
+}
+
+/// What is less likely is left out, after the first.
+const WORTH_TELLING: f64 = 0.000_1;
+
+/// Two digits that count, or up to four nines, and never more than it is: nobody draws often enough to be sure.
+fn rounded_down(chance: f64) -> String {
+    let (small, most) = if chance < 0.9 { (chance, 12.0) } else { (1.0 - chance, 4.0) };
+    let digits = (1.0 - small.log10().floor()).clamp(2.0, most);
+    let scale = 10_f64.powf(digits);
+    let shown = (chance * scale).floor().min(scale - 1.0) / scale;
+    format!("{shown:.*}", digits as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STRATA: Strata = Strata { first: 10, factor: 2 };
+
+    #[test]
+    fn samples_are_numbered_stratum_by_stratum() {
+        let place = |number| {
+            let Place { delays, from, before } = STRATA.place(number);
+            (delays, from, before)
+        };
+        assert_eq!([place(0), place(1), place(20)], [(0, 0, 0), (1, 1, 1), (1, 1, 20)]);
+        assert_eq!([place(21), place(60), place(61)], [(2, 21, 21), (2, 21, 99), (3, 61, 101)]);
+        assert!(STRATA.place(u64::MAX).delays < 64);
+    }
+
+    #[test]
+    fn the_chance_is_that_of_independent_draws() {
+        // Of 61 samples, 60 have a first delay and 40 a second.
+        let by_hand = |once: f64, draws| 1.0 - (1.0 - once).powi(draws);
+        assert!((STRATA.chance(1, 61, 5, 1) - by_hand(0.2, 60)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 61, 5, 1) - by_hand(0.04, 40)).abs() < 1e-12);
+        assert!((STRATA.chance(1, 61, 5, 4) - by_hand(0.05, 60)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 30, 5, 1) - by_hand(0.04, 9)).abs() < 1e-12);
+        assert!((STRATA.chance(3, 30, 5, 1)).abs() < 1e-12 && (STRATA.chance(0, 1, 5, 1) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn only_complete_strata_are_told_of() {
+        assert_eq!(STRATA.guarantee(0, 5), None);
+        assert_eq!(STRATA.guarantee(20, 5), None);
+        assert_eq!(
+            STRATA.guarantee(61, 5).as_deref(),
+            Some(
+                "an execution with 1 delay had probability ≥ 0.9999 to be drawn, with 2 delays ≥ 0.80, if none has more than 5 \
+                 points to choose at"
+            )
+        );
+    }
+
+    #[test]
+    fn nothing_is_rounded_up() {
+        let shown = [0.999, 0.8999, 0.123_9, 0.000_129_9, 0.95].map(rounded_down);
+        assert_eq!(shown, ["0.9990", "0.89", "0.12", "0.00012", "0.950"]);
+        assert_eq!([1.0, 1.0 - 1e-16].map(rounded_down), ["0.9999", "0.9999"]);
+    }
+}

@@ -1,0 +1,398 @@
+//! Stratified sampling: every execution is drawn as often as the tree of all executions says, and no less often than is promised.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use raddle_engine::board::Remains;
+use raddle_engine::ids::TaskId;
+use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::schedule::TaskName;
+use raddle_engine::search::{Limits, Report, Search, search};
+use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::delay::{
+    Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
+};
+use raddle_engine::system::{self, Choice, Point, System};
+use raddle_engine::trace::Trace;
+use raddle_litmus::generate::{Size, generate};
+use raddle_litmus::{Program, oracle};
+
+use crate::workers::{Play, play_within};
+
+const SIZE: Size = Size { threads: 3, steps: 7 };
+
+/// A point with what follows from each alternative, in the order in which the explorer comes to them, each with its choice.
+struct Tree(Vec<(u32, Tree)>);
+
+impl Tree {
+    fn of<E: DelayingExplorer + Clone>(program: &Program, explorer: &E) -> Self {
+        let system = system::Program::start(&mut program.clone(), 0, &mut Trace::default());
+        Self::from(&system, explorer.clone(), &[])
+    }
+
+    fn from<E: DelayingExplorer + Clone>(system: &impl System, mut explorer: E, ready: &[TaskId]) -> Self {
+        let tasks: Vec<TaskId> = match system.point() {
+            Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
+            _ => Vec::new(),
+        };
+        let mut once = tasks.clone();
+        once.dedup();
+        for task in once.iter().filter(|task| !ready.is_empty() && !ready.contains(task)) {
+            explorer.step(&Event::Woken(*task));
+        }
+        let ready = if tasks.is_empty() { ready } else { &once };
+        let mut branches: Vec<(u32, Self)> = Vec::new();
+        for rank in 0..system.point().alternatives() {
+            let choice = if tasks.is_empty() {
+                rank
+            } else {
+                loop {
+                    let task = if tasks.len() > 1 { explorer.next(&once) } else { tasks[0] };
+                    let new = |at: &u32| tasks[*at as usize] == task && branches.iter().all(|branch| branch.0 != *at);
+                    if let Some(at) = (0..tasks.len() as u32).find(new) {
+                        break at;
+                    }
+                    explorer.delay();
+                }
+            };
+            let mut trace = Trace::default();
+            let mut next = system.fork().expect("litmus programs can be copied");
+            next.advance(Choice(choice), &mut trace);
+            let mut told = explorer.clone();
+            let steps = trace.steps().iter().filter(|step| step.alternatives > 0);
+            steps.for_each(|step| told.step(&Event::Stepped(step.task)));
+            branches.push((choice, Self::from(&next, told, ready)));
+            if !tasks.is_empty() {
+                explorer.delay();
+            }
+        }
+        Self(branches)
+    }
+
+    /// All executions, by the ranks of what is done at each point.
+    fn executions(&self) -> Vec<Vec<usize>> {
+        if self.0.is_empty() {
+            return vec![Vec::new()];
+        }
+        let below = |(rank, branch): (usize, &(u32, Self))| {
+            let ways = branch.1.executions().into_iter();
+            ways.map(move |way| [vec![rank], way].concat()).collect::<Vec<_>>()
+        };
+        self.0.iter().enumerate().flat_map(below).collect()
+    }
+
+    /// The choices that ranks stand for, from the root on.
+    fn choices(&self, ranks: &[usize]) -> Vec<u32> {
+        let Some((rank, rest)) = ranks.split_first() else { return Vec::new() };
+        let (choice, next) = &self.0[*rank];
+        [vec![*choice], next.choices(rest)].concat()
+    }
+
+    fn at(&self, ranks: &[usize]) -> &Self {
+        ranks.iter().fold(self, |tree, rank| &tree.0[*rank].1)
+    }
+
+    /// Points at which something comes after what is done, from the one that these ranks lead to, when `rank` is done there and
+    /// nothing is delayed from there on.
+    fn open_from(&self, ranks: &[usize], rank: usize) -> usize {
+        let (mut tree, mut rank, mut open) = (self.at(ranks), rank, 0);
+        while !tree.0.is_empty() {
+            open += usize::from(rank + 1 < tree.0.len());
+            tree = &tree.0[rank].1;
+            rank = 0;
+        }
+        open
+    }
+
+    /// The probability that one sample with as many delays as this execution has is this execution.
+    fn probability(&self, execution: &[usize]) -> f64 {
+        let (mut probability, mut latest) = (1.0, (0, 0));
+        for (depth, delays) in execution.iter().enumerate() {
+            for rank in 0..*delays {
+                let (from, done) = latest;
+                probability /= self.open_from(&execution[..from], done) as f64;
+                latest = (depth, rank + 1);
+            }
+        }
+        probability
+    }
+
+    /// Points with more than one alternative.
+    fn length(&self, execution: &[usize]) -> usize {
+        (0..execution.len()).filter(|&depth| self.at(&execution[..depth]).0.len() > 1).count()
+    }
+}
+
+/// A program that notes the choices of every execution that comes to its end.
+#[derive(Clone)]
+struct Noted {
+    program: Program,
+    ends: Arc<Mutex<Vec<Vec<u32>>>>,
+}
+
+struct Noting<S> {
+    system: S,
+    choices: Vec<u32>,
+    ends: Arc<Mutex<Vec<Vec<u32>>>>,
+}
+
+impl Noted {
+    fn new(program: &Program) -> Self {
+        Self { program: program.clone(), ends: Arc::default() }
+    }
+
+    fn ends(&self) -> Vec<Vec<u32>> {
+        self.ends.lock().unwrap().clone()
+    }
+}
+
+impl system::Program for Noted {
+    type System = Noting<<Program as system::Program>::System>;
+
+    fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System {
+        let system = self.program.start(seed, trace);
+        Noting { system, choices: Vec::new(), ends: Arc::clone(&self.ends) }
+    }
+}
+
+impl<S: System> System for Noting<S> {
+    fn point(&self) -> Point<'_> {
+        self.system.point()
+    }
+
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        self.choices.push(choice.0);
+        self.system.advance(choice, trace);
+        if matches!(self.system.point(), Point::End(_)) {
+            self.ends.lock().unwrap().push(self.choices.clone());
+        }
+    }
+
+    fn task_name(&self, task: TaskId) -> TaskName {
+        self.system.task_name(task)
+    }
+
+    fn cast(&self) -> Cast {
+        self.system.cast()
+    }
+
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
+        self.system.unfinished(so_far)
+    }
+
+    fn fingerprint(&self) -> Option<u64> {
+        self.system.fingerprint()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(Self { system: self.system.fork()?, choices: self.choices.clone(), ends: Arc::clone(&self.ends) })
+    }
+}
+
+/// How the execution with these choices ends.
+fn end_of(program: &Program, choices: &[u32]) -> u64 {
+    let mut trace = Trace::default();
+    let mut system = system::Program::start(&mut program.clone(), 0, &mut trace);
+    choices.iter().for_each(|choice| system.advance(Choice(*choice), &mut trace));
+    system.fingerprint().expect("litmus programs can be seen")
+}
+
+const LIMITS: Limits = Limits { executions: None, time: None, steps: 100_000, keep_going: true };
+
+/// A search of the first `samples` only.
+fn first(samples: u64, strategy: &mut dyn Strategy) -> Remains {
+    let limits = Limits { executions: Some(0), ..LIMITS };
+    let (_, remains) = Search::new(strategy, &limits, 1).leave(Vec::new());
+    let text = serde_json::to_string(&remains).expect("what is left can be written down");
+    let text = text.replace(&u64::MAX.to_string(), &samples.to_string());
+    serde_json::from_str(&text).expect("what was written can be read")
+}
+
+/// Runs the first samples by one worker.
+fn run(program: &mut Noted, strategy: &mut dyn Strategy, samples: u64, forks: bool) -> Report {
+    let remains = first(samples, strategy);
+    let search = Search::resume(strategy, &LIMITS, 1, remains);
+    let search = if forks { search } else { search.without_forks() };
+    let mut seat = search.seat(strategy);
+    let _ = seat.work(program);
+    search.close(vec![seat])
+}
+
+/// Small programs that have more than one order.
+fn generated(seeds: std::ops::Range<u64>, orders: u128) -> impl Iterator<Item = (u64, Program, u128)> {
+    seeds.filter_map(move |seed| {
+        let program = Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run");
+        let all = oracle::executions(&program, crate::ROOM).ok()?.count.all;
+        (2..=orders).contains(&all).then_some((seed, program, all))
+    })
+}
+
+fn check_bound<E: DelayingExplorer + Clone>(seed: u64, program: &Program, orders: u128, explorer: &E) {
+    let tree = Tree::of(program, explorer);
+    let executions = tree.executions();
+    // Each execution has its place in one stratum, and none is left out.
+    assert_eq!(executions.len() as u128, orders, "seed {seed}");
+    let longest = executions.iter().map(|execution| tree.length(execution)).max().unwrap_or(0) as f64;
+    let mut strata: BTreeMap<usize, f64> = BTreeMap::new();
+    for execution in &executions {
+        let delays: usize = execution.iter().sum();
+        let probability = tree.probability(execution);
+        let promised = longest.powf(-(delays as f64));
+        assert!(probability >= promised * (1.0 - 1e-9), "seed {seed}: {execution:?}: {probability} < {promised}");
+        *strata.entry(delays).or_default() += probability;
+    }
+    // What is left is the chance that a sample ends where no further delay is possible.
+    assert!(strata.values().all(|sum| *sum <= 1.0 + 1e-9), "seed {seed}: {strata:?}");
+    assert!((strata[&0] - 1.0).abs() < 1e-9 && (strata[&1] - 1.0).abs() < 1e-9, "seed {seed}: {strata:?}");
+}
+
+#[test]
+fn no_execution_is_less_likely_than_is_promised() {
+    for (seed, program, orders) in generated(60_000..60_300, 1_000) {
+        check_bound(seed, &program, orders, &RoundRobin::default());
+        check_bound(seed, &program, orders, &RunToCompletion::default());
+        check_bound(seed, &program, orders, &ProbabilisticRoundRobin::new(seed));
+    }
+}
+
+/// Samples that are drawn with one delay, and so on by the factor 2.
+const DRAWN: u32 = 400;
+
+/// How far what was drawn is from what was to be expected, over all strata that were sampled.
+fn check_frequencies<E: DelayingExplorer + Clone + Send + 'static>(seed: u64, program: &Program, explorer: &E) -> u32 {
+    let tree = Tree::of(program, explorer);
+    let mut strategy = DelaySample::new(explorer.clone(), seed).with_samples(DRAWN / 2, 2);
+    let mut noted = Noted::new(program);
+    let samples = 1 + u64::from(DRAWN) * 7;
+    let report = run(&mut noted, &mut strategy, samples, true);
+    let mut seen: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+    noted.ends().into_iter().for_each(|end| *seen.entry(end).or_default() += 1);
+    assert_eq!(report.executions, seen.values().map(|times| u64::from(*times)).sum::<u64>());
+    let mut cells = 0;
+    // Each sample of three delays is one of two and of one too.
+    for (delays, draws) in [(1, DRAWN * 7), (2, DRAWN * 6), (3, DRAWN * 4)] {
+        let (mut distance, mut degrees) = (0.0, 0);
+        for execution in tree.executions().iter().filter(|execution| execution.iter().sum::<usize>() == delays) {
+            let expected = tree.probability(execution) * f64::from(draws);
+            let drawn = seen.remove(&tree.choices(execution)).unwrap_or(0);
+            distance += (f64::from(drawn) - expected).powi(2) / expected;
+            degrees += 1;
+        }
+        // Five standard deviations of the chi-square distribution, and more where there are few cells.
+        let most = f64::from(degrees) + 5.0 * f64::from(2 * degrees).sqrt() + 10.0;
+        assert!(distance < most, "seed {seed}, {delays} delays: {distance} > {most} with {degrees} executions");
+        cells += degrees;
+    }
+    // What takes no delay is run once, and nothing has more delays than were asked for.
+    assert_eq!(seen.into_values().collect::<Vec<_>>(), [1], "seed {seed}");
+    cells
+}
+
+#[test]
+fn each_execution_is_drawn_as_often_as_it_is_likely() {
+    let mut cells = 0;
+    for (seed, program, _) in generated(61_000..61_020, 60) {
+        cells += check_frequencies(seed, &program, &RoundRobin::default());
+        cells += check_frequencies(seed, &program, &RunToCompletion::default());
+    }
+    assert!(cells > 50, "only {cells} executions were counted");
+}
+
+#[test]
+fn several_workers_draw_the_same_samples_as_one() {
+    let failure = |report: &Report| {
+        report.found.as_ref().map(|found| (found.after, found.remark.clone(), format!("{:?}", found.script)))
+    };
+    let mut failing = 0;
+    for (seed, program, _) in generated(62_000..62_040, 5_000) {
+        let make = || -> Box<dyn Strategy> { Box::new(DelaySample::new(RunToCompletion::default(), seed)) };
+        let samples = 1 + 20 + 40 + 80;
+        let mut alone = Noted::new(&program);
+        let report = run(&mut alone, &mut *make(), samples, true);
+        let mut plain = alone.ends();
+        let without_delay = plain[0].clone();
+        let sorted = |ends: Vec<Vec<u32>>| {
+            let mut ends: Vec<_> = ends.into_iter().filter(|end| *end != without_delay).collect();
+            ends.sort();
+            ends
+        };
+        let mut again = Noted::new(&program);
+        let longer = run(&mut again, &mut *make(), samples, false);
+        assert_eq!((again.ends(), longer.executions), (plain.clone(), report.executions), "seed {seed}: copies differ");
+        plain = sorted(plain);
+        for (workers, lost) in [(2, 0), (5, 0), (3, 500)] {
+            let play = Play { seed, workers, lost };
+            let mut noted = Noted::new(&program);
+            let from = Some(first(samples, &mut *make()));
+            let (shared, remains) = play_within(&LIMITS, &make, from, &mut noted, play);
+            assert!(remains.is_empty(), "seed {seed}");
+            assert_eq!(shared.executions, report.executions, "seed {seed}, {workers} workers");
+            assert_eq!(failure(&shared), failure(&report), "seed {seed}, {workers} workers");
+            failing += u32::from(shared.failing > 0);
+            let ends = sorted(noted.ends());
+            if lost == 0 {
+                assert_eq!(ends, plain, "seed {seed}, {workers} workers");
+            } else {
+                // What a lost worker had drawn is drawn again.
+                let once = |ends: &[Vec<u32>]| ends.iter().cloned().collect::<BTreeSet<_>>();
+                assert_eq!(once(&ends), once(&plain), "seed {seed}, workers are lost");
+            }
+        }
+    }
+    assert!(failing > 0, "none of the programs fails");
+}
+
+#[test]
+fn what_is_guaranteed_is_told() {
+    let program = crate::program("shared x = 0; thread a { store(x, 1); store(x, 2); } thread b { store(x, 3); }");
+    let sample = |program: &Program, executions| {
+        let limits = Limits { executions: Some(executions), ..LIMITS };
+        search(&mut program.clone(), &mut DelaySample::new(RoundRobin::default(), 1), &limits)
+    };
+    // Two points have an alternative, and no order has more than one delay: a sample is one execution. Of 61 there are 60 with a
+    // delay, and 40 that were to have two.
+    let told = |executions| sample(&program, executions).guarantee;
+    assert_eq!(told(20), None);
+    let one = "an execution with 1 delay had probability ≥ 0.9999 to be drawn";
+    let if_so = "if none has more than 2 points to choose at";
+    assert_eq!(told(21), Some(format!("{one}, {if_so}")));
+    assert_eq!(told(60), Some(format!("{one}, {if_so}")));
+    assert_eq!(told(61), Some(format!("{one}, with 2 delays ≥ 0.9999, {if_so}")));
+    let report = sample(&crate::program("shared x = 0; thread a { store(x, 1); }"), 100);
+    assert!(report.verified() && report.executions == 1 && report.guarantee.is_none(), "{report:?}");
+}
+
+/// All ends there are, by the orders that lead there.
+fn ends(program: &Program, explorer: &RoundRobin) -> BTreeSet<u64> {
+    let tree = Tree::of(program, explorer);
+    tree.executions().iter().map(|execution| end_of(program, &tree.choices(execution))).collect()
+}
+
+#[test]
+fn samples_reach_all_that_the_search_has_left() {
+    let explorer = RoundRobin::default();
+    let mut sampled = 0;
+    for (seed, program, _) in generated(63_000..63_060, 200) {
+        let all = ends(&program, &explorer);
+        for share in [1, 2, 5] {
+            let mut noted = Noted::new(&program);
+            let limits = Limits { executions: Some(1_500), ..LIMITS };
+            let mut strategy = DelayHybrid::new(explorer.clone(), seed).with_share(share, u64::MAX);
+            let report = search(&mut noted, &mut strategy, &limits);
+            let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+            assert_eq!(seen, all, "seed {seed}, after {share} executions: {report:?}");
+            sampled += u32::from(report.guarantee.is_some());
+        }
+    }
+    assert!(sampled > 20, "only {sampled} were sampled");
+}
+
+#[test]
+fn a_search_that_ends_within_its_share_is_not_sampled() {
+    for (seed, program, _) in generated(64_000..64_060, 2_000) {
+        let alone = search(&mut program.clone(), &mut Delay::new(RoundRobin::default()), &LIMITS);
+        let hybrid = search(&mut program.clone(), &mut DelayHybrid::new(RoundRobin::default(), seed), &LIMITS);
+        assert_eq!((hybrid.states, hybrid.executions), (alone.states, alone.executions), "seed {seed}");
+        assert_eq!((hybrid.ended, hybrid.guarantee), (alone.ended, None), "seed {seed}");
+    }
+}
