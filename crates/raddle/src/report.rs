@@ -38,6 +38,8 @@ pub struct Report {
     pub(crate) steps: u64,
     /// States that were told apart.
     pub(crate) states: u64,
+    /// How likely what was not seen was to be, in the strategy's words.
+    pub(crate) guarantee: Option<String>,
     pub(crate) failed: Option<Failed>,
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
@@ -139,6 +141,7 @@ impl Report {
             failing: 0,
             steps: 0,
             states: 0,
+            guarantee: None,
             failed: None,
             passed: None,
             notes: Vec::new(),
@@ -161,6 +164,7 @@ impl Report {
         let proof = Proof::of(searched);
         let mut report =
             Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
+        report.guarantee.clone_from(&searched.guarantee);
         let selective = verdict == Verdict::NoFailure && proof.selected;
         if selective && proof.reduced && drew > 0 {
             report.notes.push(

@@ -396,7 +396,7 @@ mod tests {
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
-             exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
+             delay, delay:rtc, delay:prr, delay:BOUND, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
              delay-sample:prr, delay-hybrid, irs, replay"
         );
         assert!(

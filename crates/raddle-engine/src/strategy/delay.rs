@@ -6,7 +6,7 @@
 //! the explorer has come round. A value that is drawn costs as much as it is large.
 //!
 //! **Strata.** In stratum `b` the search walks what has more than `(b - 1)·Δ` and at most `b·Δ` delays, depth-first. What it passes
-//! by is kept for the next stratum as [ways](frontier::Frontier) through the tree. A stratum is a
+//! by is kept for the next stratum as ways through the tree. A stratum is a
 //! [stage](crate::piece::Piece::stage) of the search. With Δ = ∞ this is a plain search of all states.
 //!
 //! **States** that have been entered are not entered again. A state is known by its [fingerprint](crate::system::System::fingerprint),

@@ -194,7 +194,7 @@ fn compare_all<P: Program>(mut program: impl FnMut() -> P, seed: u64) -> (u64, u
     for (number, strategy) in STRATEGIES.into_iter().enumerate() {
         let most = if strategy.0 == "probed" { 1_150 } else { 150 };
         for workers in [1, 3] {
-            let keep_going = (seed + number as u64) % 3 != 0;
+            let keep_going = !(seed + number as u64).is_multiple_of(3);
             let limits = Limits { executions: Some(most), keep_going, steps: 60, ..Limits::default() };
             let (ran, started) = compare(&mut program(), strategy, &limits, workers);
             executions += ran;

@@ -93,10 +93,9 @@ fn no_failure(report: &Report) -> String {
                 () => "a sample",
             };
             let among = bound.map(|bound| format!(", among them all with {bound}")).unwrap_or_default();
-            if report.states > 0 {
-                return format!("no failure in {} ({kind}: {label}){among}", states(report.states));
-            }
-            format!("no failure in {} ({kind}: {label}){among}", share(*executions, *estimate))
+            let likely = report.guarantee.as_ref().map(|guarantee| format!("; {guarantee}")).unwrap_or_default();
+            let seen = if report.states > 0 { states(report.states) } else { share(*executions, *estimate) };
+            format!("no failure in {seen} ({kind}: {label}){among}{likely}")
         }
     }
 }

@@ -26,6 +26,14 @@ fn what_was_covered_is_told_in_states() {
 }
 
 #[test]
+fn a_sample_is_told_with_what_it_guarantees() {
+    let line =
+        Explorer::new().strategy("delay-sample").executions(200).run(programs::counts_under_a_lock).verdict_line();
+    assert!(line.contains("(a sample: delay-sample"), "{line}");
+    assert!(line.contains("; an execution with 1 delay had probability ≥ "), "{line}");
+}
+
+#[test]
 fn several_workers_see_the_same_states() {
     let program = || {
         let count = Arc::new(Mutex::new(0));
