@@ -187,12 +187,14 @@ fn verdict(report: &Report) -> String {
             format!("failed: {}{remark}", failure(&found.failure))
         }
         None => match report.ended {
+            Ended::Done(Claim::Exhausted) if report.states > 0 => format!("verified: all {} states", report.states),
             Ended::Done(Claim::Exhausted) if report.reduced => {
                 "verified: all orders (equivalent ones left out)".to_owned()
             }
             Ended::Done(Claim::Exhausted) => "verified: all orders".to_owned(),
             Ended::Done(Claim::Bounded(bound)) => format!("no failure with {bound}"),
             Ended::Done(Claim::Selective) => "no failure in the orders that were selected".to_owned(),
+            Ended::BudgetSpent if report.systematic => "no failure in a part of the orders".to_owned(),
             Ended::Done(Claim::Sampled) | Ended::BudgetSpent | Ended::Failed => "no failure in a sample".to_owned(),
         },
     }

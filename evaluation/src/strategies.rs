@@ -1,6 +1,7 @@
 //! The strategies by name.
 
 use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::delay::{Delay, RoundRobin as InTurn, RunToCompletion};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::pct::Pct;
@@ -45,6 +46,17 @@ pub const ALL: &[Named] = &[
     Named { name: "exhaustive", make: |_, _| Box::new(Exhaustive::depth_first()), scope: Scope::Everything },
     Named { name: "preemption", make: |_, _| Box::new(Preemption::unbounded()), scope: Scope::Everything },
     Named { name: "preemption:BOUND", make: |_, bound| Box::new(Preemption::up_to(bound)), scope: Scope::Everything },
+    Named { name: "delay", make: |_, _| Box::new(Delay::new(InTurn::default())), scope: Scope::Everything },
+    Named {
+        name: "delay:rtc",
+        make: |_, _| Box::new(Delay::new(RunToCompletion::default())),
+        scope: Scope::Everything,
+    },
+    Named {
+        name: "delay:BOUND",
+        make: |_, bound| Box::new(Delay::new(InTurn::default()).up_to(bound)),
+        scope: Scope::Everything,
+    },
     Named { name: "random", make: |seed, _| Box::new(Random::new(seed)), scope: Scope::Sample },
     Named { name: "pct", make: |seed, _| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },
     Named { name: "round-robin", make: |_, _| Box::new(RoundRobin::new()), scope: Scope::Sample },
