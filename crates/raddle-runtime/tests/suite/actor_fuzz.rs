@@ -9,9 +9,8 @@ use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Report};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::{Decision, Next, Run, Strategy};
-use raddle_engine::system::{Choice, Point};
-use raddle_engine::trace::Trace;
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::threads::Settings;
 
@@ -103,74 +102,34 @@ fn jobs(rng: &mut Rng, depth: u32, asserts: bool) -> Vec<Do> {
 /// How an execution went: what each actor received in which order, what was announced, and how it ended.
 type Went = (BTreeMap<u64, Vec<(u64, u64)>>, Vec<(u32, u32)>, String);
 
-/// Another strategy's executions, and how they went.
-struct Noting<S> {
-    inner: S,
-    announced: Arc<Mutex<Vec<(u32, u32)>>>,
-    went: BTreeSet<Went>,
+/// How an execution went that was run to its end.
+fn went(run: &Run<'_>, announced: &Mutex<Vec<(u32, u32)>>) -> Option<Went> {
+    let outcome = run.outcome?;
+    let mut received: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    for receipt in run.trace.receipts() {
+        let message = if receipt.reply { 0 } else { receipt.message };
+        received.entry(receipt.receiver).or_default().push((receipt.sender, message));
+    }
+    let announced = announced.lock().unwrap().clone();
+    Some(match outcome.failure() {
+        // A panic ends the execution; how far the others have come by then does not count as another way.
+        Some(Failure::Panic { message, .. }) => (BTreeMap::new(), Vec::new(), message.clone()),
+        Some(failure) => (received, announced, failure.kind().to_owned()),
+        None => (received, announced, "well".to_owned()),
+    })
 }
 
-impl<S: Strategy> Strategy for Noting<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.inner.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.inner.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
-        if let Some(outcome) = run.outcome {
-            let mut received: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-            for receipt in run.trace.receipts() {
-                let message = if receipt.reply { 0 } else { receipt.message };
-                received.entry(receipt.receiver).or_default().push((receipt.sender, message));
-            }
-            let announced = self.announced.lock().unwrap().clone();
-            self.went.insert(match outcome.failure() {
-                // A panic ends the execution; how far the others have come by then does not count as another way.
-                Some(Failure::Panic { message, .. }) => (BTreeMap::new(), Vec::new(), message.clone()),
-                Some(failure) => (received, announced, failure.kind().to_owned()),
-                None => (received, announced, "well".to_owned()),
-            });
-        }
-        self.inner.end(run);
-    }
-
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
-    }
-
-    fn wants_pending(&self) -> bool {
-        self.inner.wants_pending()
-    }
-
-    fn revisits(&self) -> bool {
-        self.inner.revisits()
-    }
-
-    fn reduces(&self) -> bool {
-        self.inner.reduces()
-    }
-
-    fn reverses_races(&self) -> bool {
-        self.inner.reverses_races()
-    }
-}
-
-fn search<S: Strategy>(
+fn search<S: Strategy + 'static>(
     (seed, delivery, faults, asserts): (u64, Delivery, Faults, bool),
     strategy: S,
     executions: u64,
 ) -> (Report, BTreeSet<Went>) {
     let announced = Arc::<Mutex<_>>::default();
-    let mut noting = Noting { inner: strategy, announced: announced.clone(), went: BTreeSet::new() };
+    let (mut ways, seen) = (BTreeSet::new(), announced.clone());
+    let watch = |_: &dyn Strategy, run: &Run<'_>| ways.extend(went(run, &seen));
+    let mut watched = Watched::new(Box::new(strategy), watch);
     let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
-    let report = run_with(&Settings::default(), &mut noting, limits, move || {
+    let report = run_with(&Settings::default(), &mut watched, limits, move || {
         announced.lock().unwrap().clear();
         let mut rng = Rng::new(seed);
         let system = System::new().delivery(delivery).faults(faults).monitor(Announced(announced.clone()));
@@ -182,7 +141,8 @@ fn search<S: Strategy>(
         }
         system.run_until_quiet();
     });
-    (report, noting.went)
+    drop(watched);
+    (report, ways)
 }
 
 /// Compares reduction with the search of all orders on generated programs; says how many were small enough to compare, and on

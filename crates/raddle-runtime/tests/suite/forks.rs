@@ -10,13 +10,15 @@ use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status};
+use raddle_engine::strategy::delay::{Delay, RoundRobin};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::portfolio::Portfolio;
 use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::probed::Probed;
-use raddle_engine::strategy::{Bound, Counting, Decision, Next, Run, Sharing, Strategy};
-use raddle_engine::system::{Choice, Pending, Point, Program};
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Counting, Run, Sharing, Strategy};
+use raddle_engine::system::{Pending, Program};
 use raddle_engine::trace::{Receipt, Trace};
 use raddle_litmus::generate::{Size, generate};
 use raddle_runtime::actor::{Actor, Address, Context, Faults, Monitor};
@@ -26,7 +28,7 @@ use crate::model::ORDERS;
 
 type Make = fn() -> Box<dyn Strategy>;
 
-const STRATEGIES: [(&str, Make); 9] = [
+const STRATEGIES: [(&str, Make); 11] = [
     ("depth-first", || Box::new(Exhaustive::depth_first())),
     ("breadth-first", || Box::new(Exhaustive::breadth_first())),
     ("random order", || Box::new(Exhaustive::random(1))),
@@ -36,91 +38,29 @@ const STRATEGIES: [(&str, Make); 9] = [
     ("preemption", || Box::new(Preemption::up_to(2))),
     ("probed", || Box::new(Probed::new(Exhaustive::depth_first(), Counting::Orders))),
     ("portfolio", || Box::new(Portfolio::new(1))),
+    ("delay", || Box::new(Delay::new(RoundRobin::default()))),
+    ("all states", || Box::new(Delay::new(RoundRobin::default()).by(u32::MAX))),
 ];
 
-/// A strategy whose executions are written down.
-struct Recorded {
-    inner: Box<dyn Strategy>,
-    log: Arc<Mutex<Vec<u64>>>,
-}
-
-impl Strategy for Recorded {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.inner.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.inner.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
-        let mut hasher = DefaultHasher::new();
-        for (at, step) in run.trace.steps().iter().enumerate() {
-            (step.task, step.variant, step.op.verb, step.found, step.left, step.alternatives).hash(&mut hasher);
-            for access in run.trace.accesses(StepIx::next_of(at)) {
-                (access.object, access.effect, access.role).hash(&mut hasher);
-            }
+/// All that an execution did, as a hash.
+fn hash(run: &Run<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (at, step) in run.trace.steps().iter().enumerate() {
+        (step.task, step.variant, step.op.verb, step.found, step.left, step.alternatives).hash(&mut hasher);
+        for access in run.trace.accesses(StepIx::next_of(at)) {
+            (access.object, access.effect, access.role).hash(&mut hasher);
         }
-        for Receipt { step, sender, receiver, message, label, reply, changed } in run.trace.receipts() {
-            (step, sender, receiver, message, label, reply, changed).hash(&mut hasher);
-        }
-        if run.outcome.is_none_or(|outcome| !matches!(outcome, Outcome::Completed)) {
-            format!("{:?}", run.outcome).hash(&mut hasher);
-        }
-        for Pending { action, ready, .. } in run.pending {
-            (action.task, action.object, ready).hash(&mut hasher);
-        }
-        self.log.lock().expect("nobody panics with it").push(hasher.finish());
-        self.inner.end(run);
     }
-
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
+    for Receipt { step, sender, receiver, message, label, reply, changed } in run.trace.receipts() {
+        (step, sender, receiver, message, label, reply, changed).hash(&mut hasher);
     }
-
-    fn walks_uniformly(&self) -> bool {
-        self.inner.walks_uniformly()
+    if run.outcome.is_none_or(|outcome| !matches!(outcome, Outcome::Completed)) {
+        format!("{:?}", run.outcome).hash(&mut hasher);
     }
-
-    fn probing(&self) -> bool {
-        self.inner.probing()
+    for Pending { action, ready, .. } in run.pending {
+        (action.task, action.object, ready).hash(&mut hasher);
     }
-
-    fn estimate(&self) -> Option<raddle_engine::estimate::Estimate> {
-        self.inner.estimate()
-    }
-
-    fn wants_pending(&self) -> bool {
-        self.inner.wants_pending()
-    }
-
-    fn sharing(&mut self) -> Sharing<'_> {
-        self.inner.sharing()
-    }
-
-    fn reverses_races(&self) -> bool {
-        self.inner.reverses_races()
-    }
-
-    fn revisits(&self) -> bool {
-        self.inner.revisits()
-    }
-
-    fn reduces(&self) -> bool {
-        self.inner.reduces()
-    }
-
-    fn covered(&self, stage: u32) -> Option<Bound> {
-        self.inner.covered(stage)
-    }
-
-    fn remark(&self) -> Option<String> {
-        self.inner.remark()
-    }
+    hasher.finish()
 }
 
 /// A program whose starts are counted.
@@ -149,8 +89,12 @@ fn tell(report: &Report, remains: &Remains) -> String {
 
 /// Searches with so many workers, played on this thread in a random order.
 fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize, forks: bool) -> Done {
-    let log = Arc::default();
-    let recorded = |inner| Recorded { inner, log: Arc::clone(&log) };
+    let log: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let recorded = |inner| {
+        let log = Arc::clone(&log);
+        let record = move |_: &dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
+        Watched::new(inner, record)
+    };
     let mut first = make();
     let search = Search::new(&mut *first, limits, workers);
     let search = if forks { search } else { search.without_forks() };

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
-use raddle_engine::outcome::Outcome;
+use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::{Decision, Next, Run, Sharing, Strategy};
-use raddle_engine::system::{Choice, Point};
-use raddle_engine::trace::Trace;
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Barrier, Condvar, Mutex, RwLock, mpsc};
@@ -21,70 +20,17 @@ use raddle_runtime::threads::{Settings, Threads};
 
 use crate::shared_reduction;
 
-/// A strategy that notes every failure.
-struct Noting<S> {
-    strategy: S,
-    failures: BTreeSet<String>,
-}
-
-impl<S: Strategy> Strategy for Noting<S> {
-    fn name(&self) -> &'static str {
-        self.strategy.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.strategy.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.strategy.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
-        if let Some(Outcome::Failed(failure)) = run.outcome {
-            let who = match &**failure {
-                raddle_engine::outcome::Failure::Panic { task, message, .. } => format!("{task:?} {message}"),
-                raddle_engine::outcome::Failure::Deadlock { waiting } => {
-                    format!("{:?}", waiting.iter().map(|w| (w.task, w.op.verb)).collect::<Vec<_>>())
-                }
-                _ => String::new(),
-            };
-            self.failures.insert(format!("{} {who}", failure.kind()));
+/// What failed, if it did: its kind and who is part of it.
+fn told(run: &Run<'_>) -> Option<String> {
+    let Some(Outcome::Failed(failure)) = run.outcome else { return None };
+    let who = match &**failure {
+        Failure::Panic { task, message, .. } => format!("{task:?} {message}"),
+        Failure::Deadlock { waiting } => {
+            format!("{:?}", waiting.iter().map(|w| (w.task, w.op.verb)).collect::<Vec<_>>())
         }
-        self.strategy.end(run);
-    }
-
-    fn sees_every_point(&self) -> bool {
-        self.strategy.sees_every_point()
-    }
-
-    fn wants_pending(&self) -> bool {
-        self.strategy.wants_pending()
-    }
-
-    fn revisits(&self) -> bool {
-        self.strategy.revisits()
-    }
-
-    fn sharing(&mut self) -> Sharing<'_> {
-        self.strategy.sharing()
-    }
-
-    fn reduces(&self) -> bool {
-        self.strategy.reduces()
-    }
-
-    fn tells_states_apart(&self) -> bool {
-        self.strategy.tells_states_apart()
-    }
-
-    fn arrive(&mut self, state: Option<u64>) -> bool {
-        self.strategy.arrive(state)
-    }
-
-    fn new_states(&self) -> u64 {
-        self.strategy.new_states()
-    }
+        _ => String::new(),
+    };
+    Some(format!("{} {who}", failure.kind()))
 }
 
 pub(crate) type Results = BTreeSet<Vec<usize>>;
@@ -97,7 +43,7 @@ struct Reached {
     failures: BTreeSet<String>,
 }
 
-fn reach(strategy: impl Strategy, body: &Body, most: u64) -> Reached {
+fn reach(strategy: impl Strategy + 'static, body: &Body, most: u64) -> Reached {
     let results = Arc::new(StdMutex::new(Results::new()));
     let (into, body) = (results.clone(), body.clone());
     let program = move || {
@@ -105,10 +51,12 @@ fn reach(strategy: impl Strategy, body: &Body, most: u64) -> Reached {
         into.lock().unwrap().insert(result);
     };
     let limits = Limits { executions: Some(most), steps: 2_000, keep_going: true, ..Limits::default() };
-    let mut noting = Noting { strategy, failures: BTreeSet::new() };
-    let report = search(&mut Threads::new(Arc::new(program), &Settings::default()), &mut noting, &limits);
+    let mut failures = BTreeSet::new();
+    let mut watched = Watched::new(Box::new(strategy), |_: &dyn Strategy, run: &Run<'_>| failures.extend(told(run)));
+    let report = search(&mut Threads::new(Arc::new(program), &Settings::default()), &mut watched, &limits);
+    drop(watched);
     let results = results.lock().unwrap().clone();
-    Reached { report, results, failures: noting.failures }
+    Reached { report, results, failures }
 }
 
 /// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.

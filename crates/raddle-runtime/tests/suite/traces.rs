@@ -7,50 +7,24 @@ use raddle_engine::order::events::Events;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::{Decision, Next, Run, Strategy};
-use raddle_engine::system::{Choice, Point, Program};
-use raddle_engine::trace::Trace;
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Run, Strategy};
+use raddle_engine::system::Program;
 
-/// Another strategy's executions, of which it notes the happens-before relations.
-struct Noting<S> {
-    inner: S,
-    seen: HashSet<u64>,
-}
-
-impl<S: Strategy> Strategy for Noting<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.inner.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.inner.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
+/// Searches, and tells the traces that were run to their end apart.
+fn seen<P: Program>(program: &mut P, strategy: impl Strategy + 'static) -> (Report, u64) {
+    let mut seen = HashSet::new();
+    let mut watched = Watched::new(Box::new(strategy), |_: &dyn Strategy, run: &Run<'_>| {
         if run.outcome.is_some() {
             let (mut events, mut before) = (Events::default(), Before::default());
             events.follow(run.trace);
             before.follow(&events);
-            self.seen.insert(before.fingerprint());
+            seen.insert(before.fingerprint());
         }
-        self.inner.end(run);
-    }
-
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
-    }
-
-    fn wants_pending(&self) -> bool {
-        self.inner.wants_pending()
-    }
-
-    fn revisits(&self) -> bool {
-        self.inner.revisits()
-    }
+    });
+    let report = search(program, &mut watched, &limits());
+    drop(watched);
+    (report, seen.len() as u64)
 }
 
 fn limits() -> Limits {
@@ -59,16 +33,13 @@ fn limits() -> Limits {
 
 /// The number of traces of a program, or `None` if it has too many executions to count them.
 pub fn count<P: Program>(program: &mut P) -> Option<u64> {
-    let mut all = Noting { inner: Exhaustive::depth_first(), seen: HashSet::new() };
-    let report = search(program, &mut all, &limits());
-    matches!(report.ended, raddle_engine::search::Ended::Done(_)).then_some(all.seen.len() as u64)
+    let (report, traces) = seen(program, Exhaustive::depth_first());
+    matches!(report.ended, raddle_engine::search::Ended::Done(_)).then_some(traces)
 }
 
 /// What a reduced search of the whole program finds, and how many traces it has run.
 pub fn reduced<P: Program>(program: &mut P, dpor: Dpor) -> (Report, u64) {
-    let mut noting = Noting { inner: dpor, seen: HashSet::new() };
-    let report = search(program, &mut noting, &limits());
-    (report, noting.seen.len() as u64)
+    seen(program, dpor)
 }
 
 /// Demands that each kind of reduction runs every trace, and those that should run it once do; returns how many traces there
