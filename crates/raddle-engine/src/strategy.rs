@@ -16,6 +16,7 @@ pub mod probe;
 pub mod probed;
 pub mod random;
 pub mod round_robin;
+mod varint;
 pub mod watched;
 
 use std::fmt;

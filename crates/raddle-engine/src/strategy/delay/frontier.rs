@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::strategy::varint;
+
 /// A point at which something is left to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
@@ -148,25 +150,12 @@ impl Frontier {
         u32::try_from(self.get(bytes)?).ok()
     }
 
-    fn put(&mut self, mut number: usize) {
-        while number >= 0x80 {
-            self.bytes.push((number & 0x7f) as u8 | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number as u8);
+    fn put(&mut self, number: usize) {
+        varint::put(&mut self.bytes, number);
     }
 
     fn get(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = *bytes.get(self.read)?;
-            self.read += 1;
-            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
-            if byte < 0x80 {
-                return Some(number);
-            }
-            shift += 7;
-        }
+        varint::get(bytes, &mut self.read)
     }
 }
 

@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::strategy::varint;
+
 /// What was decided at a point of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Level {
@@ -170,25 +172,12 @@ impl Frontier {
         Some(())
     }
 
-    fn put(&mut self, mut number: usize) {
-        while number >= 0x80 {
-            self.bytes.push((number & 0x7f) as u8 | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number as u8);
+    fn put(&mut self, number: usize) {
+        varint::put(&mut self.bytes, number);
     }
 
     fn get(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = *bytes.get(self.read)?;
-            self.read += 1;
-            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
-            if byte < 0x80 {
-                return Some(number);
-            }
-            shift += 7;
-        }
+        varint::get(bytes, &mut self.read)
     }
 }
 
