@@ -15,6 +15,7 @@ pub mod preemption;
 pub mod probe;
 pub mod probed;
 pub mod random;
+pub mod receive_order;
 pub mod round_robin;
 mod varint;
 pub mod watched;

@@ -10,6 +10,7 @@ pub mod delay {
     };
 }
 
+pub use raddle_engine::coverage::Criterion;
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
 pub use raddle_engine::strategy::iterative_random::IterativeRandom;
@@ -19,6 +20,7 @@ pub use raddle_engine::strategy::preemption::Preemption;
 pub use raddle_engine::strategy::probe::Probe;
 pub use raddle_engine::strategy::probed::Probed;
 pub use raddle_engine::strategy::random::Random;
+pub use raddle_engine::strategy::receive_order::ReceiveOrder;
 pub use raddle_engine::strategy::round_robin::RoundRobin;
 pub use raddle_engine::strategy::{Bound, Claim, Counting, Decision, Next, Run, Strategy, Unit, least_switching};
 pub use raddle_engine::system::{Action, Choice, Point, Variant};

@@ -4,7 +4,10 @@ use crate::strategy::IterativeRandom;
 use crate::strategy::delay::{
     Delay, DelayHybrid, DelaySample, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion,
 };
-use crate::strategy::{Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, RoundRobin, Strategy};
+use crate::strategy::{
+    Counting, Criterion, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, ReceiveOrder, RoundRobin,
+    Strategy,
+};
 
 /// What a name stands for.
 pub(crate) enum Named {
@@ -23,7 +26,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 24] = [
+static FORMS: [Form; 28] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -74,6 +77,10 @@ static FORMS: [Form; 24] = [
         seeded: true,
         make: |seed, _| search(DelayHybrid::new(TakingTurns::default(), seed)),
     },
+    Form { written: "receive-order", seeded: true, make: |seed, _| search(ReceiveOrder::new(seed)) },
+    Form { written: "receive-order:pr", seeded: true, make: |seed, _| by(seed, Criterion::Pairs) },
+    Form { written: "receive-order:pbr", seeded: true, make: |seed, _| by(seed, Criterion::BehaviourChanges) },
+    Form { written: "receive-order:pcr", seeded: true, make: |seed, _| by(seed, Criterion::Consecutive) },
     Form { written: "irs", seeded: true, make: |seed, _| search(IterativeRandom::new(seed)) },
     Form { written: "replay", seeded: false, make: |_, _| Named::Replay },
 ];
@@ -83,6 +90,10 @@ const PCT_DEPTH: u32 = 3;
 
 fn search(strategy: impl Strategy + 'static) -> Named {
     Named::Search(Box::new(strategy))
+}
+
+fn by(seed: u64, criterion: Criterion) -> Named {
+    search(ReceiveOrder::by(seed, &[criterion]))
 }
 
 /// With probes, which say how many orders there are if there are many.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::trace::Site;
+use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::context::Timer;
@@ -98,6 +98,7 @@ impl Handling {
             if let Some(text) = text {
                 state.tell_timer(letter.name, text, delay, site);
             }
+            state.also_touch(letter.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
             let post = &mut state.actors.posts[self.mail];
             post.timers.push((timer, due, letter));
             mailbox.contents(post).timers.push((timer, msg));

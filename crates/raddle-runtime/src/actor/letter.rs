@@ -121,6 +121,19 @@ impl Party {
         ObjectId::message(me, self.sent - 1)
     }
 
+    /// The name of the next message, where it goes through a channel of `std`'s kind.
+    pub(crate) fn name_message(&mut self, kind: u64) -> u64 {
+        self.sent_here += 1;
+        mix(mix(kind, self.receive), u64::from(self.sent_here - 1))
+    }
+
+    /// Such a message was received from a channel.
+    pub(crate) fn read_from(&mut self, channel: u64, sender: u64, message: u64) {
+        self.receive = mix(mix(sender, channel), message);
+        self.sent_here = 0;
+        self.created_here = 0;
+    }
+
     /// Writes the next message; `kind` is the type of its contents.
     pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Letter {
         let name = mix(mix(kind, self.receive), u64::from(self.sent_here));

@@ -182,13 +182,14 @@ impl Run {
     }
 
     fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) {
-        let (delivery, object, label) = (self.delivery(), letter.object(), letter.label);
+        let (delivery, object, label, name) = (self.delivery(), letter.object(), letter.label, letter.name);
         let stopped = self.actors[to].body.actor.is_none();
         // One who has stopped might have waited for this message instead of another, so it is offered all the same.
         let message =
             if stopped { letter.number } else { self.change_mail(to, |mail| mail.put(delivery, letter, parcel)) };
         let op = if stopped { &DEAD_LETTER } else { &SEND };
         self.note(trace, task(actor), op, self.sending(to, message));
+        trace.last_mut().expect("pushed just now").left = Some(Word(name));
         trace.touch(access(object, Touches::Change, Role::Gives));
         if !stopped {
             trace.note(Note::Sent(task(to)));

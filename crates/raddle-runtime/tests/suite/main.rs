@@ -23,6 +23,7 @@ mod mpsc;
 mod once;
 mod once_lock;
 mod oracle;
+mod receive_order;
 mod reduction;
 mod rwlock;
 mod scope;

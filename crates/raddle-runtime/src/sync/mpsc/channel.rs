@@ -15,6 +15,7 @@
 //! So receives commute with sends of other messages. That nobody else receives meanwhile needs no access: the receiving end
 //! cannot be shared. With a bound each side waits for the other, and everything changes the channel.
 
+use std::any::type_name;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,10 +23,11 @@ use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use raddle_engine::ids::ObjectId;
+use raddle_engine::ids::{ObjectId, StepIx};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Receipt, Role, Site};
 
+use crate::actor::digest;
 use crate::coroutine::current;
 use crate::execution::{Ask, Kind, Met, Moment, Place, State, Tag};
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
@@ -49,6 +51,12 @@ pub(super) struct Channel<T> {
     pub(super) end: ObjectId,
     /// Who is left.
     pub(super) leaving: ObjectId,
+    /// What its receives are known by, whoever receives.
+    name: u64,
+    /// What its messages are, by a hash.
+    kind: u64,
+    /// The names of who sent what waits, and of the messages, in the order of the queue.
+    names: Mutex<VecDeque<(u64, u64)>>,
     /// Each with its ticket: without a bound, the message as something that is given and taken; in a rendezvous, that by
     /// which its sender finds it again.
     queue: Mutex<VecDeque<(u64, T)>>,
@@ -64,7 +72,15 @@ impl<T> Channel<T> {
         let bound = bound.map_or(UNBOUNDED, |bound| UNBOUNDED.min(bound as u64));
         let next = || current::with(|execution| next_message(&mut execution.state.borrow_mut()));
         let next = || next().expect("raddle bug: a channel under control is made outside of any execution");
+        let name = current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let task = state.current;
+            state.actors.party(task).create("channel").name
+        });
         let channel = Arc::new(Self {
+            name: name.expect("a channel under control is made inside an execution"),
+            kind: digest(type_name::<T>()),
+            names: Mutex::default(),
             tag: Tag::new(),
             bound,
             senders: AtomicUsize::new(1),
@@ -197,6 +213,7 @@ impl<T> Channel<T> {
 
     /// What was put into the channel becomes something that a receive takes, if that is how the channel works; its ticket.
     fn give(&self, moment: &mut Moment<'_>) -> u64 {
+        self.name_next(moment);
         if !self.is_unbounded() {
             return 0;
         }
@@ -209,7 +226,7 @@ impl<T> Channel<T> {
     /// The next message is taken, or the end of all senders, unless the time has come. It is so in the role of who waited for it,
     /// or did not.
     fn take(&self, moment: &mut Moment<'_>, role: Role) -> Result<(), RecvTimeoutError> {
-        let taken = take(moment);
+        let taken = self.take_named(moment);
         if self.is_unbounded() {
             match taken {
                 Ok(()) => {
@@ -224,6 +241,28 @@ impl<T> Channel<T> {
             }
         }
         taken
+    }
+
+    /// A message is put in whose name is made up here.
+    pub(super) fn name_next(&self, moment: &mut Moment<'_>) {
+        let task = moment.state.current;
+        let sender = moment.state.actors.party(task);
+        let name = (sender.name, sender.name_message(self.kind));
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
+    }
+
+    /// A message is taken, unless the time has come or all senders are gone; the trace says which.
+    pub(super) fn take_named(&self, moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
+        take(moment)?;
+        let name = self.names.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let (sender, message) = name.expect("raddle bug: a channel has fewer messages than its word says");
+        let task = moment.state.current;
+        moment.state.actors.party(task).read_from(self.name, sender, message);
+        let step = StepIx::next_of(moment.state.trace.len() - 1);
+        let (receiver, label) = (self.name, type_name::<T>());
+        let receipt = Receipt { step, sender, receiver, message, label, reply: false, changed: false };
+        moment.state.trace.receive(receipt);
+        Ok(())
     }
 
     /// The message that the word has already been told to be taken.
@@ -253,7 +292,7 @@ fn put(moment: &mut Moment<'_>) -> bool {
 }
 
 /// A message is taken, unless the time has come or all senders are gone.
-pub(super) fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
+fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
     let word = *moment.word();
     moment.found(word);
     if word::len(word) > 0 {

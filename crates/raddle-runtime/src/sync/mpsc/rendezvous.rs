@@ -12,7 +12,7 @@ use std::time::Duration;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use crate::execution::{Ask, Moment, Progress};
-use crate::sync::mpsc::channel::{Channel, RECV, take, wait_to_receive};
+use crate::sync::mpsc::channel::{Channel, RECV, wait_to_receive};
 use crate::sync::mpsc::word::{self, NO_RECEIVER, RECEIVER_WAITS};
 
 static OFFER: Operation = Operation { verb: "send", class: Class::Send };
@@ -34,8 +34,9 @@ enum Offered {
 
 impl<T> Channel<T> {
     pub(super) fn hand_over(&self, message: T, site: Site) -> Result<(), SendError<T>> {
-        let offered = self
-            .with(site, |place| place.step(&OFFER, Effect::Change, Ordered::BOTH, site, |moment| offer(moment, true)));
+        let offered = self.with(site, |place| {
+            place.step(&OFFER, Effect::Change, Ordered::BOTH, site, |moment| self.offer(moment, true))
+        });
         match offered {
             Offered::Gone | Offered::Refused => Err(SendError(message)),
             Offered::Promised(ticket) => {
@@ -51,7 +52,7 @@ impl<T> Channel<T> {
 
     pub(super) fn try_hand_over(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
         let offered = self.with(site, |place| {
-            place.step(&TRY_OFFER, Effect::Change, Ordered::BOTH, site, |moment| offer(moment, false))
+            place.step(&TRY_OFFER, Effect::Change, Ordered::BOTH, site, |moment| self.offer(moment, false))
         });
         match offered {
             Offered::Gone => Err(TrySendError::Disconnected(message)),
@@ -88,7 +89,7 @@ impl<T> Channel<T> {
             let first = place.step(&RECV, Effect::Change, Ordered::BOTH, site, |moment| {
                 let word = *moment.word();
                 if word::can_receive(word, 0) {
-                    return take(moment);
+                    return self.take_named(moment);
                 }
                 moment.found(word);
                 waits.set(true);
@@ -106,10 +107,19 @@ impl<T> Channel<T> {
             let unseen = timeout.is_none();
             place.execution.step(Ask { ordered: Ordered::ACQUIRE, unseen, ..ask }, |moment| {
                 *moment.word() &= !RECEIVER_WAITS;
-                take(moment)
+                self.take_named(moment)
             })
         })?;
         Ok(self.pop())
+    }
+
+    /// Offers a message and gives it its name, if it is there to be taken.
+    fn offer(&self, moment: &mut Moment<'_>, stays: bool) -> Offered {
+        let offered = offer(moment, stays);
+        if matches!(offered, Offered::Promised(_) | Offered::Waiting(_)) {
+            self.name_next(moment);
+        }
+        offered
     }
 }
 

@@ -1,0 +1,118 @@
+//! All receives that were seen in a search, by name, and for each receiver those it had.
+
+use std::collections::HashMap;
+
+use crate::coverage::Criterion;
+use crate::coverage::bits::{Bits, Rows};
+use crate::coverage::recorded::{Event, Name, Recorded};
+
+/// Where a receive is written down: with which receiver, and as which of its receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) receiver: usize,
+    pub(crate) event: usize,
+}
+
+/// Who has received what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Roll {
+    places: HashMap<Name, Place>,
+    receivers: HashMap<u64, usize>,
+    /// By receiver, how many receives it has.
+    counts: Vec<usize>,
+}
+
+impl Roll {
+    /// Where a receive is written down, from now on if it was not.
+    pub(crate) fn enter(&mut self, event: &Event) -> Place {
+        if let Some(place) = self.places.get(&event.name) {
+            return *place;
+        }
+        let next = self.counts.len();
+        let receiver = *self.receivers.entry(event.name.receiver).or_insert(next);
+        if receiver == next {
+            self.counts.push(0);
+        }
+        let place = Place { receiver, event: self.counts[receiver] };
+        self.counts[receiver] += 1;
+        self.places.insert(event.name, place);
+        place
+    }
+
+    /// How many receives there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn receivers(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Where the receives of an execution are written down.
+    pub(crate) fn enter_all(&mut self, recorded: &Recorded) -> Vec<Place> {
+        recorded.events.iter().map(|event| self.enter(event)).collect()
+    }
+}
+
+/// By receiver, its receives in order, each with whether it changes the behaviour.
+pub(crate) fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize, Vec<(usize, bool)>)> {
+    let mut by_receiver: HashMap<usize, usize> = HashMap::new();
+    let mut orders: Vec<(usize, Vec<(usize, bool)>)> = Vec::new();
+    for (place, changes) in events {
+        let at = *by_receiver.entry(place.receiver).or_insert(orders.len());
+        if at == orders.len() {
+            orders.push((place.receiver, Vec::new()));
+        }
+        orders[at].1.push((place.event, changes));
+    }
+    orders
+}
+
+/// Which goals were achieved, for one criterion: by receiver, which receives came before which.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Goals {
+    receivers: Vec<Achieved>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Achieved {
+    /// For each receive, what it came before.
+    after: Rows,
+    /// For each receive, what came before it.
+    before: Rows,
+}
+
+impl Goals {
+    /// Whether the first has come before the second, in the way that counts.
+    pub(crate) fn contains(&self, receiver: usize, first: usize, second: usize) -> bool {
+        self.receivers.get(receiver).is_some_and(|achieved| achieved.after.contains(first, second))
+    }
+
+    /// What a receive came before, and what came before it; `None` if nothing is known of the receiver.
+    pub(crate) fn of(&self, place: Place) -> Option<(&Bits, &Bits)> {
+        let achieved = self.receivers.get(place.receiver)?;
+        Some((achieved.after.row(place.event), achieved.before.row(place.event)))
+    }
+
+    /// Adds what an order of receives achieves; says how many goals are new.
+    pub(crate) fn add(&mut self, criterion: Criterion, orders: &[(usize, Vec<(usize, bool)>)]) -> u64 {
+        let mut new = 0;
+        for (receiver, order) in orders {
+            if self.receivers.len() <= *receiver {
+                self.receivers.resize_with(receiver + 1, Achieved::default);
+            }
+            let Achieved { after, before } = &mut self.receivers[*receiver];
+            criterion.achieved(order, |first, later| {
+                for at in 0..later.words() {
+                    let fresh = later.word(at) & !after.row(first).word(at);
+                    new += u64::from(fresh.count_ones());
+                    after.row_mut(first).add_word(at, fresh);
+                    for second in crate::coverage::bits::ones(at, fresh) {
+                        before.row_mut(second).insert(first);
+                    }
+                }
+            });
+        }
+        new
+    }
+}

@@ -1,0 +1,251 @@
+//! Schedules that are generated to receive messages in orders that have not been seen (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE
+//! 2013; ALGORITHMS.md §2).
+//!
+//! One execution is run at random and its receives are recorded. From these, schedules are generated that achieve further
+//! [goals](Criterion), one at a time, and forced; what remains of an execution after its schedule is random again.
+//!
+//! Where we go further. Goals count as achieved when an execution has achieved them, whatever its schedule had promised. An execution with
+//! receives that nobody has seen before is a new base to generate from. A schedule that could not be followed is counted, its goal is not
+//! tried from there again, and what the execution did instead counts like any other. What the program drew in the recorded execution is
+//! drawn again in the course of the same receives.
+//!
+//! Every schedule can be followed if messages can be held back, as in all [delivery orders](crate::trace::Delivery) but that of arrival:
+//! there, what is sent in the course of a receive that has changed its place may come before what the schedule waits for.
+
+#[cfg(test)]
+mod example;
+mod force;
+mod generate;
+
+use std::collections::VecDeque;
+
+use self::force::Forced;
+use self::generate::{Base, Cursor, Planned};
+use crate::coverage::roll::{Goals, Roll, orders};
+use crate::coverage::{Criterion, Draw, Event, Name, Recorded};
+use crate::rng::{Rng, mix};
+use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::system::{Choice, Point};
+use crate::trace::Trace;
+
+/// Covers orders of receives.
+pub struct ReceiveOrder {
+    seed: u64,
+    criteria: Vec<Criterion>,
+    execution: u64,
+    rng: Rng,
+    roll: Roll,
+    /// By [criterion](Criterion::index).
+    achieved: [Goals; 3],
+    tried: [Goals; 3],
+    /// What schedules are generated from now, and how far, by criterion.
+    base: Option<(Base, [Cursor; 3])>,
+    /// What is to be generated from next.
+    waiting: VecDeque<Recorded>,
+    /// Schedules that were made elsewhere, to be run first.
+    given: VecDeque<Vec<Event>>,
+    /// The schedule of the current execution.
+    forced: Forced,
+    planned: Option<(Criterion, Planned)>,
+    draws: Draws,
+    counts: Counts,
+}
+
+/// What has come of the schedules so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Schedules that were generated and run.
+    pub generated: u64,
+    /// Those that the program did not follow to their end.
+    pub infeasible: u64,
+    /// Executions whose receives were generated from.
+    pub bases: u64,
+}
+
+/// Bases that wait at most: each takes memory, and there may be one for every execution.
+const MOST_WAITING: usize = 64;
+
+impl ReceiveOrder {
+    /// By all criteria, in the order in which they are worth trying.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self::by(seed, &Criterion::ALL)
+    }
+
+    /// By these criteria, in this order.
+    #[must_use]
+    pub fn by(seed: u64, criteria: &[Criterion]) -> Self {
+        Self {
+            seed,
+            criteria: criteria.to_vec(),
+            execution: 0,
+            rng: Rng::new(seed),
+            roll: Roll::default(),
+            achieved: Default::default(),
+            tried: Default::default(),
+            base: None,
+            waiting: VecDeque::new(),
+            given: VecDeque::new(),
+            forced: Forced::default(),
+            planned: None,
+            draws: Draws::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What has come of the schedules so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What the schedule of the latest execution was generated for: the first receive is to come before the second.
+    #[must_use]
+    pub fn goal(&self) -> Option<(Criterion, Name, Name)> {
+        let (criterion, planned) = self.planned.as_ref()?;
+        let events = &self.base.as_ref()?.0.recorded.events;
+        Some((*criterion, events[planned.goal.0].name, events[planned.goal.1].name))
+    }
+
+    /// The receive at which the latest execution went another way than its schedule.
+    #[must_use]
+    pub fn missed(&self) -> Option<&Event> {
+        self.forced.missed()
+    }
+
+    /// The next schedule; goes on to the next base where nothing is left of this one.
+    fn plan(&mut self) -> Option<(Criterion, Planned)> {
+        loop {
+            if let Some((base, cursors)) = &mut self.base {
+                for &criterion in &self.criteria {
+                    let at = criterion.index();
+                    let (achieved, tried) = (&self.achieved[at], &self.tried[at]);
+                    if criterion == Criterion::BehaviourChanges && !base.recorded.changes() {
+                        continue;
+                    }
+                    if let Some(planned) = base.next(criterion, achieved, tried, &mut cursors[at]) {
+                        return Some((criterion, planned));
+                    }
+                }
+            }
+            let recorded = self.waiting.pop_front()?;
+            let places = self.roll.enter_all(&recorded);
+            self.base = Some((Base::new(recorded, places), Default::default()));
+            self.counts.bases += 1;
+        }
+    }
+
+    /// Takes in what an execution has received.
+    fn take_in(&mut self, recorded: Recorded) {
+        let known = self.roll.len();
+        let places = self.roll.enter_all(&recorded);
+        let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
+        for criterion in Criterion::ALL {
+            self.achieved[criterion.index()].add(criterion, &own);
+        }
+        if self.roll.len() > known && self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(recorded);
+        }
+    }
+}
+
+impl Strategy for ReceiveOrder {
+    fn name(&self) -> &'static str {
+        "receive-order"
+    }
+
+    fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+        let seed = mix(self.seed, self.execution);
+        self.rng = Rng::new(seed);
+        self.planned = None;
+        if let Some(given) = self.given.pop_front() {
+            self.forced = Forced::new(given);
+        } else if self.execution == 0 {
+            self.forced = Forced::default();
+        } else {
+            self.planned = self.plan();
+            let Some((_, planned)) = &self.planned else { return Next::Done(Claim::Selective) };
+            let (base, _) = self.base.as_ref().expect("raddle bug: a schedule without a base");
+            let expected = planned.order.iter().map(|&event| base.recorded.events[event].clone());
+            self.forced = Forced::new(expected.collect());
+            self.counts.generated += 1;
+        }
+        self.draws = Draws::default();
+        self.execution += 1;
+        Next::Run { seed }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        let forced = match at {
+            Point::Data { task, choices, .. } => {
+                let drawn = self.base.as_ref().map(|(base, _)| &base.recorded.drawn);
+                let draw = self.draws.next(*task, so_far);
+                drawn.and_then(|drawn| drawn.get(&draw)).filter(|value| *value < choices).map(|value| Choice(*value))
+            }
+            _ => self.forced.choose(at, so_far),
+        };
+        Decision::Take(forced.unwrap_or_else(|| Choice(self.rng.below(at.alternatives()))))
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        self.forced.follow(run.trace);
+        self.take_in(Recorded::of(run.trace));
+        if let Some((criterion, planned)) = &self.planned
+            && let Some((base, _)) = &self.base
+        {
+            // Whether or not it was achieved, there is nothing more to be had by the same schedule.
+            self.tried[criterion.index()].add(*criterion, &base.only(planned.goal));
+            self.counts.infeasible += u64::from(!self.forced.is_done());
+        }
+    }
+
+    fn sees_every_point(&self) -> bool {
+        false
+    }
+
+    fn remark(&self) -> Option<String> {
+        let (criterion, planned) = self.planned.as_ref()?;
+        let events = &self.base.as_ref()?.0.recorded.events;
+        let [first, second] = [planned.goal.0, planned.goal.1].map(|event| short(events[event].label));
+        let next = if *criterion == Criterion::Consecutive { "just " } else { "" };
+        Some(format!("found by a schedule in which {first} is received {next}before {second}"))
+    }
+}
+
+/// The last part of a path.
+fn short(label: &str) -> &str {
+    label.rsplit("::").next().unwrap_or(label)
+}
+
+/// Which draw a task is about to make, by the receive in whose course it is.
+#[derive(Debug, Default)]
+struct Draws {
+    receipts: usize,
+    /// By task: its latest receive, and how often it has drawn since.
+    latest: Vec<(Option<Name>, u32)>,
+}
+
+impl Draws {
+    fn next(&mut self, task: crate::ids::TaskId, trace: &Trace) -> Draw {
+        for receipt in &trace.receipts()[self.receipts..] {
+            if !receipt.reply {
+                let receiver = trace.steps()[receipt.step.index()].task;
+                let name =
+                    Name { sender: receipt.sender, receiver: receipt.receiver, message: receipt.message, again: 0 };
+                *self.of(receiver) = (Some(name), 0);
+            }
+        }
+        self.receipts = trace.receipts().len();
+        let (during, before) = self.of(task);
+        let draw = Draw { during: *during, task, before: *before };
+        *before += 1;
+        draw
+    }
+
+    fn of(&mut self, task: crate::ids::TaskId) -> &mut (Option<Name>, u32) {
+        if self.latest.len() <= task.index() {
+            self.latest.resize(task.index() + 1, (None, 0));
+        }
+        &mut self.latest[task.index()]
+    }
+}

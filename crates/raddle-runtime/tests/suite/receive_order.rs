@@ -1,0 +1,218 @@
+//! Schedules generated for orders of receives, on generated programs of actors: each can be followed, achieves what it was generated
+//! for, and adds a goal. What is a goal is found out here by the definition, from who received what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_engine::coverage::{Criterion, Name};
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Limits, Report};
+use raddle_engine::strategy::receive_order::{Counts, ReceiveOrder};
+use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::system::{Choice, Point};
+use raddle_engine::trace::Trace;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, ReplyTo, System};
+use raddle_runtime::threads::Settings;
+
+use crate::explore::run_with;
+use crate::model::ORDERS;
+
+/// What an actor does when it is told to.
+#[derive(Clone, Debug)]
+enum Do {
+    Send(usize, Vec<Do>),
+    /// If the number of messages it has handled is even.
+    SendIfEven(usize, Vec<Do>),
+    Ask(usize),
+    Create(Vec<Do>),
+    Become,
+    Stop,
+}
+
+enum Msg {
+    Do(Vec<Do>, Vec<Address<Msg>>),
+    Question(ReplyTo<u32>),
+}
+
+#[derive(Default)]
+struct Node {
+    handled: u32,
+}
+
+impl Actor for Node {
+    type Msg = Msg;
+
+    fn handle(&mut self, msg: Msg, ctx: &mut Context<'_, Msg>) {
+        self.handled += 1;
+        let (jobs, peers) = match msg {
+            Msg::Do(jobs, peers) => (jobs, peers),
+            Msg::Question(reply) => return reply.reply(self.handled),
+        };
+        for job in jobs {
+            match job {
+                Do::SendIfEven(..) if self.handled % 2 == 1 => {}
+                Do::Send(to, jobs) | Do::SendIfEven(to, jobs) => ctx.send(&peers[to], Msg::Do(jobs, peers.clone())),
+                Do::Ask(whom) if peers[whom] == ctx.me() => {}
+                Do::Ask(whom) => drop(ctx.ask(&peers[whom], Msg::Question)),
+                Do::Create(jobs) => {
+                    let child = ctx.spawn(Node::default());
+                    ctx.send(&child, Msg::Do(jobs, peers.clone()));
+                }
+                Do::Become => ctx.becomes("another"),
+                Do::Stop => ctx.stop(),
+            }
+        }
+    }
+}
+
+/// What generated programs are made of.
+#[derive(Clone, Copy)]
+struct Kind {
+    asks: bool,
+    stops: bool,
+}
+
+fn jobs(rng: &mut Rng, depth: u32, actors: u32, kind: Kind) -> Vec<Do> {
+    let many = if depth == 0 { 0 } else { 1 + rng.below(2) };
+    let job = |rng: &mut Rng| match rng.below(12) {
+        0..5 => Do::Send(rng.below(actors) as usize, jobs(rng, depth - 1, actors, kind)),
+        5..7 => Do::SendIfEven(rng.below(actors) as usize, jobs(rng, depth - 1, actors, kind)),
+        // One with a lower number asks one with a higher, so that nobody waits for ever.
+        7..9 if kind.asks => Do::Ask(actors as usize - 1),
+        9 => Do::Create(jobs(rng, depth - 1, actors, kind)),
+        10 if kind.stops => Do::Stop,
+        _ => Do::Become,
+    };
+    (0..many).map(|_| job(rng)).collect()
+}
+
+type Goal = (Criterion, Name, Name);
+
+/// The goals that an execution achieves, by definition.
+fn goals(trace: &Trace) -> BTreeSet<Goal> {
+    let mut received: BTreeMap<u64, Vec<(Name, bool)>> = BTreeMap::new();
+    let mut seen: BTreeMap<Name, u32> = BTreeMap::new();
+    for receipt in trace.receipts().iter().filter(|receipt| !receipt.reply) {
+        let mut name = Name { sender: receipt.sender, receiver: receipt.receiver, message: receipt.message, again: 0 };
+        let again = seen.entry(name).or_default();
+        name.again = *again;
+        *again += 1;
+        received.entry(receipt.receiver).or_default().push((name, receipt.changed));
+    }
+    let mut goals = BTreeSet::new();
+    for order in received.values() {
+        for (i, j) in (0..order.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            let (first, second) = (order[i], order[j]);
+            goals.insert((Criterion::Pairs, first.0, second.0));
+            if j == i + 1 {
+                goals.insert((Criterion::Consecutive, first.0, second.0));
+            }
+            if (first.1 || second.1) && order[i + 1..j].iter().all(|between| !between.1) {
+                goals.insert((Criterion::BehaviourChanges, first.0, second.0));
+            }
+        }
+    }
+    goals
+}
+
+/// The strategy, and what its executions have achieved.
+struct Checked {
+    inner: ReceiveOrder,
+    achieved: BTreeSet<Goal>,
+    executions: u64,
+    /// Whether every schedule can be followed.
+    feasible: bool,
+}
+
+impl Strategy for Checked {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        self.inner.begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.inner.choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        self.inner.end(run);
+        let own = goals(run.trace);
+        let before = self.achieved.len();
+        self.achieved.extend(own.iter().copied());
+        let goal = self.inner.goal();
+        assert_eq!(goal.is_some(), self.executions > 0);
+        self.executions += 1;
+        if self.feasible {
+            assert!(self.inner.missed().is_none(), "cannot be followed: {:?} of {goal:?}", self.inner.missed());
+            assert!(goal.is_none_or(|goal| own.contains(&goal)), "{goal:?} is not achieved");
+            assert!(goal.is_none() || self.achieved.len() > before, "{goal:?} was achieved before");
+        }
+    }
+}
+
+fn check(seed: u64, delivery: Delivery, kind: Kind, feasible: bool) -> (Report, Counts, BTreeSet<Goal>) {
+    let mut rng = Rng::new(seed);
+    let actors = 2 + rng.below(3);
+    let body = move || {
+        let mut rng = Rng::new(seed + 1);
+        let system = System::new().delivery(delivery);
+        let nodes: Vec<_> = (0..actors).map(|_| system.spawn(Node::default())).collect();
+        for _ in 0..2 + rng.below(3) {
+            let to = rng.below(actors) as usize;
+            nodes[to].send(Msg::Do(jobs(&mut rng, 3, actors, kind), nodes.clone()));
+        }
+        system.run_until_quiet();
+        // A second round, after the first is over.
+        nodes[0].send(Msg::Do(jobs(&mut rng, 2, actors, kind), nodes.clone()));
+        nodes[1].send(Msg::Do(jobs(&mut rng, 2, actors, kind), nodes.clone()));
+        system.run_until_quiet();
+    };
+    let mut checked = Checked { inner: ReceiveOrder::new(seed), achieved: BTreeSet::new(), executions: 0, feasible };
+    let limits = Limits { executions: Some(3_000), keep_going: true, ..Limits::default() };
+    let report = run_with(&Settings::default(), &mut checked, limits, body);
+    (report, checked.inner.counts(), checked.achieved)
+}
+
+fn check_many(seeds: std::ops::Range<u64>, kind: Kind, feasible: bool) -> Counts {
+    let mut all = Counts::default();
+    for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|order| (seed, order))) {
+        // Messages that come in the order of sending cannot be held back.
+        let (report, counts, _) = check(seed, delivery, kind, feasible && delivery != Delivery::Arrival);
+        assert!(report.found.is_none(), "seed {seed}, {delivery:?}: {:?}", report.found);
+        all.generated += counts.generated;
+        all.infeasible += counts.infeasible;
+        all.bases += counts.bases;
+    }
+    all
+}
+
+#[test]
+fn every_schedule_can_be_followed_and_adds_a_goal() {
+    let counts = check_many(0..30, Kind { asks: false, stops: false }, true);
+    assert!(counts.generated > 500 && counts.bases > 120, "{counts:?}");
+    assert!(counts.infeasible < counts.generated / 20, "{counts:?}");
+}
+
+#[test]
+fn nobody_receives_while_it_waits_for_a_reply() {
+    let counts = check_many(0..30, Kind { asks: true, stops: false }, true);
+    assert!(counts.generated > 500, "{counts:?}");
+}
+
+#[test]
+#[ignore = "minutes: thousands of programs"]
+fn every_schedule_of_many_programs_can_be_followed() {
+    let from = std::env::var("FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(1_000);
+    let count: u64 = std::env::var("COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000);
+    for asks in [false, true] {
+        println!("{:?}", check_many(from..from + count, Kind { asks, stops: false }, true));
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_counted() {
+    let counts = check_many(0..30, Kind { asks: false, stops: true }, false);
+    assert!(counts.infeasible > 0 && counts.infeasible < counts.generated / 2, "{counts:?}");
+}
