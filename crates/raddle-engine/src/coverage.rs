@@ -5,10 +5,18 @@
 
 pub(crate) mod bits;
 mod criterion;
+mod forecast;
 mod must;
+mod planes;
 mod recorded;
 pub(crate) mod roll;
+mod seen;
+mod uncovered;
 
 pub use self::criterion::Criterion;
+pub use self::forecast::{Growth, forecast};
 pub use self::must::{Must, Why};
 pub use self::recorded::{Draw, Event, Name, Recorded};
+pub(crate) use self::seen::short;
+pub use self::seen::{Achieved, Coverage};
+pub use self::uncovered::{Example, Uncovered};

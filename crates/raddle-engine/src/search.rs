@@ -17,6 +17,7 @@ pub use self::progress::{Counts, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
+use crate::coverage::Coverage;
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
@@ -130,6 +131,8 @@ pub struct Search {
     systematic: bool,
     started: Instant,
     observer: Option<Observer>,
+    /// What has been covered, if anybody asks for that.
+    coverage: Option<Arc<Mutex<Coverage>>>,
     workers: usize,
     /// Programs that can be copied are.
     forks: bool,
@@ -170,6 +173,12 @@ impl Search {
         Self { observer: Some(observer), ..self }
     }
 
+    /// Adds what each execution has received to `coverage`.
+    #[must_use]
+    pub fn covering(self, coverage: Arc<Mutex<Coverage>>) -> Self {
+        Self { coverage: Some(coverage), ..self }
+    }
+
     /// Stops after the executions that are being run once `stop` is true, as if the budget were spent.
     #[must_use]
     pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
@@ -206,6 +215,7 @@ impl Search {
             systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
             started: Instant::now(),
             observer: None,
+            coverage: None,
             workers,
             forks: true,
             active: AtomicUsize::new(workers),

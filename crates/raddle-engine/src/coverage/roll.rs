@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::coverage::Criterion;
-use crate::coverage::bits::{Bits, Rows};
+use crate::coverage::bits::Rows;
 use crate::coverage::recorded::{Event, Name, Recorded};
 
 /// Where a receive is written down: with which receiver, and as which of its receives.
@@ -44,8 +44,9 @@ impl Roll {
         self.places.len()
     }
 
-    pub(crate) fn receivers(&self) -> usize {
-        self.counts.len()
+    /// Where a receive is written down, if it is.
+    pub(crate) fn place(&self, name: &Name) -> Option<Place> {
+        self.places.get(name).copied()
     }
 
     /// Where the receives of an execution are written down.
@@ -71,27 +72,13 @@ pub(crate) fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize,
 /// Which goals were achieved, for one criterion: by receiver, which receives came before which.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Goals {
-    receivers: Vec<Achieved>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Achieved {
-    /// For each receive, what it came before.
-    after: Rows,
-    /// For each receive, what came before it.
-    before: Rows,
+    receivers: Vec<Rows>,
 }
 
 impl Goals {
     /// Whether the first has come before the second, in the way that counts.
     pub(crate) fn contains(&self, receiver: usize, first: usize, second: usize) -> bool {
-        self.receivers.get(receiver).is_some_and(|achieved| achieved.after.contains(first, second))
-    }
-
-    /// What a receive came before, and what came before it; `None` if nothing is known of the receiver.
-    pub(crate) fn of(&self, place: Place) -> Option<(&Bits, &Bits)> {
-        let achieved = self.receivers.get(place.receiver)?;
-        Some((achieved.after.row(place.event), achieved.before.row(place.event)))
+        self.receivers.get(receiver).is_some_and(|achieved| achieved.contains(first, second))
     }
 
     /// Adds what an order of receives achieves; says how many goals are new.
@@ -99,17 +86,14 @@ impl Goals {
         let mut new = 0;
         for (receiver, order) in orders {
             if self.receivers.len() <= *receiver {
-                self.receivers.resize_with(receiver + 1, Achieved::default);
+                self.receivers.resize_with(receiver + 1, Rows::default);
             }
-            let Achieved { after, before } = &mut self.receivers[*receiver];
+            let after = &mut self.receivers[*receiver];
             criterion.achieved(order, |first, later| {
                 for at in 0..later.words() {
                     let fresh = later.word(at) & !after.row(first).word(at);
                     new += u64::from(fresh.count_ones());
                     after.row_mut(first).add_word(at, fresh);
-                    for second in crate::coverage::bits::ones(at, fresh) {
-                        before.row_mut(second).insert(first);
-                    }
                 }
             });
         }

@@ -5,13 +5,14 @@ mod share;
 mod walk;
 
 use std::mem;
+use std::sync::PoisonError;
 
 pub use self::perch::Perch;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
 use crate::estimate::Estimate;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, TaskCard};
 use crate::piece::Learnt;
 use crate::replay::Script;
 use crate::strategy::{Bound, Claim, Next, Run, Sharing, Strategy};
@@ -278,6 +279,11 @@ impl<'s> Seat<'s> {
         }
         let pending = if self.wants_pending { system.pending() } else { Vec::new() };
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
+        if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
+            let label = |task: TaskCard| task.label.unwrap_or_else(|| task.name.to_string());
+            let who = || system.cast().tasks.into_iter().map(label).collect();
+            coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
+        }
         self.tally.guessed += u64::from(system.left_out());
         self.tally.drew += u64::from(system.drew_random());
         self.tally.irreducible += u64::from(system.irreducible());

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use self::force::Forced;
 use self::generate::{Base, Cursor, Planned};
 use crate::coverage::roll::{Goals, Roll, orders};
-use crate::coverage::{Criterion, Draw, Event, Name, Recorded};
+use crate::coverage::{Criterion, Draw, Event, Name, Recorded, short};
 use crate::rng::{Rng, mix};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
@@ -199,10 +199,6 @@ impl Strategy for ReceiveOrder {
         }
     }
 
-    fn sees_every_point(&self) -> bool {
-        false
-    }
-
     fn remark(&self) -> Option<String> {
         let (criterion, planned) = self.planned.as_ref()?;
         let events = &self.base.as_ref()?.0.recorded.events;
@@ -210,11 +206,6 @@ impl Strategy for ReceiveOrder {
         let next = if *criterion == Criterion::Consecutive { "just " } else { "" };
         Some(format!("found by a schedule in which {first} is received {next}before {second}"))
     }
-}
-
-/// The last part of a path.
-fn short(label: &str) -> &str {
-    label.rsplit("::").next().unwrap_or(label)
 }
 
 /// Which draw a task is about to make, by the receive in whose course it is.

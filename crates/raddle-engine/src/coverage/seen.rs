@@ -1,0 +1,143 @@
+//! What the executions of a search have covered.
+
+use std::collections::HashMap;
+
+use crate::coverage::criterion::Criterion;
+use crate::coverage::forecast::{Growth, forecast};
+use crate::coverage::planes::{Counts, Planes};
+use crate::coverage::recorded::Recorded;
+use crate::coverage::roll::{Place, Roll, orders};
+use crate::ids::TaskId;
+use crate::trace::Trace;
+
+/// The goals that executions have achieved, whatever strategy they come from.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    pub(super) roll: Roll,
+    pub(super) receivers: Vec<Receiver>,
+    executions: u64,
+    growth: [Growth; 3],
+    /// Executions that had receives which nobody had seen before, with their places.
+    pub(super) kept: Vec<Recorded>,
+    /// Receives in these.
+    kept_receives: usize,
+}
+
+/// One who receives.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    pub(super) label: String,
+    /// What it received and from whom, in words.
+    pub(super) messages: Vec<String>,
+    /// How often the same words fit.
+    said: HashMap<String, u32>,
+    pub(super) planes: [Planes; 3],
+}
+
+/// What was achieved by one criterion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Achieved {
+    /// Goals: one receive came before another, in the way that counts.
+    pub goals: u64,
+    /// Pairs that came in both orders.
+    pub pairs: u64,
+    /// How many new goals the next thousand executions would bring, if they are like those that were run.
+    pub expected: f64,
+}
+
+/// More receives are not kept to find out what could not have been.
+const MOST_KEPT: usize = 100_000;
+
+impl Coverage {
+    /// Takes in an execution; `who` says what its tasks are called.
+    pub fn observe(&mut self, trace: &Trace, who: impl FnOnce() -> Vec<String>) {
+        let recorded = Recorded::of(trace);
+        let known = self.roll.len();
+        let places = self.roll.enter_all(&recorded);
+        if self.roll.len() > known {
+            self.name_all(&recorded, &places, &who());
+        }
+        let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
+        for (receiver, order) in &own {
+            for criterion in Criterion::ALL {
+                self.receivers[*receiver].planes[criterion.index()].take_in(criterion, order);
+            }
+        }
+        self.executions += 1;
+        for criterion in Criterion::ALL {
+            let goals = self.counts(criterion).goals;
+            self.growth[criterion.index()].note(self.executions, goals);
+        }
+        if self.roll.len() > known && self.kept_receives + recorded.events.len() <= MOST_KEPT.max(recorded.events.len())
+        {
+            self.kept_receives += recorded.events.len();
+            self.kept.push(recorded);
+        }
+    }
+
+    /// Finds words for receives that nobody had seen before.
+    fn name_all(&mut self, recorded: &Recorded, places: &[Place], who: &[String]) {
+        let called = |task: TaskId| who.get(task.index()).map_or("?", String::as_str);
+        for (event, place) in recorded.events.iter().zip(places) {
+            if self.receivers.len() <= place.receiver {
+                let label = called(event.task);
+                let label = if event.mailbox { label.to_owned() } else { format!("{label}, at a channel,") };
+                self.receivers.push(Receiver { label, ..Receiver::default() });
+            }
+            let receiver = &mut self.receivers[place.receiver];
+            if receiver.messages.len() <= place.event {
+                let text = format!("{} from {}", short(event.label), called(event.sender));
+                let count = receiver.said.entry(text.clone()).or_insert(0);
+                *count += 1;
+                receiver.messages.push(if *count == 1 { text } else { format!("{text} (no. {count})") });
+            }
+        }
+    }
+
+    fn counts(&self, criterion: Criterion) -> Counts {
+        let mut counts = Counts::default();
+        self.receivers.iter().for_each(|receiver| counts.add(receiver.planes[criterion.index()].counts));
+        counts
+    }
+
+    /// How many executions were taken in.
+    #[must_use]
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
+    /// How many different receives there were.
+    #[must_use]
+    pub fn receives(&self) -> usize {
+        self.roll.len()
+    }
+
+    /// What was achieved in all.
+    #[must_use]
+    pub fn achieved(&self, criterion: Criterion) -> Achieved {
+        self.tell(self.counts(criterion))
+    }
+
+    fn tell(&self, Counts { goals, pairs, singles, doubles }: Counts) -> Achieved {
+        Achieved { goals, pairs, expected: forecast(self.executions, singles, doubles, 1_000) }
+    }
+
+    /// What was achieved by each receiver: what it is called, how many receives it had, and the rest.
+    pub fn by_receiver(&self, criterion: Criterion) -> impl Iterator<Item = (&str, usize, Achieved)> {
+        self.receivers.iter().map(move |receiver| {
+            let achieved = self.tell(receiver.planes[criterion.index()].counts);
+            (receiver.label.as_str(), receiver.messages.len(), achieved)
+        })
+    }
+
+    /// How the number of goals has grown.
+    #[must_use]
+    pub fn growth(&self, criterion: Criterion) -> &Growth {
+        &self.growth[criterion.index()]
+    }
+}
+
+/// The last part of a path.
+pub(crate) fn short(label: &str) -> &str {
+    label.rsplit("::").next().unwrap_or(label)
+}
