@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bita;
 pub mod delay;
 pub mod eta;
 pub mod small;

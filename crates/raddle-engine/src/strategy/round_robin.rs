@@ -1,6 +1,7 @@
 //! Round robin: every task in turn, one step each; the deterministic manager of Eta (seed 003). One execution.
 //!
-//! Waits end by time or for no reason only where nothing else can happen. Data choices get their first value.
+//! Waits end by time or for no reason only where nothing else can happen. Of the messages that an actor can receive it gets the one that
+//! was sent first. Data choices get their first value.
 
 use crate::ids::TaskId;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
@@ -37,7 +38,9 @@ impl Strategy for RoundRobin {
             return Decision::Take(Choice(0));
         };
         let last = self.last;
-        let rank = |(_, a): &(usize, &Action)| (a.variant != Variant::Ready, Some(a.task) <= last, a.task, a.variant);
+        // Messages are listed in the order of sending, and the first of equals is taken.
+        let way = |a: &Action| if let Variant::Message(_) = a.variant { Variant::Ready } else { a.variant };
+        let rank = |(_, a): &(usize, &Action)| (way(a) != Variant::Ready, Some(a.task) <= last, a.task, way(a));
         let (index, action) = actions.iter().enumerate().min_by_key(rank).expect("raddle bug: a point without actions");
         self.last = Some(action.task);
         Decision::Take(Choice(u32::try_from(index).expect("raddle bug: more than 2^32 actions")))

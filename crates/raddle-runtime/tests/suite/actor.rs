@@ -497,6 +497,22 @@ fn every_strategy_runs_actors() {
     assert!(exhaustive(&Settings::default(), body).found.is_some());
 }
 
+/// The deterministic order is that of sending, whatever the messages are called.
+#[test]
+fn round_robin_receives_in_the_order_of_sending() {
+    let report = run_with(&Settings::default(), &mut RoundRobin::default(), Limits::default(), || {
+        let system = System::new();
+        let senders: Vec<_> = (0..8).map(|_| system.spawn(Worker::default())).collect();
+        let receiver = system.spawn(Worker::default());
+        for (n, sender) in (0..).zip(&senders) {
+            sender.send(Do::Forward(receiver.clone(), n));
+        }
+        system.run_until_quiet();
+        assert_eq!(log(&system, &receiver), [0, 1, 2, 3, 4, 5, 6, 7]);
+    });
+    assert!(report.found.is_none(), "{report:?}");
+}
+
 /// Whether an actor crashes, or a timer of one goes off, is up to more than what it touches.
 #[test]
 fn reduction_claims_no_proof_where_actors_have_timers() {
