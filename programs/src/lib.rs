@@ -4,6 +4,7 @@
 
 pub mod delay;
 pub mod eta;
+pub mod hapset;
 mod program;
 pub mod sctbench;
 

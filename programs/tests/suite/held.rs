@@ -1,6 +1,6 @@
 //! What holds for every suite of programs on threads.
 
-use programs::Program;
+use programs::{Family, Program};
 use raddle::{Explorer, Failure, Report};
 
 /// How a bug is found.
@@ -10,26 +10,25 @@ pub struct Found {
     seed: u64,
     /// How many executions suffice.
     most: u64,
-    /// Whether it also shows when each thread takes one step in turn.
-    by_turns: bool,
 }
 
 impl Found {
     pub const fn by(label: &'static str, strategy: &'static str, seed: u64, most: u64) -> Self {
-        Self { label, strategy, seed, most, by_turns: false }
-    }
-
-    pub const fn also_by_turns(self) -> Self {
-        Self { by_turns: true, ..self }
+        Self { label, strategy, seed, most }
     }
 }
 
-fn explore(program: Program, strategy: &str, seed: u64, most: u64) -> Report {
-    let explorer = Explorer::new().strategy(strategy).seed(seed).executions(most).regressions(false);
-    explorer.run(program.run)
+fn explorer(strategy: &str, seed: u64, most: u64) -> Explorer {
+    Explorer::new().strategy(strategy).seed(seed).executions(most).regressions(false)
 }
 
-fn kind(report: &Report) -> Option<&'static str> {
+/// Runs a program at most so often.
+pub fn explore(program: Program, strategy: &str, seed: u64, most: u64) -> Report {
+    explorer(strategy, seed, most).run(program.run)
+}
+
+/// What was found.
+pub fn kind(report: &Report) -> Option<&'static str> {
     report.failure().map(Failure::kind)
 }
 
@@ -50,21 +49,17 @@ pub fn every_bug_is_found(bugs: impl Iterator<Item = Program>, found: &[Found]) 
     assert_eq!(lines, found.len(), "a line of the table is about no program");
 }
 
-/// One execution, in which each thread takes one step after the other, fails where the table says so.
-pub fn turns_show_what_they_must(
-    bugs: impl Iterator<Item = Program>,
-    correct: impl Iterator<Item = Program>,
-    found: &[Found],
-) {
-    for program in bugs {
+/// One execution, in which each thread takes one step after the other, shows the bugs with these labels and no others.
+pub fn turns_show_only(shown: &[&str], programs: impl Iterator<Item = Program>) {
+    let mut failures = Vec::new();
+    for program in programs {
         let report = explore(program, "round-robin", 0, 1);
-        let expected = program.failure.filter(|_| line(found, program).by_turns);
-        assert_eq!(kind(&report), expected, "{}: {report}", program.label);
+        if report.failed() {
+            assert_eq!(kind(&report), program.failure, "{}: {report}", program.label);
+            failures.push(program.label);
+        }
     }
-    for program in correct {
-        let report = explore(program, "round-robin", 0, 1);
-        assert_eq!(kind(&report), None, "{}: {report}", program.label);
-    }
+    assert_eq!(failures, shown);
 }
 
 /// Those in `verified` in every order, the others in a few thousand.
@@ -83,4 +78,16 @@ pub fn correct_programs_pass(correct: impl Iterator<Item = Program>, verified: &
         }
     }
     assert_eq!(all_orders, verified.len(), "the table is about a program that there is not");
+}
+
+/// Where a program is made for several numbers of threads, its bug is there with each of `sizes`, or not, as its label says.
+pub fn families_are_alike(programs: impl Iterator<Item = Program>, sizes: fn(Family) -> [u32; 2]) {
+    let run = |family: Family, size| explorer("random", 1, 1_000).run(move || (family.run)(size));
+    for program in programs {
+        let Some(family) = program.sized else { continue };
+        for size in sizes(family) {
+            let report = run(family, size);
+            assert_eq!(kind(&report), program.failure, "{} with {size}: {report}", program.label);
+        }
+    }
 }
