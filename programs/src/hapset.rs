@@ -1,12 +1,12 @@
 //! The programs of the paper on learned ordering constraints (seed 002): a library and three tools with the structure of its subjects,
 //! and the eleven bugs extracted from Mozilla and MySQL. Each with its bug, and with the bug mended.
 //!
-//! Of the subjects the paper gives names, sizes and the kinds of their bugs ([`KINDS`]); what the programs do is told from what is known of
-//! the originals. The extracted ones are a few lines each. As in the paper they have some traffic around them, accesses and locks that
-//! have nothing to do with the bug, so that they are not trivial.
+//! Of the subjects the paper gives names, sizes and the kinds of their bugs ([`KINDS`]); what the programs do is told from what is
+//! known of the originals. The extracted ones are a few lines each. As in the paper they have some traffic around them, accesses and
+//! locks that have nothing to do with the bug, so that they are not trivial.
 //!
-//! Where C has a data race, memory that two threads use and nothing orders, these have an atomic that is read and written in two steps: it
-//! shows as a wrong result, not as a race.
+//! Where C has a data race, memory that two threads use and nothing orders, these have an atomic that is read and written in two
+//! steps: it shows as a wrong result, not as a race.
 
 pub mod compressor;
 pub mod create_thread;

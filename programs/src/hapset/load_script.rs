@@ -1,5 +1,5 @@
-//! Mozilla's loading of scripts: which script is the current one is noted when its loading begins, and looked up when it is there. Another
-//! may have begun in between.
+//! Mozilla's loading of scripts: which script is the current one is noted when its loading begins, and looked up when it is there.
+//! Another may have begun in between.
 
 use raddle::sync::Mutex;
 

@@ -1,5 +1,5 @@
-//! Reading from a file on the old Macintosh: the operation is started, and then said to be pending. If it is done by then, whoever started
-//! it waits for ever.
+//! Reading from a file on the old Macintosh: the operation is started, and then said to be pending. If it is done by then, whoever
+//! started it waits for ever.
 
 use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use raddle::thread;

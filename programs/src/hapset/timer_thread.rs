@@ -1,5 +1,5 @@
-//! A thread that fires timers and otherwise waits. It looks whether it shall end, and then waits: if it is told to end in between, it does not
-//! hear it, and whoever told it waits for its end for ever.
+//! A thread that fires timers and otherwise waits. It looks whether it shall end, and then waits: if it is told to end in between,
+//! it does not hear it, and whoever told it waits for its end for ever.
 
 use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use raddle::sync::{Condvar, Mutex};
