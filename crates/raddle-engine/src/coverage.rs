@@ -10,6 +10,7 @@ mod must;
 mod planes;
 mod recorded;
 pub(crate) mod roll;
+mod scheduled;
 mod seen;
 mod uncovered;
 
@@ -17,6 +18,7 @@ pub use self::criterion::Criterion;
 pub use self::forecast::{Growth, forecast};
 pub use self::must::{Must, Why};
 pub use self::recorded::{Draw, Event, Name, Recorded};
+pub use self::scheduled::Scheduled;
 pub(crate) use self::seen::short;
 pub use self::seen::{Achieved, Coverage};
 pub use self::uncovered::{Example, Uncovered};

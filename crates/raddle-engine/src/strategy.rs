@@ -25,6 +25,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::dpor::{Levels, News, Trunk};
+use self::receive_order::Generated;
 use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
 use crate::piece::{Learnt, Piece};
@@ -155,6 +156,11 @@ pub trait Strategy: Send {
     fn guarantee(&self, drawn: u64) -> Option<String> {
         let _ = drawn;
         None
+    }
+
+    /// Schedules that are worth being run again after changes to the program. Asked once, at the end of a search.
+    fn generated(&self) -> &[Generated] {
+        &[]
     }
 
     /// What is to be said of the execution that has just ended, such as "found with 1 preemption". Asked after

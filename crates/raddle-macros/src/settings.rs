@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 13] = [
+const ALLOWED: [&str; 15] = [
     "strategy",
     "executions",
     "time",
@@ -15,6 +15,8 @@ const ALLOWED: [&str; 13] = [
     "workers",
     "deviations",
     "resume",
+    "coverage",
+    "save_schedules",
     "steps",
     "stack_size",
     "spurious_wakeups",

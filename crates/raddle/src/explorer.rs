@@ -111,6 +111,19 @@ impl Explorer {
         self.set("resume", &resume.to_string())
     }
 
+    /// Whether the report says what was covered of the orders in which actors and channels receive their messages: see
+    /// [`Report::coverage`]. On if not set under `receive-order`, and off under others, since it costs about as much as running a short
+    /// execution again.
+    pub fn coverage(self, coverage: bool) -> Self {
+        self.set("coverage", &coverage.to_string())
+    }
+
+    /// Whether the schedules that `receive-order` generates are kept beside the crate's sources, to be followed before each later search
+    /// of this test, under whatever strategy; only for a [named](Self::name) test. They stay there until they are generated anew.
+    pub fn save_schedules(self, save: bool) -> Self {
+        self.set("save_schedules", &save.to_string())
+    }
+
     /// The stack of each thread of the program, in bytes; 2 MiB if not set.
     pub fn stack_size(self, bytes: usize) -> Self {
         self.set("stack_size", &bytes.to_string())

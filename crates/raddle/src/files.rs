@@ -10,6 +10,8 @@ use crate::explorer::Test;
 pub(crate) struct Files {
     /// Schedules that failed.
     pub(crate) regressions: Option<PathBuf>,
+    /// The directory of generated schedules.
+    pub(crate) schedules: Option<PathBuf>,
     /// Reports that are too long for a terminal.
     pub(crate) report: Option<PathBuf>,
     /// What a search has left to do.
@@ -21,14 +23,16 @@ impl Files {
     /// A program without a name has no files.
     pub(crate) fn of(test: &Test, out: Option<&Path>, keep_regressions: bool) -> Self {
         if test.path.is_empty() || out.is_some_and(|out| out.as_os_str().is_empty()) {
-            return Self { regressions: None, report: None, left: None };
+            return Self { regressions: None, schedules: None, report: None, left: None };
         }
         let name = file_name(&test.path);
         let beside_sources = || Path::new(test.crate_dir.unwrap_or("")).join("raddle-regressions");
-        let regressions = out.map_or_else(beside_sources, Path::to_owned).join(format!("{name}.txt"));
+        let dir = out.map_or_else(beside_sources, Path::to_owned);
+        let regressions = dir.join(format!("{name}.txt"));
         let reports = out.map(Path::to_owned).or_else(|| Some(target_dir()?.join("raddle")));
         Self {
             regressions: keep_regressions.then_some(regressions),
+            schedules: Some(dir.join(format!("{name}.receives"))),
             report: reports.as_ref().map(|dir| dir.join(format!("{name}.report.txt"))),
             left: reports.map(|dir| dir.join(format!("{name}.left.json"))),
         }

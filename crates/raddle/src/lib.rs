@@ -60,12 +60,18 @@ mod left;
 mod regressions;
 mod replay_source;
 mod report;
+mod schedules;
 mod session;
 mod settings;
 pub mod strategy;
 mod strategy_name;
 mod tested;
 mod workers;
+
+/// What is covered of the orders in which messages are received.
+pub mod coverage {
+    pub use raddle_engine::coverage::{Achieved, Coverage, Criterion, Example, Growth, Uncovered, Why, forecast};
+}
 
 pub use raddle_engine::outcome::Failure;
 pub use raddle_engine::schedule::{Schedule, ScheduleError};

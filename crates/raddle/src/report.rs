@@ -4,6 +4,7 @@ mod account;
 mod names;
 mod paint;
 pub(crate) mod progress;
+mod receives;
 mod source;
 mod story;
 mod table;
@@ -14,6 +15,7 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use raddle_engine::coverage::Coverage;
 use raddle_engine::estimate::Estimate;
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::Record;
@@ -40,6 +42,8 @@ pub struct Report {
     pub(crate) states: u64,
     /// How likely what was not seen was to be, in the strategy's words.
     pub(crate) guarantee: Option<String>,
+    /// What was covered of the orders of receives, if that was asked for.
+    pub(crate) coverage: Option<Coverage>,
     pub(crate) failed: Option<Failed>,
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
@@ -142,6 +146,7 @@ impl Report {
             steps: 0,
             states: 0,
             guarantee: None,
+            coverage: None,
             failed: None,
             passed: None,
             notes: Vec::new(),
@@ -172,7 +177,7 @@ impl Report {
                  as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
                     .to_owned(),
             );
-        } else if selective && guessed == 0 {
+        } else if selective && guessed == 0 && proof.reduced {
             let why = "senders that wait for room, and crashes and timers of actors, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
         }
@@ -253,6 +258,12 @@ impl Report {
     #[must_use]
     pub fn states(&self) -> u64 {
         self.states
+    }
+
+    /// What was covered of the orders in which messages are received, if that was [asked for](crate::Explorer::coverage).
+    #[must_use]
+    pub fn coverage(&self) -> Option<&Coverage> {
+        self.coverage.as_ref()
     }
 
     /// The decisions that lead to the failure, to be given to [`Explorer::replay`](crate::Explorer::replay).

@@ -1,14 +1,17 @@
 //! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
 
-use std::sync::Arc;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::board::Remains;
+use raddle_engine::coverage::Coverage;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{self, Ended, Found};
+use raddle_engine::search::{self, Ended, Found, Limits};
 use raddle_engine::shrink::{Effort, alike, shrink};
 use raddle_engine::strategy::Sharing;
+use raddle_engine::strategy::receive_order::{Followed, ReceiveOrder};
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
@@ -17,6 +20,7 @@ use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
+use crate::schedules;
 use crate::settings::{Plan, SettingError};
 use crate::workers::{Body, From, Workers};
 
@@ -59,6 +63,7 @@ impl Session {
             None => {
                 let mut regressions = self.read_regressions();
                 let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
+                let failing = failing.or_else(|| self.follow_schedules());
                 let mut report = failing.unwrap_or_else(|| self.search());
                 if let Some(regressions) = &mut regressions {
                     self.keep(&mut report, regressions);
@@ -123,11 +128,58 @@ impl Session {
         None
     }
 
+    /// Follows the schedules of receives that are kept, until something fails.
+    fn follow_schedules(&mut self) -> Option<Report> {
+        let dir = self.files.schedules.as_ref()?;
+        let (kept, errors) = schedules::read(dir);
+        self.notes.extend(errors.iter().map(|error| format!("a kept schedule is left out: {error}")));
+        if kept.is_empty() {
+            return None;
+        }
+        let shown = files::shown(dir, &self.test);
+        let (names, schedules): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
+        let mut strategy = ReceiveOrder::following(schedules);
+        let limits = Limits { executions: None, time: None, ..self.plan.limits.clone() };
+        let (mut searched, _) = self.workers.search(&mut strategy, &limits, 1, From::default(), None);
+        let stale = names.iter().zip(strategy.followed()).filter(|(_, followed)| followed.missed.is_some());
+        for (name, Followed { receives, of, missed, pairs, of_pairs }) in stale {
+            let missed = missed.as_deref().unwrap_or_default();
+            self.notes.push(format!(
+                "the schedule {} can no longer be followed: {receives} of its {of} receives came about, and then not \
+                 {missed}; {pairs} of its {of_pairs} pairs came in its order all the same",
+                shown.join(name).display()
+            ));
+        }
+        let followed = strategy.followed().iter().filter(|followed| followed.missed.is_none()).count();
+        self.notes.push(format!("followed {followed} of {} schedules kept in {}", names.len(), shown.display()));
+        let found = searched.found.take()?;
+        let mut report = Report::of_search(self.test.clone(), &searched, "kept schedules of receives".to_owned());
+        report.failed = Some(self.run_once_more(found));
+        Some(report)
+    }
+
+    /// Keeps what the strategy has generated, if that is asked for.
+    fn save_schedules(&mut self) {
+        let (true, Some(dir)) = (self.plan.save_schedules, &self.files.schedules) else { return };
+        let generated = self.plan.strategy.generated();
+        let shown = files::shown(dir, &self.test);
+        if generated.is_empty() {
+            let strategy = self.plan.strategy.name();
+            self.notes.push(format!("no schedules are kept: {strategy} has generated none that were followed"));
+            return;
+        }
+        self.notes.push(match schedules::write(dir, generated) {
+            Ok(()) => format!("{} generated schedules are kept in {}", generated.len(), shown.display()),
+            Err(error) => format!("the generated schedules are not kept: {error}"),
+        });
+    }
+
     fn search(&mut self) -> Report {
         let left = self.left.take().map(|left| self.recall_failure(left));
         let teller = self.teller.take();
         let watch = if self.plan.resume { Watch::new() } else { None };
-        let from = From { left, stop: watch.as_ref().map(Watch::stop) };
+        let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
+        let from = From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop) };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
@@ -138,6 +190,9 @@ impl Session {
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.failed = found.map(|found| self.run_once_more(found));
+        report.coverage =
+            coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
+        self.save_schedules();
         report
     }
 

@@ -123,7 +123,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 15] = [
+pub(crate) static TABLE: [Setting; 17] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
@@ -131,6 +131,8 @@ pub(crate) static TABLE: [Setting; 15] = [
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
     setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
     setting!(resume, Some("RADDLE_RESUME"), FLAG, read_flag),
+    setting!(coverage, Some("RADDLE_COVERAGE"), FLAG, read_flag),
+    setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), FLAG, read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
@@ -151,6 +153,8 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<usize>,
     pub(crate) deviations: Option<u32>,
     pub(crate) resume: Option<bool>,
+    pub(crate) coverage: Option<bool>,
+    pub(crate) save_schedules: Option<bool>,
     pub(crate) steps: Option<u32>,
     pub(crate) replay: Option<String>,
     pub(crate) out: Option<String>,
@@ -252,6 +256,8 @@ impl Settings {
             workers: self.workers.or(code.workers),
             deviations: self.deviations.or(code.deviations),
             resume: self.resume.or(code.resume),
+            coverage: self.coverage.or(code.coverage),
+            save_schedules: self.save_schedules.or(code.save_schedules),
             steps: self.steps.or(code.steps),
             replay: self.replay.or(code.replay),
             out: self.out.or(code.out),
@@ -280,6 +286,10 @@ pub(crate) struct Plan {
     pub(crate) workers: usize,
     /// Go on with what an earlier search left, and leave what is left.
     pub(crate) resume: bool,
+    /// Find out what is covered of the orders of receives.
+    pub(crate) coverage: bool,
+    /// Write down the schedules that the strategy generates.
+    pub(crate) save_schedules: bool,
     /// Print the panics of the execution that is shown, for their backtraces.
     pub(crate) backtraces: bool,
 }
@@ -339,6 +349,8 @@ impl Plan {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = settings.workers.unwrap_or_else(cores);
         Ok(Self {
+            coverage: settings.coverage.unwrap_or_else(|| strategy.name() == "receive-order"),
+            save_schedules: settings.save_schedules.unwrap_or(false),
             strategy,
             label,
             limits,
@@ -397,7 +409,7 @@ mod tests {
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
              delay, delay:rtc, delay:prr, delay:BOUND, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
-             delay-sample:prr, delay-hybrid, irs, replay"
+             delay-sample:prr, delay-hybrid, receive-order, receive-order:pr, receive-order:pbr, receive-order:pcr, irs, replay"
         );
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")

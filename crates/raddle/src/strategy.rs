@@ -10,7 +10,6 @@ pub mod delay {
     };
 }
 
-pub use raddle_engine::coverage::Criterion;
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
 pub use raddle_engine::strategy::iterative_random::IterativeRandom;

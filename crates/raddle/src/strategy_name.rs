@@ -1,12 +1,12 @@
 //! Strategies by name. One table: what can be asked for is what is listed when somebody asks for something else.
 
+use crate::coverage::Criterion;
 use crate::strategy::IterativeRandom;
 use crate::strategy::delay::{
     Delay, DelayHybrid, DelaySample, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion,
 };
 use crate::strategy::{
-    Counting, Criterion, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, ReceiveOrder, RoundRobin,
-    Strategy,
+    Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, ReceiveOrder, RoundRobin, Strategy,
 };
 
 /// What a name stands for.

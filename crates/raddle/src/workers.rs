@@ -5,11 +5,12 @@
 //! by the test harness, since threads inherit that from whoever starts them.
 
 use std::panic;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use raddle_engine::board::Remains;
+use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
@@ -28,11 +29,13 @@ pub(crate) struct Workers {
     pub(crate) settings: Settings,
 }
 
-/// Where a search begins, and what ends it from outside.
+/// Where a search begins, what is to be found out on the way, and what ends it from outside.
 #[derive(Default)]
 pub(crate) struct From {
     /// What an earlier search left.
     pub(crate) left: Option<Remains>,
+    /// What is covered, if that is asked for.
+    pub(crate) coverage: Option<Arc<Mutex<Coverage>>>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
@@ -53,6 +56,9 @@ impl Workers {
             Some(left) => Search::resume(strategy, limits, workers, left),
             None => Search::new(strategy, limits, workers),
         };
+        if let Some(coverage) = from.coverage {
+            search = search.covering(coverage);
+        }
         if let Some(stop) = from.stop {
             search = search.stopped_by(stop);
         }

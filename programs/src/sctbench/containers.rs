@@ -1,5 +1,5 @@
-//! A producer and a consumer who take turns by flags under one lock, and both count how often they tried instead of how often they
-//! did: circular_buffer, queue and stack.
+//! A producer and a consumer under one lock: circular_buffer and queue, where both count how often they tried instead of how often
+//! they did, and stack, where the consumer trusts a flag that is never taken back.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use raddle::sync::Mutex;
 use crate::Program;
 use crate::program::together;
 
-/// As they are in the suite, and each with its count put right.
+/// As they are in the suite, and each put right.
 pub static PROGRAMS: [Program; 6] = [
     Program::bug("circular_buffer", "panic", || together(&Log::default(), &[Log::fill_by_tries, Log::empty_by_tries])),
     Program::correct("circular_buffer_ok", || together(&Log::default(), &[Log::fill, Log::empty])),

@@ -57,13 +57,6 @@ pub struct Event {
     pub cause: Option<usize>,
 }
 
-impl Event {
-    /// Whether it is by holding back its send that the receive is held back: it comes from a thread, in the order of sending.
-    pub(crate) fn is_steered(&self) -> bool {
-        self.delivery.is_none() && self.cause.is_none()
-    }
-}
-
 /// The receives of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {

@@ -17,12 +17,12 @@ mod example;
 mod force;
 mod generate;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use self::force::Forced;
 use self::generate::{Base, Cursor, Planned};
 use crate::coverage::roll::{Goals, Roll, orders};
-use crate::coverage::{Criterion, Draw, Event, Name, Recorded, short};
+use crate::coverage::{Criterion, Draw, Name, Recorded, Scheduled, short};
 use crate::rng::{Rng, mix};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
@@ -43,12 +43,45 @@ pub struct ReceiveOrder {
     /// What is to be generated from next.
     waiting: VecDeque<Recorded>,
     /// Schedules that were made elsewhere, to be run first.
-    given: VecDeque<Vec<Event>>,
+    given: VecDeque<Vec<Scheduled>>,
+    /// Run what was given and nothing else.
+    only_given: bool,
     /// The schedule of the current execution.
     forced: Forced,
     planned: Option<(Criterion, Planned)>,
     draws: Draws,
     counts: Counts,
+    /// Schedules that were followed to their end, to be run again some day.
+    generated: Vec<Generated>,
+    kept_receives: usize,
+    /// What came of those that were given.
+    followed: Vec<Followed>,
+}
+
+/// A schedule that was generated and followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// What for.
+    pub criterion: Criterion,
+    /// What was to come before what, in words.
+    pub goal: (String, String),
+    /// The receives, in order.
+    pub receives: Vec<Scheduled>,
+}
+
+/// What came of a schedule that was made before, maybe for an older program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// How many receives of it came about in their order.
+    pub receives: usize,
+    /// How many it has.
+    pub of: usize,
+    /// The one that did not, in words.
+    pub missed: Option<String>,
+    /// How many of its pairs came in its order all the same.
+    pub pairs: u64,
+    /// How many pairs it has.
+    pub of_pairs: u64,
 }
 
 /// What has come of the schedules so far.
@@ -61,6 +94,9 @@ pub struct Counts {
     /// Executions whose receives were generated from.
     pub bases: u64,
 }
+
+/// So many receives of generated schedules are kept at most.
+const MOST_KEPT: usize = 200_000;
 
 /// Bases that wait at most: each takes memory, and there may be one for every execution.
 const MOST_WAITING: usize = 64;
@@ -86,11 +122,27 @@ impl ReceiveOrder {
             base: None,
             waiting: VecDeque::new(),
             given: VecDeque::new(),
+            only_given: false,
+            generated: Vec::new(),
+            kept_receives: 0,
+            followed: Vec::new(),
             forced: Forced::default(),
             planned: None,
             draws: Draws::default(),
             counts: Counts::default(),
         }
+    }
+
+    /// Runs these schedules, and then as little as possible: no others are generated.
+    #[must_use]
+    pub fn following(schedules: Vec<Vec<Scheduled>>) -> Self {
+        Self { given: schedules.into(), only_given: true, ..Self::new(0) }
+    }
+
+    /// What came of the schedules that were to be [followed](Self::following), in their order.
+    #[must_use]
+    pub fn followed(&self) -> &[Followed] {
+        &self.followed
     }
 
     /// What has come of the schedules so far.
@@ -109,7 +161,7 @@ impl ReceiveOrder {
 
     /// The receive at which the latest execution went another way than its schedule.
     #[must_use]
-    pub fn missed(&self) -> Option<&Event> {
+    pub fn missed(&self) -> Option<&Scheduled> {
         self.forced.missed()
     }
 
@@ -133,6 +185,25 @@ impl ReceiveOrder {
             self.base = Some((Base::new(recorded, places), Default::default()));
             self.counts.bases += 1;
         }
+    }
+
+    /// What came of the schedule that was given.
+    fn look_back(&self, recorded: &Recorded) -> Followed {
+        let expected = self.forced.expected();
+        let at: HashMap<Name, usize> = recorded.events.iter().enumerate().map(|(at, event)| (event.name, at)).collect();
+        let mut of_receiver: HashMap<u64, Vec<Option<usize>>> = HashMap::new();
+        for receive in expected {
+            of_receiver.entry(receive.name.receiver).or_default().push(at.get(&receive.name).copied());
+        }
+        let (mut pairs, mut of_pairs) = (0, 0);
+        for own in of_receiver.values() {
+            for (first, second) in (0..own.len()).flat_map(|j| (0..j).map(move |i| (own[i], own[j]))) {
+                of_pairs += 1;
+                pairs += u64::from(first.is_some() && first < second);
+            }
+        }
+        let missed = self.forced.missed().map(|missed| short(&missed.label).to_owned());
+        Followed { receives: self.forced.followed(), of: expected.len(), missed, pairs, of_pairs }
     }
 
     /// Takes in what an execution has received.
@@ -160,13 +231,15 @@ impl Strategy for ReceiveOrder {
         self.planned = None;
         if let Some(given) = self.given.pop_front() {
             self.forced = Forced::new(given);
+        } else if self.only_given {
+            return Next::Done(Claim::Selective);
         } else if self.execution == 0 {
             self.forced = Forced::default();
         } else {
             self.planned = self.plan();
             let Some((_, planned)) = &self.planned else { return Next::Done(Claim::Selective) };
             let (base, _) = self.base.as_ref().expect("raddle bug: a schedule without a base");
-            let expected = planned.order.iter().map(|&event| base.recorded.events[event].clone());
+            let expected = planned.order.iter().map(|&event| Scheduled::from(&base.recorded.events[event]));
             self.forced = Forced::new(expected.collect());
             self.counts.generated += 1;
         }
@@ -189,14 +262,30 @@ impl Strategy for ReceiveOrder {
 
     fn end(&mut self, run: &Run<'_>) {
         self.forced.follow(run.trace);
-        self.take_in(Recorded::of(run.trace));
+        let recorded = Recorded::of(run.trace);
+        if self.only_given {
+            self.followed.push(self.look_back(&recorded));
+            return;
+        }
+        self.take_in(recorded);
         if let Some((criterion, planned)) = &self.planned
             && let Some((base, _)) = &self.base
         {
             // Whether or not it was achieved, there is nothing more to be had by the same schedule.
             self.tried[criterion.index()].add(*criterion, &base.only(planned.goal));
             self.counts.infeasible += u64::from(!self.forced.is_done());
+            let receives = self.forced.expected();
+            if self.forced.is_done() && self.kept_receives + receives.len() <= MOST_KEPT {
+                self.kept_receives += receives.len();
+                let say = |event: usize| short(base.recorded.events[event].label).to_owned();
+                let goal = (say(planned.goal.0), say(planned.goal.1));
+                self.generated.push(Generated { criterion: *criterion, goal, receives: receives.to_vec() });
+            }
         }
+    }
+
+    fn generated(&self) -> &[Generated] {
+        &self.generated
     }
 
     fn remark(&self) -> Option<String> {
@@ -204,7 +293,7 @@ impl Strategy for ReceiveOrder {
         let events = &self.base.as_ref()?.0.recorded.events;
         let [first, second] = [planned.goal.0, planned.goal.1].map(|event| short(events[event].label));
         let next = if *criterion == Criterion::Consecutive { "just " } else { "" };
-        Some(format!("found by a schedule in which {first} is received {next}before {second}"))
+        Some(format!("by a schedule in which {first} is received {next}before {second}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Another strategy, and somebody who looks at each of its executions.
 
 use crate::estimate::{Branching, Estimate};
+use crate::strategy::receive_order::Generated;
 use crate::strategy::{Bound, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
@@ -109,6 +110,10 @@ impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
 
     fn guarantee(&self, drawn: u64) -> Option<String> {
         self.inner.guarantee(drawn)
+    }
+
+    fn generated(&self) -> &[Generated] {
+        self.inner.generated()
     }
 
     fn remark(&self) -> Option<String> {

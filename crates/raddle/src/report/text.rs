@@ -5,7 +5,7 @@ use raddle_engine::replay::Record;
 
 use super::paint::{Paint, Tone};
 use super::table::{self, Extent};
-use super::{Failed, Origin, Report, Verdict, account, story, verdict};
+use super::{Failed, Origin, Report, Verdict, account, receives, story, verdict};
 
 /// Schedules longer than this are named by the file they are in.
 const LONGEST_TO_PASTE: usize = 500;
@@ -29,6 +29,8 @@ pub(crate) fn write(report: &Report, extent: Extent, paint: Paint) -> String {
     if let Some(record) = &report.passed {
         blocks.push(table_of(report, record, None, extent, paint));
     }
+    let sampled = !report.proof.selected && !report.proof.stopped && report.verdict == Verdict::NoFailure;
+    blocks.push(report.coverage.as_ref().map(|coverage| receives::lines(coverage, sampled)).unwrap_or_default());
     blocks.push(last_lines(report, paint));
     blocks.retain(|block| !block.is_empty());
     blocks.iter().map(|block| block.join("\n")).collect::<Vec<_>>().join("\n\n")

@@ -2,7 +2,7 @@
 
 use raddle_engine::estimate::Estimate;
 
-use super::{Failed, Origin, Proof, Report, Verdict, account};
+use super::{Failed, Origin, Proof, Report, Verdict, account, receives};
 
 /// A number with its thousands apart.
 pub(crate) fn number(n: u64) -> String {
@@ -95,7 +95,9 @@ fn no_failure(report: &Report) -> String {
             let among = bound.map(|bound| format!(", among them all with {bound}")).unwrap_or_default();
             let likely = report.guarantee.as_ref().map(|guarantee| format!("; {guarantee}")).unwrap_or_default();
             let seen = if report.states > 0 { states(report.states) } else { share(*executions, *estimate) };
-            format!("no failure in {seen} ({kind}: {label}){among}{likely}")
+            let covered = report.coverage.as_ref().and_then(receives::in_short);
+            let covered = covered.map(|covered| format!("; {covered}")).unwrap_or_default();
+            format!("no failure in {seen} ({kind}: {label}){among}{covered}{likely}")
         }
     }
 }

@@ -9,6 +9,7 @@ mod interrupted;
 mod kept;
 mod programs;
 mod proofs;
+mod receives;
 mod replay;
 mod reports;
 mod settings;

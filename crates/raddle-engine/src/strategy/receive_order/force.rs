@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::coverage::{Event, Name};
+use crate::coverage::{Name, Scheduled};
 use crate::ids::{StepIx, TaskId};
 use crate::strategy::least_switching;
 use crate::system::{Action, Choice, Point, Variant};
@@ -14,7 +14,7 @@ use crate::trace::{Access, Class, Note, Role, Trace, Word};
 /// A schedule, and how far an execution has followed it.
 #[derive(Debug, Default)]
 pub(super) struct Forced {
-    expected: Vec<Event>,
+    expected: Vec<Scheduled>,
     next: usize,
     /// Receives that come later in the schedule.
     scheduled: HashSet<Name>,
@@ -38,7 +38,12 @@ pub(super) struct Forced {
 const PATIENCE: u32 = 10_000;
 
 impl Forced {
-    pub(super) fn new(expected: Vec<Event>) -> Self {
+    /// What is to come about.
+    pub(super) fn expected(&self) -> &[Scheduled] {
+        &self.expected
+    }
+
+    pub(super) fn new(expected: Vec<Scheduled>) -> Self {
         let scheduled = expected.iter().map(|event| event.name).collect();
         Self { expected, scheduled, ..Self::default() }
     }
@@ -48,8 +53,13 @@ impl Forced {
         self.next == self.expected.len()
     }
 
+    /// How many of its receives came about in their order.
+    pub(super) fn followed(&self) -> usize {
+        self.next
+    }
+
     /// The receive at which the execution went another way.
-    pub(super) fn missed(&self) -> Option<&Event> {
+    pub(super) fn missed(&self) -> Option<&Scheduled> {
         self.expected.get(self.next)
     }
 
@@ -118,7 +128,7 @@ impl Forced {
     }
 
     /// The action that is this receive.
-    fn find(&self, event: &Event, actions: &[Action]) -> Option<Choice> {
+    fn find(&self, event: &Scheduled, actions: &[Action]) -> Option<Choice> {
         let task = self.tasks.get(&event.name.receiver).or_else(|| self.addressed.get(&event.name.message)).copied();
         let fits = |action: &Action| {
             let there =
@@ -133,13 +143,10 @@ impl Forced {
     }
 
     /// Where messages come in the order of sending, one that nobody has foreseen may be before the one that is waited for.
-    fn in_the_way(&self, head: &Event, actions: &[Action]) -> Option<Choice> {
+    fn in_the_way(&self, head: &Scheduled, actions: &[Action]) -> Option<Choice> {
         let task = self.tasks.get(&head.name.receiver).copied().unwrap_or(head.task);
         let receives = |action: &Action| action.task == task && action.variant == Variant::Ready;
-        actions
-            .iter()
-            .position(|action| head.mailbox && head.delivery.is_none() && receives(action))
-            .map(|at| Choice(at as u32))
+        actions.iter().position(|action| head.mailbox && head.arrival && receives(action)).map(|at| Choice(at as u32))
     }
 
     /// Something that is held back by nobody.
@@ -169,11 +176,11 @@ impl Forced {
     fn next_sent(&self, task: TaskId) -> Option<usize> {
         let ordinal = self.sent.get(task.index()).copied().unwrap_or(0);
         let left = self.expected[self.next..].iter();
-        let own = |event: &&Event| event.is_steered() && event.sender == task && event.ordinal == ordinal;
+        let own = |event: &&Scheduled| event.steered && event.sender == task && event.ordinal == ordinal;
         left.enumerate().find(|(_, event)| own(event)).map(|(at, _)| self.next + at)
     }
 
-    fn has_sent(&self, event: &Event) -> bool {
+    fn has_sent(&self, event: &Scheduled) -> bool {
         self.sent.get(event.sender.index()).is_some_and(|&sent| sent > event.ordinal)
     }
 

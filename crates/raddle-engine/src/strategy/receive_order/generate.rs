@@ -129,6 +129,7 @@ impl Base {
         criterion.relates(self.changes(first), self.changes(second)) && !self.must.holds(first, second)
     }
 
+    #[cfg(test)]
     /// What an order achieves, receiver by receiver.
     pub(super) fn orders(&self, order: &[usize]) -> Vec<(usize, Vec<(usize, bool)>)> {
         orders(order.iter().map(|&event| (self.places[event], self.changes(event))))
