@@ -41,6 +41,14 @@ pub trait Strategy: Send {
     /// that lead to where it wants to decide itself; the search brings the program there without asking it.
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next;
 
+    /// Called before each execution, in place of [`begin`](Self::begin) if there is an answer: after how many choices the next execution
+    /// leaves the latest one, and with which choice; what comes before is as it was, and so is the seed. The latest has taken
+    /// `within` choices. Worth while where executions are long and leave each other late.
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        let _ = within;
+        None
+    }
+
     /// Called at each point beyond the prefix that has at least two alternatives. `at` is never the end.
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision;
 
@@ -97,6 +105,13 @@ pub trait Strategy: Send {
     fn arrive(&mut self, state: Option<u64>) -> bool {
         let _ = state;
         true
+    }
+
+    /// Which way to go on, after [`arrive`](Self::arrive) has said no to where the latest choice would lead: if the program can tell
+    /// [before it goes there](crate::system::System::foresee), the next executions need not begin anew only to end there as well. Called then,
+    /// more than once at a point maybe. An execution that passes others by counts for all of them.
+    fn pass_by(&mut self) -> Passing {
+        Passing::No
     }
 
     /// States that nobody had been in before, of the execution that has just ended. Asked once for each.
@@ -342,6 +357,17 @@ pub enum Decision {
     Take(Choice),
     /// Nothing new lies beyond: give this execution up.
     Prune,
+}
+
+/// How to go on before a state with nothing new beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// By going there: the execution ends there, with all its steps in its trace.
+    No,
+    /// With this alternative instead, as if the next execution had come to the same point.
+    Instead(Choice),
+    /// The execution ends here, and the strategy does not miss in its trace the steps that it did not take.
+    Leave,
 }
 
 /// An execution, as its strategy looks back at it.

@@ -101,6 +101,23 @@ pub trait System {
     fn fingerprint(&self) -> Option<u64> {
         None
     }
+
+    /// What a choice would lead to, where that can be told for less than it costs to go there; the program stays where it is.
+    /// Called at a point by searches that may give an execution up for the state it comes to; if they do not, the next call is
+    /// [`step`](Self::step) with the same choice.
+    fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {
+        let _ = choice;
+        None
+    }
+}
+
+/// What a choice [would lead to](System::foresee).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The [fingerprint](System::fingerprint) there.
+    pub state: u64,
+    /// How many steps it takes.
+    pub steps: usize,
 }
 
 /// A place where something must be decided.

@@ -37,6 +37,7 @@
 //! assert_eq!(report.executions, 3);
 //! ```
 
+mod ahead;
 mod apply;
 mod handle;
 mod handler;

@@ -30,23 +30,25 @@ pub(crate) struct Panicked {
 }
 
 thread_local! {
-    /// Whether such code runs on this OS thread, and where it has panicked latest: the hook has no other way to tell.
-    static CATCHING: Cell<Option<Option<Place>>> = const { Cell::new(None) };
+    /// Whether such code runs on this OS thread: the hook has no other way to tell.
+    static CATCHING: Cell<bool> = const { Cell::new(false) };
+    /// Where it has panicked latest.
+    static CAUGHT_AT: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
 /// Runs `body`; a panic is told with its place and not printed.
 pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
-    let before = CATCHING.replace(Some(None));
+    let before = CATCHING.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(body));
-    let place = CATCHING.replace(before).flatten();
-    result.map_err(|payload| Panicked { message: message(&*payload), place })
+    CATCHING.set(before);
+    result.map_err(|payload| Panicked { message: message(&*payload), place: CAUGHT_AT.take() })
 }
 
 /// Keeps the place of a panic for who [catches](catch) it; false if nobody does.
 fn is_caught(info: &PanicHookInfo<'_>) -> bool {
-    let caught = CATCHING.take().is_some();
+    let caught = CATCHING.get();
     if caught {
-        CATCHING.set(Some(info.location().map(Place::from)));
+        CAUGHT_AT.set(info.location().map(Place::from));
     }
     caught
 }

@@ -1,5 +1,6 @@
 //! One worker: takes pieces of the search and runs them, execution by execution.
 
+mod ahead;
 mod perch;
 mod share;
 mod walk;
@@ -44,6 +45,10 @@ pub struct Seat<'s> {
     states: bool,
     wants_pending: bool,
     prefix: Vec<Choice>,
+    /// How much of it is as in the latest execution, if that is known.
+    common: Option<usize>,
+    /// Of the latest execution.
+    seed: u64,
     /// Choices of the latest execution, at the points where the strategy was or could have been asked.
     path: Vec<Chosen>,
     /// Choices and steps of the latest execution beside the search, such as a probe: those of the search are gone on from.
@@ -113,6 +118,8 @@ impl<'s> Seat<'s> {
             meetings: 1_000,
             tally: Tally::default(),
             prefix: Vec::new(),
+            common: None,
+            seed: 0,
             path: Vec::new(),
             beside: Default::default(),
             trace: Trace::default(),
@@ -215,7 +222,12 @@ impl<'s> Seat<'s> {
         if self.numbers.is_some_and(|(next, end)| next >= end) {
             return self.finish(Then::Done(Claim::Sampled));
         }
+        if let Some((at, choice)) = self.strategy.get().branch_off(self.path.len()) {
+            self.turn_off(at, choice);
+            return self.execute(program, perch, self.seed);
+        }
         self.prefix.clear();
+        self.common = None;
         match self.strategy.get().begin(&mut self.prefix) {
             Next::Run { seed } => self.execute(program, perch, seed),
             Next::Done(claim) if self.numbers.is_some() => self.finish(Then::AllDone(claim)),
@@ -223,7 +235,18 @@ impl<'s> Seat<'s> {
         }
     }
 
+    /// The next execution is as the latest one, but takes another choice after so many.
+    fn turn_off(&mut self, at: usize, choice: Choice) {
+        self.prefix.truncate(at);
+        let known = self.prefix.len();
+        debug_assert!(self.prefix.iter().zip(&self.path).all(|(next, at)| *next == at.choice));
+        self.prefix.extend(self.path[known..at].iter().map(|at| at.choice));
+        self.prefix.push(choice);
+        self.common = Some(at);
+    }
+
     fn execute<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>, seed: u64) {
+        self.seed = seed;
         let probing = self.strategy.get().probing();
         let beside = probing || !perch.follows(seed, self.prefix.is_empty());
         if beside {
@@ -250,7 +273,9 @@ impl<'s> Seat<'s> {
         seed: u64,
     ) -> (P::System, usize) {
         if let Some(perch) = perch {
-            let common = self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count();
+            let common = self.common.unwrap_or_else(|| {
+                self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count()
+            });
             perch.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
             if !self.is_to_be_watched()
                 && let Some((system, depth, mark)) = perch.go_on()
@@ -265,14 +290,29 @@ impl<'s> Seat<'s> {
 
     /// Whether the next execution is run from its start, to see whether the program does the same thing twice.
     fn is_to_be_watched(&self) -> bool {
-        self.done.is_power_of_two() || self.done.is_multiple_of(WATCH_EVERY)
+        Self::is_watched(self.done)
+    }
+
+    /// The same of one that comes after so many.
+    fn is_watched(done: u64) -> bool {
+        done.is_power_of_two() || done.is_multiple_of(WATCH_EVERY)
+    }
+
+    /// Counts what an execution was like that has ended after so many steps.
+    fn count<S: System>(&mut self, system: &S, steps: usize) {
+        self.tally.guessed += u64::from(system.left_out());
+        self.tally.drew += u64::from(system.drew_random());
+        self.tally.irreducible += u64::from(system.irreducible());
+        self.tally.steps += steps as u64;
+        self.tally.longest = self.tally.longest.max(steps as u64);
     }
 
     fn run<P: Program>(&mut self, program: &mut P, mut perch: Option<&mut Perch<P::System>>, seed: u64, probing: bool) {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
-        let outcome = match self.walk(&mut system, from, perch.as_deref_mut()) {
-            Walked::To(outcome) => Some(outcome),
-            Walked::Pruned => None,
+        let (outcome, not_taken) = match self.walk(&mut system, from, perch.as_deref_mut()) {
+            Walked::To(outcome) => (Some(outcome), 0),
+            Walked::Pruned => (None, 0),
+            Walked::Short(steps) => (None, steps),
         };
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {
             return;
@@ -284,12 +324,8 @@ impl<'s> Seat<'s> {
             let who = || system.cast().tasks.into_iter().map(label).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
-        self.tally.guessed += u64::from(system.left_out());
-        self.tally.drew += u64::from(system.drew_random());
-        self.tally.irreducible += u64::from(system.irreducible());
+        self.count(&system, self.trace.len() + not_taken);
         self.tally.states += self.strategy.get().new_states();
-        self.tally.steps += self.trace.len() as u64;
-        self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         let done = u64::from(!self.strategy.get().continues());
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
         self.tally.probes += u64::from(probing);

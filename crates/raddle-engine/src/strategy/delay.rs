@@ -39,7 +39,7 @@ use crate::ids::{StepIx, TaskId};
 use crate::order::before::Before;
 use crate::order::events::Events;
 use crate::strategy::entered::Entered;
-use crate::strategy::{Bound, ByPiece, Decision, Next, Run, Sharing, Strategy, Unit};
+use crate::strategy::{Bound, ByPiece, Decision, Next, Passing, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point, Variant};
 use crate::trace::{Class, Note, Trace};
 
@@ -216,9 +216,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         // Before the first point where tasks go on, nobody waits.
         let level = latest.filter(|level| !level.ready().is_empty());
         if let (Point::Actions(actions), Some(level)) = (at, level) {
-            let mut latest = None;
-            for action in actions.iter().filter(|action| !level.ready().contains(&action.task)) {
-                if latest.replace(action.task) != Some(action.task) {
+            // Both are in order of creation.
+            let (mut latest, mut waited) = (None, level.ready().iter().peekable());
+            for action in *actions {
+                while waited.next_if(|task| **task < action.task).is_some() {}
+                let new = latest.replace(action.task) != Some(action.task);
+                if new && waited.peek() != Some(&&action.task) {
                     explorer.step(&Event::Woken(action.task));
                 }
             }
@@ -245,6 +248,16 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         new
     }
 
+    /// An execution begins.
+    fn forget_latest(&mut self) {
+        self.placed = false;
+        self.new_states = 0;
+        self.events.clear();
+        self.before.clear();
+        self.followed = 0;
+        self.odd = false;
+    }
+
     /// Whether the way is no longer one that was put off.
     fn is_on_its_own(&self) -> bool {
         self.following.as_ref().is_none_or(|entry| self.levels.len() > entry.path.len())
@@ -260,14 +273,22 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         if !self.placed && !self.advance() {
             return Next::Done(self.claim());
         }
-        self.placed = false;
-        self.new_states = 0;
-        self.events.clear();
-        self.before.clear();
-        self.followed = 0;
-        self.odd = false;
+        self.forget_latest();
         prefix.extend(self.levels.iter().map(|level| Choice(level.choice())));
         Next::Run { seed: 0 }
+    }
+
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        if self.placed || !self.backtrack() {
+            return None;
+        }
+        let at = self.levels.len() - 1;
+        if at >= within {
+            self.placed = true;
+            return None;
+        }
+        self.forget_latest();
+        Some((at, Choice(self.levels[at].choice())))
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
@@ -303,6 +324,17 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         match state {
             Some(state) if self.is_on_its_own() => self.enter_state(state),
             _ => true,
+        }
+    }
+
+    fn pass_by(&mut self) -> Passing {
+        let bound = self.bound();
+        match self.levels.last_mut() {
+            Some(level) if level.own && level.has_more() && level.total < bound => {
+                level.delay();
+                Passing::Instead(Choice(level.choice()))
+            }
+            _ => Passing::Leave,
         }
     }
 

@@ -83,8 +83,9 @@ impl Labels {
         mix(self.digest(label), digest(&std::mem::discriminant(message)))
     }
 
+    /// The hash of a label.
     #[inline]
-    fn digest(&mut self, label: &'static str) -> u64 {
+    pub(crate) fn digest(&mut self, label: &'static str) -> u64 {
         let start = label.as_ptr();
         let place = (start.addr() ^ start.addr() >> 6 ^ label.len() << 2) % Self::PLACES;
         match self.known.get(place) {

@@ -10,7 +10,7 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
 use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Trace, Word};
 
-use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, digest, mix, short_name};
+use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
 use crate::model::handling::{Effect, Parcel};
 use crate::model::step::{FAULTS, ROSTER, Run, access, task};
@@ -64,7 +64,9 @@ impl Run {
                     break;
                 }
             }
-            self.scratch.0 = effects;
+            if let Some(handling) = &mut self.scratch.handling {
+                handling.effects = effects;
+            }
         } else {
             self.apply(actor, effects.into(), trace);
         }
@@ -158,7 +160,7 @@ impl Run {
     }
 
     fn write(&mut self, actor: usize, label: &'static str, parcel: &Parcel) -> Letter {
-        let (delivery, kind) = (self.delivery(), mix(digest(label), parcel.variant));
+        let (delivery, kind) = (self.delivery(), mix(self.scratch.labels.digest(label), parcel.variant));
         if delivery == Delivery::Causal {
             return self.change_body(actor, |body| body.party.write(task(actor), delivery, label, kind));
         }

@@ -1,21 +1,57 @@
 //! A handler runs: for a message, on starting up, or once more with a value that was drawn for it.
 
 use std::mem;
+use std::sync::Arc;
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Choice, Variant};
 use raddle_engine::trace::{Class, Effect as Touches, Operation, Role, Trace, Word};
 
-use crate::actor::Fate;
+use crate::actor::{Fate, Roster};
+use crate::model::Code;
 use crate::model::apply::Stop;
-use crate::model::handler::own;
+use crate::model::handler::{Handled, Handler, own};
 use crate::model::handling::{Handling, Parcel};
-use crate::model::slot::Body;
-use crate::model::step::{FAULTS, Run, access, task};
+use crate::model::slot::{Body, Slot};
+use crate::model::step::{FAULTS, Run, Scratch, access, task};
 use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
+
+/// A handler that has run, without anybody having noticed so far.
+pub(super) struct Ran {
+    /// The actor afterwards, and its hash.
+    pub(super) state: Arc<dyn Handler>,
+    pub(super) digest: u64,
+    pub(super) panicked: Option<Box<Panicked>>,
+    /// What it did.
+    pub(super) handling: Box<Handling>,
+}
+
+impl Scratch {
+    /// Runs a handler with the values that were drawn for it so far, on a copy of its actor.
+    pub(super) fn run_handler(
+        &mut self,
+        code: &Code,
+        roster: &Arc<Roster>,
+        slot: &Slot,
+        parcel: &Parcel,
+        draws: Vec<u32>,
+    ) -> Ran {
+        let Slot { card, body, .. } = slot;
+        let mut handling = match self.handling.take() {
+            Some(mut handling) => {
+                handling.begin(card.who, roster, draws, body.next_timer);
+                handling
+            }
+            None => Box::new(Handling::new(card.who, code.known.clone(), roster.clone(), draws, body.next_timer)),
+        };
+        let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
+        let Handled { state, digest, panicked } = state.handle(parcel, &mut handling, self.spare.take());
+        Ran { state, digest, panicked, handling }
+    }
+}
 
 impl Run {
     fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
@@ -54,28 +90,32 @@ impl Run {
 
     /// For changes that are no part of the state that is hashed.
     pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
-        &mut std::sync::Arc::make_mut(&mut self.actors[actor]).body
+        &mut Arc::make_mut(&mut self.actors[actor]).body
     }
 
-    /// Runs a handler with the values that were drawn for it so far.
+    /// An actor handles a message, with the values that were drawn for it so far.
     pub(super) fn handle(&mut self, actor: usize, parcel: Parcel, draws: Vec<u32>, trace: &mut Trace) {
-        let effects = mem::take(&mut self.scratch.0);
-        let mut handling = self.handling(actor, draws).writing_to(effects);
+        let mut ran = self.scratch.run_handler(&self.code, &self.roster, &self.actors[actor], &parcel, draws);
         // Of the copy nothing is kept if it turns out that a value has to be drawn first.
-        let state = self.actors[actor].body.actor.as_ref();
-        let mut state = state.expect("raddle bug: an actor that has stopped receives").copy();
-        let handled = panics::catch(|| own(&mut state).handle(&parcel, &mut handling));
-        if let Some(choices) = handling.wants {
-            self.stop = Stop::Draw { actor, parcel, draws: handling.into_draws(), choices };
+        if let Some(choices) = ran.handling.wants {
+            self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices };
             return;
         }
-        self.change_body(actor, |body| body.actor = Some(state));
-        match handled {
-            Ok(()) => {
+        self.go_through(actor, ran, trace);
+    }
+
+    /// What a handler did, now or before, takes effect.
+    pub(super) fn go_through(&mut self, actor: usize, ran: Ran, trace: &mut Trace) {
+        let Ran { state, digest, panicked, mut handling } = ran;
+        self.set_state(actor, state, digest);
+        match panicked {
+            None => {
                 self.set_next_timer(actor, handling.next_timer);
-                self.apply_all(actor, handling.effects, trace);
+                let effects = mem::take(&mut handling.effects);
+                self.scratch.handling = Some(handling);
+                self.apply_all(actor, effects, trace);
             }
-            Err(panicked) => self.supervise(actor, panicked, trace),
+            Some(panicked) => self.supervise(actor, *panicked, trace),
         }
     }
 

@@ -6,15 +6,25 @@ use std::sync::Arc;
 use crate::actor::{Actor, Address, Context, Host, Route, digest, short_name};
 use crate::model::ModelActor;
 use crate::model::handling::{Handling, Parcel};
+use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
 pub(crate) trait Handler: Send + Sync {
     fn start(&mut self, handling: &mut Handling);
-    fn handle(&mut self, parcel: &Parcel, handling: &mut Handling);
+    /// Handles a message on a copy, which takes the place of `spare` if it can.
+    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled;
     fn copy(&self) -> Arc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
     fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// What a handler has made of its actor.
+pub(crate) struct Handled {
+    pub(super) state: Arc<dyn Handler>,
+    pub(super) digest: u64,
+    pub(super) panicked: Option<Box<Panicked>>,
 }
 
 /// The address of an actor of this type.
@@ -28,9 +38,13 @@ impl<A: ModelActor> Handler for A {
         Actor::started(self, &mut Context { me: &me, host: Host::Model(handling) });
     }
 
-    fn handle(&mut self, parcel: &Parcel, handling: &mut Handling) {
+    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled {
         let me = address::<A>(handling.who);
-        Actor::handle(self, parcel.open(), &mut Context { me: &me, host: Host::Model(handling) });
+        let mut copy = self.clone();
+        let mut context = Context { me: &me, host: Host::Model(handling) };
+        let handled = panics::catch(|| Actor::handle(&mut copy, parcel.open(), &mut context));
+        let digest = digest(&copy);
+        Handled { state: put(copy, spare), digest, panicked: handled.err().map(Box::new) }
     }
 
     fn copy(&self) -> Arc<dyn Handler> {
@@ -48,6 +62,20 @@ impl<A: ModelActor> Handler for A {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// Puts an actor into memory that nobody else uses, if that is of its type.
+fn put<A: ModelActor>(actor: A, mut spare: Option<Arc<dyn Handler>>) -> Arc<dyn Handler> {
+    if let Some(place) = spare.as_mut().and_then(Arc::get_mut).and_then(|spare| spare.as_any_mut().downcast_mut::<A>())
+    {
+        *place = actor;
+        return spare.expect("there is a place in it");
+    }
+    Arc::new(actor)
 }
 
 /// The actor, to be changed; whoever shares it keeps it as it is.

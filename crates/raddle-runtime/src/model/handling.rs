@@ -106,14 +106,18 @@ impl Handling {
         Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new() }
     }
 
-    /// Writes down what is done in memory that was used before.
-    pub(crate) fn writing_to(self, effects: Vec<Effect>) -> Self {
-        Self { effects, ..self }
+    /// As for another handler, in the same memory.
+    pub(crate) fn begin(&mut self, who: Who, roster: &Arc<Roster>, draws: Vec<u32>, next_timer: u32) {
+        if !Arc::ptr_eq(&self.roster, roster) {
+            self.roster = Arc::clone(roster);
+        }
+        self.effects.clear();
+        (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
     }
 
     /// The values that were drawn for it.
-    pub(crate) fn into_draws(self) -> Vec<u32> {
-        self.draws
+    pub(crate) fn take_draws(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.draws)
     }
 
     pub(crate) fn send(&mut self, to: Who, label: &'static str, parcel: Parcel) {

@@ -8,8 +8,9 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Effect, Role};
 
-use crate::actor::Delivery;
+use crate::actor::{Delivery, Letter};
 use crate::model::apply::Stop;
+use crate::model::slot::Mail;
 use crate::model::step::{CRASH, FIRST_MONITOR, RECEIVE, Run, task};
 use crate::model::{Check, View};
 use crate::panics::{self, Panicked};
@@ -46,28 +47,35 @@ impl Run {
     fn list_actions(&mut self) {
         let delivery = self.delivery();
         // Copies of the run that stand at the point before still need theirs.
-        let mut actions = Arc::get_mut(&mut self.actions).map(mem::take).unwrap_or_default();
+        let mut actions = match Arc::get_mut(&mut self.actions) {
+            Some(own) => mem::take(own),
+            None => Vec::with_capacity(self.actions.len() + 4),
+        };
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
-            if slot.body.actor.is_none() {
+            let Mail { queue, timers, .. } = &slot.mail;
+            let crashes = self.faults.crash > 0 && slot.card.may_crash;
+            if (queue.is_empty() && timers.is_empty() && !crashes) || slot.body.actor.is_none() {
                 continue;
             }
             let object = ObjectId::next_of(FIRST_MONITOR + self.monitors.len() + 2 * actor);
             let (task, site) = (task(actor), self.code.site);
             let act =
                 |variant, op| Action { task, variant, op, object, effect: Effect::Change, role: Role::Plain, site };
-            let queue = &slot.mail.queue;
-            if delivery == Delivery::Arrival {
-                actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
-            } else {
-                let letters = || queue.iter().map(|mail| &mail.0);
-                let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
-                actions.extend(can.map(|(_, letter)| act(Variant::Message(letter.number), &RECEIVE)));
+            let receive = |letter: &Letter| act(Variant::Message(letter.number), &RECEIVE);
+            match delivery {
+                Delivery::Arrival if queue.is_empty() => {}
+                Delivery::Arrival => actions.push(act(Variant::Ready, &RECEIVE)),
+                Delivery::Unordered => actions.extend(queue.iter().map(|mail| receive(&mail.0))),
+                Delivery::PerSender | Delivery::Causal => {
+                    let letters = || queue.iter().map(|mail| &mail.0);
+                    let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
+                    actions.extend(can.map(|(_, letter)| receive(letter)));
+                }
             }
-            self.odd |= !slot.mail.timers.is_empty() || (self.faults.crash > 0 && slot.card.may_crash);
-            let timers = slot.mail.timers.iter().map(|timer| act(Variant::Message(timer.1.number), &RECEIVE));
-            actions.extend(timers);
-            if self.faults.crash > 0 && slot.card.may_crash {
+            self.odd |= !timers.is_empty() || crashes;
+            actions.extend(timers.iter().map(|timer| receive(&timer.1)));
+            if crashes {
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use raddle_engine::ids::TaskId;
+use smallvec::SmallVec;
 
 use crate::actor::{Delivery, Letter, Party, Timer, Who, mix};
 use crate::model::handler::Handler;
@@ -47,6 +48,9 @@ pub(super) struct Mail {
     /// In order of arrival.
     pub(super) queue: Vec<(Letter, Parcel)>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
+    /// The hashes of the queue and of the timers alone.
+    pub(super) contents: u64,
+    set_by: u64,
     pub(super) digest: u64,
 }
 
@@ -59,8 +63,13 @@ impl Body {
 
     /// The state has changed.
     pub(super) fn refresh(&mut self) {
-        let state = self.actor.as_ref().map_or(0, |actor| actor.digest());
-        self.digest = mix(mix(state, u64::from(self.restarts)), self.party.knowledge());
+        self.digest = self.digest_with(self.actor.as_ref().map_or(0, |actor| actor.digest()));
+    }
+
+    /// The hash it would have with an actor that has this one.
+    #[inline]
+    pub(super) fn digest_with(&self, state: u64) -> u64 {
+        mix(mix(state, u64::from(self.restarts)), self.party.knowledge())
     }
 }
 
@@ -73,8 +82,14 @@ impl Mail {
         let number = letter.number;
         let len = self.queue.len();
         let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0), len);
+        let contents = Sent::of(&letter, &parcel).contents();
         self.queue.insert(place, (letter, parcel));
-        self.refresh(delivery);
+        if delivery == Delivery::Unordered {
+            self.contents = self.contents.wrapping_add(contents);
+            self.digest = self.digest_with(self.contents);
+        } else {
+            self.refresh(delivery);
+        }
         number
     }
 
@@ -95,8 +110,14 @@ impl Mail {
 
     /// Takes a message out: the one with this number, or the oldest.
     pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> (Letter, Parcel) {
-        let place = number.map_or(Some(0), |number| self.queue.iter().position(|mail| mail.0.number == number));
+        let place = number.map_or(Some(0), |number| self.place(number));
         let taken = match place {
+            Some(place) if delivery == Delivery::Unordered => {
+                let (letter, parcel) = self.queue.remove(place);
+                self.contents = self.contents.wrapping_sub(Sent::of(&letter, &parcel).contents());
+                self.digest = self.digest_with(self.contents);
+                return (letter, parcel);
+            }
             Some(place) => self.queue.remove(place),
             None => {
                 let timer = self.timers.iter().position(|timer| Some(timer.1.number) == number);
@@ -108,22 +129,72 @@ impl Mail {
         taken
     }
 
+    /// Where the message with this number lies.
+    pub(super) fn place(&self, number: u32) -> Option<usize> {
+        self.queue.iter().position(|mail| mail.0.number == number)
+    }
+
     /// Hashes what can be told of the queue by what can be received from it, in which order.
     pub(super) fn refresh(&mut self, delivery: Delivery) {
-        let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(mix(timer.2.digest, 1)));
-        let mail = || self.queue.iter().enumerate();
-        let contents = |letter: &Letter, parcel: &Parcel| mix(parcel.digest, u64::from(letter.delayed));
-        let queue = match delivery {
-            Delivery::Arrival => mail().fold(0, |hash, (_, (letter, parcel))| mix(hash, contents(letter, parcel))),
-            Delivery::Unordered => {
-                mail().fold(0_u64, |sum, (_, (letter, parcel))| sum.wrapping_add(contents(letter, parcel)))
+        self.contents = self.hash_queue(delivery, None, std::iter::empty());
+        self.set_by = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(mix(timer.2.digest, 1)));
+        self.digest = self.digest_with(self.contents);
+    }
+
+    /// The hash of a mailbox with these timers and these contents.
+    #[inline]
+    pub(super) fn digest_with(&self, contents: u64) -> u64 {
+        mix(contents, self.set_by)
+    }
+
+    /// The hash of a queue as this one, without the message at a place and with others that are sent to it.
+    pub(super) fn hash_queue(
+        &self,
+        delivery: Delivery,
+        without: Option<usize>,
+        sent: impl Iterator<Item = Sent>,
+    ) -> u64 {
+        let stays = self.queue.iter().enumerate().filter(|(at, _)| Some(*at) != without);
+        let all = stays.map(|(_, (letter, parcel))| Sent::of(letter, parcel)).chain(sent);
+        match delivery {
+            Delivery::Arrival => all.fold(0, |hash, sent| mix(hash, sent.contents())),
+            Delivery::Unordered => all.fold(0_u64, |sum, sent| sum.wrapping_add(sent.contents())),
+            Delivery::PerSender | Delivery::Causal => {
+                let mut before: SmallVec<[TaskId; 16]> = SmallVec::new();
+                all.fold(0_u64, |sum, sent| {
+                    let place = before.iter().filter(|sender| **sender == sent.sender).count() as u64;
+                    before.push(sent.sender);
+                    let place = mix(u64::from(sent.sender.number()) << 32 | place, sent.knowledge);
+                    sum.wrapping_add(mix(place, sent.contents()))
+                })
             }
-            Delivery::PerSender | Delivery::Causal => mail().fold(0_u64, |sum, (at, (letter, parcel))| {
-                let before = self.queue[..at].iter().filter(|other| other.0.sender == letter.sender).count() as u64;
-                let place = mix(u64::from(letter.sender.number()) << 32 | before, letter.knowledge());
-                sum.wrapping_add(mix(place, contents(letter, parcel)))
-            }),
-        };
-        self.digest = mix(queue, timers);
+        }
+    }
+}
+
+/// What the hash of a queue is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    sender: TaskId,
+    /// The hash of what it says.
+    digest: u64,
+    delayed: bool,
+    knowledge: u64,
+}
+
+impl Sent {
+    /// A message that is on its way, as any other.
+    pub(super) fn new(sender: TaskId, digest: u64) -> Self {
+        Self { sender, digest, delayed: false, knowledge: 0 }
+    }
+
+    fn of(letter: &Letter, parcel: &Parcel) -> Self {
+        let Letter { sender, delayed, .. } = *letter;
+        Self { sender, digest: parcel.digest, delayed, knowledge: letter.knowledge() }
+    }
+
+    #[inline]
+    pub(super) fn contents(&self) -> u64 {
+        mix(self.digest, u64::from(self.delayed))
     }
 }

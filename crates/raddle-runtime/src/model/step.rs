@@ -13,13 +13,15 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Pending, Point, System, Variant};
+use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
 
-use crate::actor::{Delivery, Faults, Roster, mix};
+use crate::actor::{Delivery, Faults, Labels, Roster, mix};
 use crate::model::Code;
 use crate::model::apply::Stop;
-use crate::model::handling::Effect as Did;
+use crate::model::handle::Ran;
+use crate::model::handler::Handler;
+use crate::model::handling::Handling;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Mail, Slot};
 
@@ -54,7 +56,28 @@ pub struct Run {
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
 #[derive(Default)]
-pub(super) struct Scratch(pub(super) Vec<Did>);
+pub(super) struct Scratch {
+    pub(super) handling: Option<Box<Handling>>,
+    /// An actor that is not used any more.
+    pub(super) spare: Option<Arc<dyn Handler>>,
+    /// A handler that has run already, for what may be chosen next.
+    pub(super) foreseen: Option<(Choice, Ran)>,
+    pub(super) labels: Labels,
+}
+
+impl Scratch {
+    /// Forgets the handler that has run already.
+    pub(super) fn discard(&mut self) {
+        if let Some((_, ran)) = self.foreseen.take() {
+            self.take_back(ran);
+        }
+    }
+
+    /// Keeps the memory of a handler that has run in vain.
+    pub(super) fn take_back(&mut self, ran: Ran) {
+        (self.handling, self.spare) = (Some(ran.handling), Some(ran.state));
+    }
+}
 
 impl Clone for Scratch {
     fn clone(&self) -> Self {
@@ -72,7 +95,7 @@ pub(super) fn task(index: usize) -> TaskId {
     TaskId::next_of(index + 1)
 }
 
-fn index(task: TaskId) -> usize {
+pub(super) fn index(task: TaskId) -> usize {
     task.index() - 1
 }
 
@@ -128,6 +151,14 @@ impl Run {
         result
     }
 
+    /// An actor has become another, with this hash.
+    pub(super) fn set_state(&mut self, actor: usize, state: Arc<dyn Handler>, digest: u64) {
+        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
+        let changed = body.digest_with(digest);
+        self.digest ^= mix(body.digest, 2 * actor as u64 + 1) ^ mix(changed, 2 * actor as u64 + 1);
+        (body.actor, body.digest) = (Some(state), changed);
+    }
+
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
         let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
         self.digest ^= mix(mail.digest, 2 * actor as u64 + 2);
@@ -164,7 +195,8 @@ impl Run {
         }
     }
 
-    fn take(&mut self, action: Action, trace: &mut Trace) {
+    fn take(&mut self, choice: Choice, trace: &mut Trace) {
+        let action = self.actions[choice.index()];
         let actor = index(action.task);
         let alternatives = u32::try_from(self.actions.len()).expect("raddle bug: more than 2^32 actions");
         let own = access(self.head(actor), Effect::Change, Role::Plain);
@@ -185,7 +217,18 @@ impl Run {
         } else {
             self.own_body(actor).party.read(&letter, delivery);
         }
-        self.handle(actor, parcel, Vec::new(), trace);
+        match self.scratch.foreseen.take() {
+            Some((foreseen, ran)) if foreseen == choice => self.go_through(actor, ran, trace),
+            _ => self.handle(actor, parcel, Vec::new(), trace),
+        }
+    }
+
+    /// The fingerprint of the state, if this is that of the actors and mailboxes, and this that of where it is paused.
+    pub(super) fn state_with(&self, actors: u64, stop: u64) -> u64 {
+        let Faults { drop, duplicate, delay, crash } = self.faults;
+        let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
+        let monitors = self.monitors.iter().fold(faults, |hash, monitor| mix(hash, monitor.digest()));
+        mix(actors ^ monitors, stop)
     }
 
     fn name(&self, task: TaskId) -> Vec<u32> {
@@ -225,7 +268,7 @@ impl System for Run {
 
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
-            Stop::Actions => self.take(self.actions[choice.index()], trace),
+            Stop::Actions => self.take(choice, trace),
             Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
             Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
             Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
@@ -300,6 +343,7 @@ impl System for Run {
         other.actors.extend_from_slice(&self.actors[shared..all]);
         other.monitors.clone_from(&self.monitors);
         other.stop.clone_from(&self.stop);
+        other.scratch.discard();
         let Self { faults, dead_letters, unhandled, digest, surveyed, odd, .. } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
         (other.digest, other.surveyed, other.odd) = (digest, surveyed, odd);
@@ -307,9 +351,6 @@ impl System for Run {
     }
 
     fn fingerprint(&self) -> Option<u64> {
-        let Faults { drop, duplicate, delay, crash } = self.faults;
-        let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
-        let monitors = self.monitors.iter().fold(faults, |hash, monitor| mix(hash, monitor.digest()));
         let stop = match &self.stop {
             Stop::Draw { actor, parcel, draws, .. } => {
                 draws.iter().fold(mix(*actor as u64 + 1, parcel.digest), |hash, draw| mix(hash, u64::from(*draw)))
@@ -321,6 +362,10 @@ impl System for Run {
             }
             Stop::Actions | Stop::End(_) => 0,
         };
-        Some(mix(self.digest ^ monitors, stop))
+        Some(self.state_with(self.digest, stop))
+    }
+
+    fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {
+        self.foresee_receive(choice)
     }
 }

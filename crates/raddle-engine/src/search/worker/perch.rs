@@ -17,8 +17,8 @@ use crate::trace::Mark;
 #[doc(hidden)]
 pub struct Perch<S> {
     kept: Vec<Kept<S>>,
-    /// Of an execution that has ended: memory for the next copy.
-    spare: Option<S>,
+    /// Of executions that have ended: memory for the next copies.
+    spare: Vec<S>,
     /// All executions that the copies stand for have this one.
     seed: Option<u64>,
     /// The program can be copied, as far as is known.
@@ -41,9 +41,12 @@ struct Kept<S> {
 /// Copies kept at once; beyond, those near the root are thinned out.
 const MOST: usize = 256;
 
+/// Copies whose memory is kept.
+const MOST_SPARE: usize = 16;
+
 impl<S> Default for Perch<S> {
     fn default() -> Self {
-        Self { kept: Vec::new(), spare: None, seed: None, able: true, gains: Gains::default() }
+        Self { kept: Vec::new(), spare: Vec::new(), seed: None, able: true, gains: Gains::default() }
     }
 }
 
@@ -66,7 +69,11 @@ impl<S: System> Perch<S> {
             return;
         }
         let within = self.kept.iter().rposition(|kept| kept.depth <= common).map_or(0, |last| last + 1);
-        self.kept.truncate(within);
+        for kept in self.kept.drain(within..) {
+            if self.spare.len() < MOST_SPARE {
+                self.spare.push(kept.system);
+            }
+        }
         if let Some(last) = self.kept.last_mut() {
             last.begun += u32::from(leaves(last.depth));
         }
@@ -84,17 +91,21 @@ impl<S: System> Perch<S> {
             return self.kept.pop().map(|last| (last.system, depth, mark));
         }
         self.gains.copies += 1;
-        let copy = match self.spare.take() {
-            Some(mut spare) => last.system.fork_onto(&mut spare).then_some(spare)?,
-            None => last.system.fork()?,
-        };
+        let copy = copy(&last.system, &mut self.spare)?;
         Some((copy, depth, mark))
+    }
+
+    /// So many more alternatives of the point at this depth were begun without a copy.
+    pub(super) fn begin_more(&mut self, depth: usize, alternatives: u32) {
+        if let Some(last) = self.kept.last_mut().filter(|last| last.depth == depth) {
+            last.begun += alternatives;
+        }
     }
 
     /// An execution is over.
     pub(super) fn leave(&mut self, system: S) {
-        if self.able && !self.kept.is_empty() {
-            self.spare = Some(system);
+        if self.able && !self.kept.is_empty() && self.spare.len() < MOST_SPARE {
+            self.spare.push(system);
         }
     }
 
@@ -105,7 +116,7 @@ impl<S: System> Perch<S> {
             return;
         }
         self.gains.copies += 1;
-        let Some(system) = system.fork() else {
+        let Some(system) = copy(system, &mut self.spare) else {
             self.able = false;
             return;
         };
@@ -123,7 +134,7 @@ impl<S: System> Perch<S> {
         }
         self.gains.passed += 1;
         self.gains.copies += 1;
-        let Some(system) = system.fork() else {
+        let Some(system) = copy(system, &mut self.spare) else {
             self.able = false;
             return;
         };
@@ -135,6 +146,14 @@ impl<S: System> Perch<S> {
             });
         }
         self.kept.push(Kept { system, depth, alternatives, begun: 1, mark });
+    }
+}
+
+/// A copy, in the memory of one that is not used any more if there is one.
+fn copy<S: System>(system: &S, spare: &mut Vec<S>) -> Option<S> {
+    match spare.pop() {
+        Some(mut spare) => system.fork_onto(&mut spare).then_some(spare),
+        None => system.fork(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One execution, from its start or from a kept fork to its end.
 
+use super::ahead::Ahead;
 use super::{Perch, Seat};
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
@@ -27,12 +28,22 @@ impl Seat<'_> {
         let uniform = self.strategy.get().walks_uniformly();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
+        // What the strategy has said to the state, if it was asked before.
+        let mut ahead = Ahead::Hidden;
         loop {
-            if self.states
-                && depth >= self.prefix.len()
-                && !self.strategy.get().arrive(system.fingerprint())
-                && !matches!(system.point(), Point::End(_))
-            {
+            let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
+                Ahead::New(state) => {
+                    debug_assert_eq!(
+                        system.fingerprint(),
+                        Some(state),
+                        "raddle bug: a state was not foreseen as it is"
+                    );
+                    true
+                }
+                Ahead::Known => false,
+                _ => !self.states || depth < self.prefix.len() || self.strategy.get().arrive(system.fingerprint()),
+            };
+            if !goes_on && !matches!(system.point(), Point::End(_)) {
                 self.path.truncate(depth);
                 return Walked::Pruned;
             }
@@ -53,17 +64,25 @@ impl Seat<'_> {
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
                     // Where a copy stood, there is nothing to compare: it is the point that was passed.
-                    let chosen = match self.decide(&point, depth, familiar, from > 0 && depth == from) {
+                    let mut chosen = match self.decide(&point, depth, familiar, from > 0 && depth == from) {
                         Ok(chosen) => chosen,
                         Err(walked) => {
                             self.path.truncate(depth);
                             return walked;
                         }
                     };
+                    let mut begun = 1;
+                    if self.states && self.search.forks && depth + 1 >= self.prefix.len() {
+                        (ahead, begun) = self.look_ahead(system, &mut chosen);
+                        if let Some(last) = self.prefix.get_mut(depth) {
+                            *last = chosen.choice;
+                        }
+                    }
                     if familiar && self.path.get(depth).is_none_or(|before| before.choice != chosen.choice) {
                         familiar = false;
                     }
-                    if let Some(perch) = perch.as_deref_mut().filter(|_| chosen.alternatives > 1) {
+                    let over = matches!(ahead, Ahead::Over(_));
+                    if let Some(perch) = perch.as_deref_mut().filter(|_| chosen.alternatives > begun && !over) {
                         let beyond = depth >= self.prefix.len();
                         match self.strategy.get().comes_back() {
                             None => perch.pass(system, depth, chosen.alternatives, self.trace.mark()),
@@ -73,12 +92,17 @@ impl Seat<'_> {
                             }
                             Some(_) => {}
                         }
+                        perch.begin_more(depth, begun - 1);
                     }
                     match self.path.get_mut(depth) {
                         Some(slot) => *slot = chosen,
                         None => self.path.push(chosen),
                     }
                     depth += 1;
+                    if let Ahead::Over(steps) = ahead {
+                        self.path.truncate(depth);
+                        return Walked::Short(steps);
+                    }
                     product *= f64::from(chosen.alternatives);
                     chosen.choice
                 }
@@ -147,6 +171,8 @@ impl Seat<'_> {
 pub(super) enum Walked {
     To(Outcome),
     Pruned,
+    /// The same, so many steps before it would have come to where it is given up.
+    Short(usize),
 }
 
 /// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
@@ -155,9 +181,9 @@ fn appearance(point: &Point<'_>) -> u64 {
     match point {
         Point::Actions(actions) => actions.iter().fold(1, |hash, action| {
             let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
-            let site = u64::from(action.site.line()) << 32 | u64::from(action.site.column());
+            let site = u64::from(action.site.line()) << 40 ^ u64::from(action.site.column()) << 32;
             let what = u64::from(action.object.number()) << 1 | u64::from(action.effect == Effect::Change);
-            fold(fold(fold(hash, who), what), site ^ std::ptr::from_ref(action.op).addr() as u64)
+            fold(fold(hash, who), what ^ site ^ (std::ptr::from_ref(action.op).addr() as u64).rotate_left(16))
         }),
         Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
         Point::End(_) => 0,

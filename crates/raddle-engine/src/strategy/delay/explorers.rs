@@ -1,5 +1,7 @@
 //! The explorers of the paper.
 
+use smallvec::SmallVec;
+
 use super::{DelayingExplorer, Event};
 use crate::ids::TaskId;
 use crate::rng::Rng;
@@ -7,10 +9,43 @@ use crate::rng::Rng;
 /// Tasks in order of creation; the next one has its turn when one cannot go on. Delayed, a task goes to the end of the row.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
-    row: Vec<TaskId>,
+    row: SmallVec<[TaskId; 12]>,
+    /// Those in the row.
+    known: Few,
+}
+
+/// Which of the first tasks there are, a bit for each, so that a list of them need not be searched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Few(u64);
+
+impl Few {
+    fn of(tasks: &[TaskId]) -> Self {
+        tasks.iter().fold(Self::default(), |few, task| few.and(*task))
+    }
+
+    fn and(self, task: TaskId) -> Self {
+        Self(self.0 | 1_u64.checked_shl(task.number()).unwrap_or(0))
+    }
+
+    /// Whether a task is in the list that this stands for.
+    fn has(self, task: TaskId, list: &[TaskId]) -> bool {
+        match self.0.checked_shr(task.number()) {
+            Some(bits) => bits & 1 == 1,
+            None => list.contains(&task),
+        }
+    }
 }
 
 impl RoundRobin {
+    fn add(&mut self, task: TaskId, at: usize) {
+        self.known = self.known.and(task);
+        self.row.insert(at, task);
+    }
+
+    fn has(&self, task: TaskId) -> bool {
+        self.known.has(task, &self.row)
+    }
+
     fn send_back(&mut self) {
         if !self.row.is_empty() {
             self.row.rotate_left(1);
@@ -21,19 +56,25 @@ impl RoundRobin {
 impl DelayingExplorer for RoundRobin {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
         for task in ready {
-            if !self.row.contains(task) {
-                self.row.push(*task);
+            if !self.has(*task) {
+                self.add(*task, self.row.len());
             }
         }
-        let first = self.row.iter().position(|task| ready.contains(task)).expect("all that are ready are in the row");
-        self.row.rotate_left(first);
+        let few = Few::of(ready);
+        let first = self.row.iter().position(|task| few.has(*task, ready)).expect("all that are ready are in the row");
+        if first > 0 {
+            self.row.rotate_left(first);
+        }
         self.row[0]
     }
 
     fn step(&mut self, event: &Event) {
         match event {
-            Event::Created(task) if !self.row.contains(task) => self.row.push(*task),
-            Event::Finished(task) => self.row.retain(|other| other != task),
+            Event::Created(task) if !self.has(*task) => self.add(*task, self.row.len()),
+            Event::Finished(task) => {
+                self.row.retain(|other| other != task);
+                self.known = Few::of(&self.row);
+            }
             _ => {}
         }
     }
@@ -99,10 +140,9 @@ impl ProbabilisticRoundRobin {
     }
 
     fn put_anywhere(&mut self, task: TaskId) {
-        let row = &mut self.row.row;
-        if !row.contains(&task) {
-            let places = u32::try_from(row.len() + 1).expect("raddle bug: more than 2^32 tasks");
-            row.insert(self.rng.below(places) as usize, task);
+        if !self.row.has(task) {
+            let places = u32::try_from(self.row.row.len() + 1).expect("raddle bug: more than 2^32 tasks");
+            self.row.add(task, self.rng.below(places) as usize);
         }
     }
 }

@@ -25,41 +25,61 @@ pub(super) struct Level<E> {
     /// Who could go on at the latest point where tasks did, each once.
     ready: SmallVec<[TaskId; 8]>,
     /// By alternative: whose it is. None where a value is chosen.
-    tasks: SmallVec<[TaskId; 8]>,
+    tasks: SmallVec<[TaskId; 16]>,
     alternatives: u32,
-    /// What was done, in order; the last one is being done.
-    shown: SmallVec<[u32; 8]>,
+    choice: u32,
+    /// By alternative, a bit: whether it was done or is being done. Not kept where a value is chosen.
+    shown: SmallVec<[u64; 1]>,
 }
 
 impl<E: DelayingExplorer> Level<E> {
     /// The level of a point; what is done there is what the explorer says.
     pub fn new(at: &Point<'_>, mut explorer: E, steps: usize, before: Option<&Self>) -> Self {
-        let tasks: SmallVec<[TaskId; 8]> = match at {
+        let tasks: SmallVec<[TaskId; 16]> = match at {
             Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
             _ => SmallVec::new(),
         };
         let ready = match before {
             Some(before) if tasks.is_empty() => before.ready.clone(),
             _ => {
-                let mut ready = tasks.clone();
-                ready.dedup();
+                let mut ready = SmallVec::new();
+                for task in &tasks {
+                    if ready.last() != Some(task) {
+                        ready.push(*task);
+                    }
+                }
                 ready
             }
         };
         let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &ready)) } else { 0 };
-        let shown = SmallVec::from_slice(&[first]);
         let total = before.map_or(0, |before| before.total);
-        Self { explorer, steps, total, rank: 0, own: true, ready, alternatives: at.alternatives(), tasks, shown }
+        let shown = SmallVec::from_elem(0, tasks.len().div_ceil(64));
+        let alternatives = at.alternatives();
+        let mut level =
+            Self { explorer, steps, total, rank: 0, own: true, ready, tasks, alternatives, choice: first, shown };
+        level.show(first);
+        level
+    }
+
+    fn show(&mut self, choice: u32) {
+        self.choice = choice;
+        if let Some(bits) = self.shown.get_mut(choice as usize / 64) {
+            *bits |= 1 << (choice % 64);
+        }
+    }
+
+    fn was_shown(&self, choice: u32) -> bool {
+        self.shown[choice as usize / 64] >> (choice % 64) & 1 == 1
     }
 
     /// What is being done.
     pub fn choice(&self) -> u32 {
-        *self.shown.last().expect("raddle bug: a level where nothing is done")
+        self.choice
     }
 
     /// Whether there is something that comes after it.
     pub fn has_more(&self) -> bool {
-        self.shown.len() < self.alternatives as usize
+        self.rank + 1 < self.alternatives
     }
 
     /// Who could go on, here or, where a value is chosen, before that.
@@ -71,7 +91,7 @@ impl<E: DelayingExplorer> Level<E> {
     pub fn delay(&mut self) {
         debug_assert!(self.has_more());
         let next = if self.tasks.is_empty() { self.choice() + 1 } else { self.delay_explorer() };
-        self.shown.push(next);
+        self.show(next);
         self.rank += 1;
         self.total += 1;
     }
@@ -81,13 +101,13 @@ impl<E: DelayingExplorer> Level<E> {
         for _ in 0..2 * self.tasks.len() + PATIENCE {
             self.explorer.delay();
             let task = ask(&mut self.explorer, &self.ready);
-            let new = |at: &usize| self.tasks[*at] == task && !self.shown.contains(&place(*at));
-            if let Some(at) = (0..self.tasks.len()).find(new) {
+            let new = |(at, whose): (usize, &TaskId)| *whose == task && !self.was_shown(place(at));
+            if let Some(at) = self.tasks.iter().enumerate().position(new) {
                 return place(at);
             }
         }
         let missing: Vec<_> =
-            (0..self.tasks.len()).filter(|at| !self.shown.contains(&place(*at))).map(|at| self.tasks[at]).collect();
+            (0..self.tasks.len()).filter(|at| !self.was_shown(place(*at))).map(|at| self.tasks[at]).collect();
         panic!(
             "raddle: the delaying explorer is not sound: after step {}, of the tasks {:?} that can go on, repeated `delay` \
              does not bring {missing:?} to `next`; see that `delay` passes over who was chosen until everybody was",

@@ -48,18 +48,18 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
 
     /// Keeps the way for a later stratum: what is left along it from level `from` on.
     pub(super) fn put_off_from(&mut self, from: usize) {
-        let way: Vec<_> = self
-            .levels
-            .iter()
-            .map(|level| (level.choice(), (level.own && level.has_more()).then_some((level.rank, level.total + 1))))
-            .collect();
-        if way[from..].iter().all(|point| point.1.is_none()) {
+        if self.levels[from..].iter().all(|level| !level.own || !level.has_more()) {
             return;
         }
         if self.stratum >= self.last_stratum() || self.later_bytes > self.room {
             self.left_out = true;
             return;
         }
+        let way: Vec<_> = self
+            .levels
+            .iter()
+            .map(|level| (level.choice(), (level.own && level.has_more()).then_some((level.rank, level.total + 1))))
+            .collect();
         if self.later.last().is_none_or(|block| block.bytes() >= BLOCK_BYTES) {
             self.later.push(Frontier::default());
         }

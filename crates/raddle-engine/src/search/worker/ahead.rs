@@ -1,0 +1,62 @@
+//! Looking at where a choice would lead before going there.
+//!
+//! Most of what leads on from a state leads to one that is known. Where the program can tell beforehand, and the strategy says what it
+//! would do next at the same point, what leads there is passed by without a copy, a step or a new beginning. All of it is counted as if
+//! each had been an execution of its own; whether this is done changes nothing but the time a search takes.
+
+use super::walk::Chosen;
+use super::{Due, Seat};
+use crate::strategy::Passing;
+use crate::system::{Foreseen, System};
+
+/// What lies ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// That is not known before.
+    Hidden,
+    /// This state, which nobody has entered before; it counts as entered now.
+    New(u64),
+    /// A state that is known, and the strategy wants to see the way there.
+    Known,
+    /// A state that is known, so many steps further on; the execution is over.
+    Over(usize),
+}
+
+/// How many are passed by at one point before others are looked after.
+const MOST_IN_A_ROW: u32 = 64;
+
+impl Seat<'_> {
+    /// Looks at where the choice leads, and passes by what leads to known states; says how many alternatives were begun here.
+    pub(super) fn look_ahead<S: System>(&mut self, system: &mut S, chosen: &mut Chosen) -> (Ahead, u32) {
+        let mut begun = 1;
+        loop {
+            let Some(Foreseen { state, steps }) = system.foresee(chosen.choice) else {
+                return (Ahead::Hidden, begun);
+            };
+            if self.strategy.get().arrive(Some(state)) {
+                return (Ahead::New(state), begun);
+            }
+            if begun >= MOST_IN_A_ROW || !self.may_pass_by() {
+                return (Ahead::Known, begun);
+            }
+            match self.strategy.get().pass_by() {
+                Passing::No => return (Ahead::Known, begun),
+                Passing::Leave => return (Ahead::Over(steps), begun),
+                Passing::Instead(choice) => {
+                    assert!(choice.0 < chosen.alternatives, "raddle bug: {choice:?} of {}", chosen.alternatives);
+                    chosen.choice = choice;
+                    begun += 1;
+                    self.count(system, self.trace.len() + steps);
+                    self.tally.pruned += 1;
+                    self.done += 1;
+                    self.allowed -= 1;
+                }
+            }
+        }
+    }
+
+    /// Whether an execution can end without anything to be done before the next.
+    fn may_pass_by(&self) -> bool {
+        self.due == Due::All && self.allowed > 1 && !Self::is_watched(self.done + 1)
+    }
+}
