@@ -166,10 +166,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         at.is_some()
     }
 
+    /// Goes on to the next entry; what its way has in common with the latest one is known.
     fn next_entry(&mut self) -> bool {
-        self.levels.clear();
         while let Some(entry) = self.now.take() {
             self.fixed = entry.path.len();
+            let known = self.levels.iter().zip(&entry.path).take_while(|(level, choice)| level.choice() == **choice);
+            self.levels.truncate(known.count());
             if entry.total > self.bound() {
                 // Given back with the rest of a piece, though it was to come later.
                 self.keep_entry(&entry);
