@@ -324,6 +324,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         self.new_states
     }
 
+    fn comes_back(&self) -> Option<bool> {
+        // Where no delay is left, nothing more is done in this stratum.
+        let spent = self.levels.last().is_some_and(|level| level.total >= self.bound());
+        (spent && self.following.is_none()).then_some(false)
+    }
+
     fn sees_every_point(&self) -> bool {
         true
     }

@@ -193,7 +193,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
     }
 
     fn comes_back(&self) -> Option<bool> {
-        self.ways.as_ref().map(|_| self.draw.picked_here())
+        if self.ways.is_some() { Some(self.draw.picked_here()) } else { self.delay.comes_back() }
     }
 
     fn tells_states_apart(&self) -> bool {
