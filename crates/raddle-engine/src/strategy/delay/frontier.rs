@@ -79,6 +79,17 @@ impl Frontier {
         self.bytes.len()
     }
 
+    /// Bytes that are still to be read.
+    pub fn unread(&self) -> usize {
+        self.bytes.len() - self.read
+    }
+
+    /// All that is left, in order.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut copy = self.clone();
+        std::iter::from_fn(|| copy.take()).collect()
+    }
+
     /// Nothing more will be added.
     pub fn close(&mut self) {
         self.written = Vec::new();
