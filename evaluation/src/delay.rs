@@ -1,6 +1,9 @@
 //! `evaluation delay`: the programs of the paper on delaying explorers, and how soon each strategy finds their bugs.
 
+mod claims;
+mod contenders;
 mod explorer;
+mod picture;
 mod words;
 
 use std::path::PathBuf;
@@ -9,15 +12,12 @@ use std::time::Duration;
 
 use clap::Args;
 use programs::delay::{Program, bugs, correct};
+use raddle_engine::replay::Script;
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::delay::{Delay, ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::random::Random;
 use serde_json::json;
 
-use self::explorer::AfterStart;
+use self::contenders::{CONTENDERS, Contender};
 use crate::page;
 use crate::say::{complain, say};
 
@@ -33,69 +33,41 @@ pub struct Arguments {
     /// Seeds for each strategy that has one; the median is told.
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
-    /// Executions after which a strategy gives up, those included that it gives up itself.
+    /// Executions after which a sampler gives up; searches have ten times as many, those included that they give up themselves.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     most: u64,
     /// Seconds after which a strategy gives up.
-    #[arg(long, value_name = "S", default_value_t = 10)]
+    #[arg(long, value_name = "S", default_value_t = 4)]
     seconds: u64,
-    /// Writes the table into this folder too: its part of evaluation.md [default: nothing is written].
+    /// States that a search keeps in memory, at 10 to 12.5 bytes each.
+    #[arg(long, value_name = "N", default_value_t = 4_000_000)]
+    states: usize,
+    /// Writes tables and a picture into this folder too: its part of evaluation.md [default: nothing is written].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// A strategy of the table.
-struct Contender {
-    name: &'static str,
-    seeded: bool,
-    make: fn(seed: u64) -> Box<dyn Strategy>,
-    /// Made for the programs whose labels begin like this.
-    only: &'static str,
-}
-
-const CONTENDERS: [Contender; 7] = [
-    Contender { name: "random", seeded: true, make: |seed| Box::new(Random::new(seed)), only: "" },
-    Contender { name: "pct:3", seeded: true, make: |seed| Box::new(Pct::new(seed, 3)), only: "" },
-    Contender { name: "preemption", seeded: false, make: |_| Box::new(Preemption::unbounded()), only: "" },
-    Contender { name: "delay", seeded: false, make: |_| Box::new(Delay::new(RoundRobin::default())), only: "" },
-    Contender {
-        name: "delay:rtc",
-        seeded: false,
-        make: |_| Box::new(Delay::new(RunToCompletion::default())),
-        only: "",
-    },
-    Contender {
-        name: "delay:prr",
-        seeded: true,
-        make: |seed| Box::new(Delay::new(ProbabilisticRoundRobin::new(seed))),
-        only: "",
-    },
-    Contender {
-        name: "delay, own explorer",
-        seeded: false,
-        make: |_| Box::new(Delay::new(AfterStart::default())),
-        only: "ChainRep",
-    },
-];
-
 /// What one run of a strategy on one program came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Trial {
     /// Executions until the bug was found, or until it was given up.
     executions: u64,
     states: u64,
     /// How it failed, if it did.
     kind: Option<&'static str>,
-    /// In the strategy's words: "found with 2 delays".
-    remark: Option<String>,
+    /// Deviations from what the explorer would have done, in the execution that failed.
+    delays: Option<u32>,
+    /// Decisions in that execution.
+    decisions: usize,
     /// Nothing was left to look at.
     whole: bool,
 }
 
-/// The trials of one strategy on one program, as many as there are seeds.
+/// The trials of one strategy on one program, as many as there are seeds, or until most have found nothing.
 struct Cell {
     strategy: &'static str,
     trials: Vec<Trial>,
+    median: Option<Trial>,
 }
 
 struct Row {
@@ -103,12 +75,14 @@ struct Row {
     cells: Vec<Cell>,
 }
 
-impl Cell {
-    /// The middle one, those that found nothing last; `None` if there are none.
-    fn median(&self) -> Option<&Trial> {
-        let mut order: Vec<&Trial> = self.trials.iter().collect();
-        order.sort_by_key(|trial| (trial.kind.is_none(), trial.executions));
-        order.get(order.len() / 2).copied()
+impl Row {
+    /// Executions until the bug was found by the contender with this place, if it was.
+    fn found(&self, at: usize) -> Option<u64> {
+        self.median(at).filter(|trial| trial.kind.is_some()).map(|trial| trial.executions)
+    }
+
+    fn median(&self, at: usize) -> Option<&Trial> {
+        self.cells[at].median.as_ref()
     }
 }
 
@@ -139,25 +113,56 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn measure(program: Program, arguments: &Arguments) -> Row {
-    let cell = |contender: &Contender| {
-        if !program.label.starts_with(contender.only) {
-            return Cell { strategy: contender.name, trials: Vec::new() };
-        }
-        let seeds = if contender.seeded { arguments.seeds.max(1) } else { 1 };
-        let trials = (1..=seeds).map(|seed| trial(program, &mut *(contender.make)(seed), arguments)).collect();
-        Cell { strategy: contender.name, trials }
-    };
-    Row { program, cells: CONTENDERS.iter().map(cell).collect() }
+    Row { program, cells: CONTENDERS.iter().map(|contender| cell(program, contender, arguments)).collect() }
 }
 
-fn trial(program: Program, strategy: &mut dyn Strategy, arguments: &Arguments) -> Trial {
-    let time = Some(Duration::from_secs(arguments.seconds));
-    let limits = Limits { executions: Some(arguments.most), time, ..Limits::default() };
+fn cell(program: Program, contender: &Contender, arguments: &Arguments) -> Cell {
+    let mut cell = Cell { strategy: contender.name, trials: Vec::new(), median: None };
+    if !program.label.starts_with(contender.only) {
+        return cell;
+    }
+    // Where nothing is to be found, one seed is as good as many.
+    let seeded = contender.seeded && program.failure.is_some();
+    let seeds = if seeded { arguments.seeds.max(1) as usize } else { 1 };
+    let most = if contender.kind.samples() { arguments.most } else { arguments.most.saturating_mul(10) };
+    for seed in 1..=seeds as u64 {
+        let mut strategy = (contender.make)(seed, arguments.states);
+        cell.trials.push(trial(program, &mut *strategy, most, arguments.seconds));
+        if cell.trials.iter().filter(|trial| trial.kind.is_none()).count() > seeds / 2 {
+            break;
+        }
+    }
+    cell.median = median(&cell.trials, seeds);
+    cell
+}
+
+/// The middle one of so many, those that found nothing last.
+fn median(trials: &[Trial], seeds: usize) -> Option<Trial> {
+    let mut order: Vec<&Trial> = trials.iter().collect();
+    order.sort_by_key(|trial| (trial.kind.is_none(), trial.executions));
+    let found = order.iter().filter(|trial| trial.kind.is_some()).count();
+    // Where it was left off because most had found nothing, those that were left out do not matter.
+    let middle = if found > seeds / 2 { order.get(seeds / 2) } else { order.last() };
+    middle.map(|trial| (*trial).clone())
+}
+
+fn trial(program: Program, strategy: &mut dyn Strategy, most: u64, seconds: u64) -> Trial {
+    let limits = Limits { executions: Some(most), time: Some(Duration::from_secs(seconds)), ..Limits::default() };
     let report = search(&mut (program.model)(), strategy, &limits);
-    let kind = report.found.as_ref().map(|found| found.failure.kind());
-    let remark = report.found.as_ref().and_then(|found| found.remark.clone());
-    let executions = report.executions + report.pruned;
-    Trial { executions, states: report.states, kind, remark, whole: report.verified() }
+    let found = report.found.as_ref();
+    let remark = found.and_then(|found| found.remark.as_deref()).and_then(|remark| remark.strip_prefix("found with "));
+    let decisions = found.map_or(0, |found| match &found.script {
+        Script::Choices { choices, .. } => choices.len(),
+        _ => 0,
+    });
+    Trial {
+        executions: report.executions + report.pruned,
+        states: report.states,
+        kind: found.map(|found| found.failure.kind()),
+        delays: remark.filter(|words| words.contains("delay")).and_then(|words| words.split(' ').next()?.parse().ok()),
+        decisions,
+        whole: report.verified(),
+    }
 }
 
 fn json_of(row: &Row) -> impl Iterator<Item = serde_json::Value> + '_ {
@@ -165,7 +170,7 @@ fn json_of(row: &Row) -> impl Iterator<Item = serde_json::Value> + '_ {
         cell.trials.iter().map(move |trial| {
             json!({
                 "program": row.program.label, "strategy": cell.strategy, "found": trial.kind, "executions": trial.executions,
-                "states": trial.states, "remark": trial.remark, "verified": trial.whole,
+                "states": trial.states, "delays": trial.delays, "decisions": trial.decisions, "verified": trial.whole,
             })
         })
     })
@@ -182,4 +187,20 @@ fn wrong(row: &Row) -> Vec<String> {
         .filter(|(_, kind)| Some(*kind) != expected)
         .map(|(cell, kind)| format!("{} under {}: {kind}, expected: {expected:?}", row.program.label, cell.strategy))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_one_is_that_of_all_seeds() {
+        let trial = |executions, found: bool| Trial { executions, kind: found.then_some("panic"), ..Trial::default() };
+        let of = |trials: &[Trial]| median(trials, 5).map(|trial| (trial.executions, trial.kind.is_some()));
+        let all = [trial(7, true), trial(100, false), trial(3, true), trial(9, true), trial(100, false)];
+        assert_eq!(of(&all), Some((9, true)));
+        let left_off = [trial(7, true), trial(100, false), trial(90, false), trial(100, false)];
+        assert_eq!(of(&left_off), Some((100, false)));
+        assert_eq!(of(&[]), None);
+    }
 }

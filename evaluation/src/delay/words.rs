@@ -1,96 +1,92 @@
-//! The table, for the terminal and for the page.
+//! The tables, for the terminal and for the page.
 
-use super::{Arguments, CONTENDERS, Cell, Row, Trial};
+use super::contenders::CONTENDERS;
+use super::{Arguments, Row, Trial, claims, picture};
 use crate::grid::{Grid, grouped};
 use crate::page::Section;
 
 /// For the terminal.
 pub fn text(rows: &[Row]) -> String {
-    format!("{}\n\n{}", grid(rows).text(), summary(rows).join("\n"))
+    let grids = [true, false].map(|samples| grid(rows, samples).text());
+    format!("{}\n\n{}\n{}", grids.join("\n\n"), totals(rows).join("\n"), claims::lines(rows).join("\n"))
 }
 
 /// For the page.
 pub fn section(rows: &[Row], arguments: &Arguments) -> Section {
-    let Arguments { seeds, most, seconds, .. } = arguments;
-    let summary: Vec<String> = summary(rows).iter().map(|line| format!("- {line}")).collect();
+    let Arguments { seeds, most, seconds, states, .. } = arguments;
+    let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
+    let limit = most.saturating_mul(10);
     let text = format!(
         "## Delaying explorers (seed 001)\n\n\
          Written by `cargo run --release -p evaluation -- delay --out docs`. The programs are `programs/src/delay/`, run as models by one \
          worker; the bugs are of the kinds of the paper's table, but all but one of them are our own, since the paper does not describe \
-         them, and the sizes of some were set after looking at how soon they are found. Executions until the bug shows, those included that a \
-         strategy gives up itself, and for `delay` the states; the median of {seeds} seeds where there are seeds; `–` if it was not found in \
-         {} executions or {seconds} seconds.\n\n{}\n\n{}\n",
+         them, and the sizes of some were set after looking at how soon they are found.\n\n\
+         Who takes part, by the paper's names: random walks (RS), the same cut at a growing depth (IRS), PCT with three priority changes, \
+         stratified sampling (SS, `delay-sample`) and stratified exhaustive search (SES, `delay`) with round robin (RR), run to completion \
+         (RTC) and probabilistic round robin (PRR), and iterative preemption bounding (PB, `preemption`). The figures are executions until the \
+         bug shows, the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions (searches: {}) or \
+         {seconds} seconds of the clock, with at most {} states in memory.\n\n\
+         ### Samplers\n\n{}\n\n### Searches\n\n\
+         Most executions of a search are given up after a step or two, at a state that was seen. In brackets: the states, and the delays or \
+         preemptions of the execution that failed. PB keeps what it has entered by the order of events, not by states.\n\n{}\n\n\
+         ![{title}](evaluation/{name}.svg)\n\n{}\n\n### The paper's claims\n\n{}\n",
         grouped(*most),
-        grid(rows).markdown(),
-        summary.join("\n")
+        grouped(limit),
+        grouped(*states as u64),
+        grid(rows, true).markdown(),
+        grid(rows, false).markdown(),
+        list(totals(rows)),
+        list(claims::lines(rows)),
+        title = picture::TITLE,
+        name = picture::NAME,
     );
-    Section { name: "delay", text, pictures: Vec::new() }
+    let pictures = vec![(picture::NAME.to_owned(), picture::plot(rows, limit).svg())];
+    Section { name: "delay", text, pictures }
 }
 
-fn grid(rows: &[Row]) -> Grid {
+/// Of those that sample, or of those that search.
+fn grid(rows: &[Row], samples: bool) -> Grid {
+    let places: Vec<usize> = (0..CONTENDERS.len()).filter(|at| CONTENDERS[*at].kind.samples() == samples).collect();
     let mut header = vec!["program"];
-    header.extend(CONTENDERS.iter().map(|contender| contender.name));
+    header.extend(places.iter().map(|at| CONTENDERS[*at].name));
     let mut grid = Grid::new(&header);
     for row in rows {
         let mut cells = vec![row.program.label.to_owned()];
-        cells.extend(row.cells.iter().map(|cell| figure(cell, row.program.failure.is_some())));
+        cells.extend(places.iter().map(|at| figure(row.median(*at), row.program.failure.is_some(), !samples)));
         grid.row(cells);
     }
     grid
 }
 
-fn figure(cell: &Cell, fails: bool) -> String {
-    let Some(Trial { executions, states, kind, remark, whole }) = cell.median() else { return String::new() };
-    let states = if *states > 0 { format!(" ({} states)", grouped(*states)) } else { String::new() };
+fn figure(trial: Option<&Trial>, fails: bool, more: bool) -> String {
+    let Some(Trial { executions, states, kind, delays, whole, .. }) = trial else { return String::new() };
+    let mut notes = Vec::new();
+    if *states > 0 {
+        notes.push(format!("{} states", grouped(*states)));
+    }
+    notes.extend(
+        delays
+            .filter(|_| kind.is_some() && more)
+            .map(|delays| format!("{delays} delay{}", if delays == 1 { "" } else { "s" })),
+    );
+    let notes = if notes.is_empty() || !more { String::new() } else { format!(" ({})", notes.join(", ")) };
     match kind {
-        Some(_) => {
-            let delays = remark.as_deref().and_then(|remark| remark.strip_prefix("found with ")).unwrap_or_default();
-            let delays = if delays.is_empty() { String::new() } else { format!(", {delays}") };
-            format!("{}{states}{delays}", grouped(*executions))
-        }
-        None if *whole => format!("verified{states}"),
+        Some(_) => format!("{}{notes}", grouped(*executions)),
+        None if *whole => format!("verified{notes}"),
         None if fails => "–".to_owned(),
-        None => format!("no failure in {}{states}", grouped(*executions)),
+        None => format!("none in {}{notes}", grouped(*executions)),
     }
 }
 
-/// What the paper claims, as it comes out here.
-fn summary(rows: &[Row]) -> Vec<String> {
+/// How many bugs each has found.
+fn totals(rows: &[Row]) -> Vec<String> {
     let bugs: Vec<&Row> = rows.iter().filter(|row| row.program.failure.is_some()).collect();
-    let mut lines = Vec::new();
-    for (at, contender) in CONTENDERS.iter().enumerate() {
-        let found = bugs.iter().filter(|row| found(row, at).is_some()).count();
+    let told = CONTENDERS.iter().enumerate().map(|(at, contender)| {
+        let found = bugs.iter().filter(|row| row.found(at).is_some()).count();
         let tried = bugs.iter().filter(|row| !row.cells[at].trials.is_empty()).count();
-        let first = bugs.iter().filter(|row| best(row) == Some(at)).count();
-        lines.push(format!("{}: {found} of {tried} bugs, the first to find {first}", contender.name));
-    }
-    let is_delay = |at: &usize| CONTENDERS[*at].name.starts_with("delay");
-    let sooner = bugs.iter().filter(|row| {
-        let cost = |at: usize| found(row, at);
-        let of = |delay: bool, sampled: bool| {
-            let rival = |at: &usize| !sampled || matches!(CONTENDERS[*at].name, "pct:3" | "preemption");
-            (0..CONTENDERS.len()).filter(|at| is_delay(at) == delay && rival(at)).filter_map(cost).min()
-        };
-        match (of(true, false), of(false, true)) {
-            (Some(own), Some(other)) => own * 10 <= other,
-            (Some(_), None) => true,
-            _ => false,
-        }
+        (contender, format!("{} {found} of {tried}", contender.name))
     });
-    lines.push(format!(
-        "a delaying explorer needs a tenth or less of the executions of pct and preemption bounding on {} of {} bugs (the paper: on most)",
-        sooner.count(),
-        bugs.len()
-    ));
-    lines
-}
-
-/// Who needed the fewest executions.
-fn best(row: &Row) -> Option<usize> {
-    (0..row.cells.len()).filter(|at| found(row, *at).is_some()).min_by_key(|at| found(row, *at))
-}
-
-/// Executions until the bug was found, if it was.
-fn found(row: &Row, at: usize) -> Option<u64> {
-    row.cells[at].median().filter(|trial| trial.kind.is_some()).map(|trial| trial.executions)
+    let (delaying, others): (Vec<_>, Vec<_>) = told.partition(|(contender, _)| contender.kind.delays());
+    let line = |of: Vec<(&_, String)>| of.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ");
+    vec![format!("Bugs found: {}; with delaying explorers: {}.", line(others), line(delaying))]
 }

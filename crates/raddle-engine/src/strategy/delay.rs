@@ -166,10 +166,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         at.is_some()
     }
 
+    /// Goes on to the next entry; what its way has in common with the latest one is known.
     fn next_entry(&mut self) -> bool {
-        self.levels.clear();
         while let Some(entry) = self.now.take() {
             self.fixed = entry.path.len();
+            let known = self.levels.iter().zip(&entry.path).take_while(|(level, choice)| level.choice() == **choice);
+            self.levels.truncate(known.count());
             if entry.total > self.bound() {
                 // Given back with the rest of a piece, though it was to come later.
                 self.keep_entry(&entry);
@@ -352,6 +354,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
 
     fn new_states(&self) -> u64 {
         self.new_states
+    }
+
+    fn comes_back(&self) -> Option<bool> {
+        // Where no delay is left, nothing more is done in this stratum.
+        let spent = self.levels.last().is_some_and(|level| level.total >= self.bound());
+        (spent && self.following.is_none()).then_some(false)
     }
 
     fn sees_every_point(&self) -> bool {

@@ -396,3 +396,142 @@ fn a_search_that_ends_within_its_share_is_not_sampled() {
         assert_eq!((hybrid.ended, hybrid.guarantee), (alone.ended, None), "seed {seed}");
     }
 }
+
+/// The probabilities that a guarantee names, from no delay more on.
+fn promised(guarantee: &str) -> Vec<f64> {
+    let words = guarantee.split("≥ ").skip(1);
+    words.map(|word| word.split([' ', ',']).next().unwrap_or("").parse().expect("a probability is a number")).collect()
+}
+
+#[test]
+fn what_a_search_has_left_is_drawn_no_less_often_than_is_promised() {
+    const SEEDS: u32 = 250;
+    let explorer = RoundRobin::default();
+    let mut checked = 0;
+    for (seed, program, _) in generated(65_000..65_030, 60) {
+        let tree = Tree::of(&program, &explorer);
+        // Without delays there is one execution; what is left begins with the first delay of each other one.
+        let left: Vec<Vec<usize>> =
+            tree.executions().into_iter().filter(|ranks| ranks.iter().sum::<usize>() > 0).collect();
+        let mut drawn = vec![0_u32; left.len()];
+        let mut least: Option<Vec<f64>> = None;
+        for number in 0..u64::from(SEEDS) {
+            let mut noted = Noted::new(&program);
+            let limits = Limits { executions: Some(60), ..LIMITS };
+            let mut strategy = DelayHybrid::new(explorer.clone(), number).with_share(1, u64::MAX);
+            let report = search(&mut noted, &mut strategy, &limits);
+            let promised = promised(&report.guarantee.expect("some rounds are complete"));
+            least = Some(least.map_or(promised.clone(), |least| {
+                least.iter().zip(&promised).map(|(one, other)| one.min(*other)).collect()
+            }));
+            let ends: BTreeSet<Vec<u32>> = noted.ends().into_iter().collect();
+            for (execution, drawn) in left.iter().zip(&mut drawn) {
+                *drawn += u32::from(ends.contains(&tree.choices(execution)));
+            }
+        }
+        let least = least.expect("there are seeds");
+        for (execution, drawn) in left.iter().zip(&drawn) {
+            let more = execution.iter().sum::<usize>() - 1;
+            let Some(promised) = least.get(more) else { continue };
+            let spread = (promised * (1.0 - promised) / f64::from(SEEDS)).sqrt();
+            let often = f64::from(*drawn) / f64::from(SEEDS);
+            assert!(often >= promised - 5.0 * spread, "seed {seed}: {execution:?}: {often}, promised {promised}");
+            checked += u32::from(*promised > 0.05);
+        }
+    }
+    assert!(checked > 30, "only {checked} were promised much");
+}
+
+#[test]
+fn several_workers_search_and_sample_as_one_does() {
+    let explorer = RoundRobin::default();
+    for (seed, program, _) in generated(66_000..66_040, 60) {
+        let all = ends(&program, &explorer);
+        for (workers, lost) in [(1, 0), (2, 0), (4, 0), (3, 1_000)] {
+            let make = || -> Box<dyn Strategy> {
+                Box::new(DelayHybrid::new(RoundRobin::default(), seed).with_share(3, u64::MAX))
+            };
+            let limits = Limits { executions: Some(3_000), ..LIMITS };
+            let mut noted = Noted::new(&program);
+            let play = Play { seed, workers, lost };
+            let (report, _) = play_within(&limits, &make, None, &mut noted, play);
+            let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+            assert_eq!(seen, all, "seed {seed}, {workers} workers: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn samples_that_are_taken_up_again_are_the_same() {
+    for (seed, program, _) in generated(67_000..67_030, 2_000) {
+        let make = || -> Box<dyn Strategy> { Box::new(DelaySample::new(RoundRobin::default(), seed)) };
+        let samples = 1 + 20 + 40;
+        let mut whole = Noted::new(&program);
+        let report = run(&mut whole, &mut *make(), samples, true);
+        let mut pieces = Noted::new(&program);
+        let mut from = first(samples, &mut *make());
+        let parts = loop {
+            let limits = Limits { executions: Some(7), ..LIMITS };
+            let (report, remains) =
+                play_within(&limits, &make, Some(from), &mut pieces, Play { seed, workers: 2, lost: 0 });
+            if remains.is_empty() {
+                break report;
+            }
+            let text = serde_json::to_string(&remains).expect("what is left can be written down");
+            from = serde_json::from_str(&text).expect("what was written can be read");
+        };
+        // A sample in the middle of which the search was left is drawn again from its start.
+        let once = |noted: &Noted| noted.ends().into_iter().collect::<BTreeSet<_>>();
+        assert_eq!(once(&pieces), once(&whole), "seed {seed}");
+        assert_eq!(parts.failing > 0, report.failing > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_hybrid_that_is_taken_up_again_goes_on_with_its_samples() {
+    let explorer = RoundRobin::default();
+    for (seed, program, _) in generated(68_000..68_020, 200) {
+        let all = ends(&program, &explorer);
+        let make =
+            || -> Box<dyn Strategy> { Box::new(DelayHybrid::new(RoundRobin::default(), seed).with_share(2, u64::MAX)) };
+        let mut noted = Noted::new(&program);
+        let mut from: Option<Remains> = None;
+        for _ in 0..30 {
+            let limits = Limits { executions: Some(50), ..LIMITS };
+            let play = Play { seed, workers: 2, lost: 0 };
+            let (_, remains) = play_within(&limits, &make, from, &mut noted, play);
+            let text = serde_json::to_string(&remains).expect("what is left can be written down");
+            let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
+            assert!(read.is_sound());
+            from = Some(read);
+        }
+        let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+        assert_eq!(seen, all, "seed {seed}");
+    }
+}
+
+/// Without a cache, a search by delays runs every execution once, each in the stratum of its delays.
+#[test]
+fn strata_part_the_executions() {
+    let mut deep = 0;
+    for (seed, program, orders) in generated(69_000..69_100, 300) {
+        let explorer = RunToCompletion::default();
+        let tree = Tree::of(&program, &explorer);
+        let executions = tree.executions();
+        let most = executions.iter().map(|ranks| ranks.iter().sum::<usize>()).max().unwrap_or(0);
+        deep += u32::from(most > 2);
+        for bound in 0..=most {
+            let within = executions.iter().filter(|ranks| ranks.iter().sum::<usize>() <= bound);
+            let mut within: Vec<Vec<u32>> = within.map(|ranks| tree.choices(ranks)).collect();
+            let mut noted = Noted::new(&program);
+            let delays = u32::try_from(bound).expect("there are few");
+            search(&mut noted, &mut Delay::new(explorer.clone()).with_states(0).up_to(delays), &LIMITS);
+            let mut seen = noted.ends();
+            within.sort();
+            seen.sort();
+            assert_eq!(seen, within, "seed {seed}, up to {bound}");
+        }
+        assert_eq!(executions.len() as u128, orders, "seed {seed}");
+    }
+    assert!(deep > 10, "only {deep} were deep enough");
+}

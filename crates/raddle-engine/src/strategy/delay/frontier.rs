@@ -1,7 +1,9 @@
 //! Where deviations are put off: ways through the tree, each with the points along it at which something is left.
 //!
 //! A way is written down as bytes: how many choices it has in common with the way before, then what is new. Numbers take seven bits to
-//! a byte. Ways are read in the order in which they were written, once.
+//! a byte. Ways are read in the order in which they were written, once; of each way, the deepest entry is taken first. A search that
+//! walks them so writes the ways of the next stratum in the same order: whoever comes back to a point does so before he leaves
+//! what leads there, as in a depth-first search, and no step on the way is taken more often than once in a stratum.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +30,8 @@ pub(super) struct Frontier {
     read: usize,
     /// The way read last.
     way: Vec<Mark>,
-    /// How far in that way entries were taken.
-    depth: usize,
+    /// Entries are left at its first so many points only.
+    untaken: usize,
 }
 
 /// A point of a way.
@@ -77,19 +79,30 @@ impl Frontier {
         self.bytes.len()
     }
 
+    /// Bytes that are still to be read.
+    pub fn unread(&self) -> usize {
+        self.bytes.len() - self.read
+    }
+
+    /// All that is left, in order.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut copy = self.clone();
+        std::iter::from_fn(|| copy.take()).collect()
+    }
+
     /// Nothing more will be added.
     pub fn close(&mut self) {
         self.written = Vec::new();
         self.bytes.shrink_to_fit();
     }
 
-    /// The next entry, shallow ones of a way first.
+    /// The next entry, deep ones of a way first.
     pub fn take(&mut self) -> Option<Entry> {
         loop {
-            while let Some(mark) = self.way.get(self.depth) {
-                self.depth += 1;
-                if let Some((rank, total)) = mark.left {
-                    let path = self.way[..self.depth - 1].iter().map(|mark| mark.choice).collect();
+            while let Some(depth) = self.untaken.checked_sub(1) {
+                self.untaken = depth;
+                if let Some((rank, total)) = self.way[depth].left.take() {
+                    let path = self.way[..depth].iter().map(|mark| mark.choice).collect();
                     return Some(Entry { path, rank, total });
                 }
             }
@@ -116,14 +129,13 @@ impl Frontier {
         self.written.clear();
         // What is left along the way that was read last stays here.
         let way: Vec<Mark> = ahead.way.iter().map(|mark| Mark { left: None, ..*mark }).collect();
-        let depth = way.len();
-        Some(Self { bytes, way, depth, ..Self::default() })
+        Some(Self { bytes, way, ..Self::default() })
     }
 
     /// Whether it can have been written by a search: a file may say anything.
     pub fn is_sound(&self) -> bool {
         let mut read = Self { read: self.read, way: self.way.clone(), ..Self::default() };
-        let mut sound = self.read <= self.bytes.len() && self.depth <= self.way.len();
+        let mut sound = self.read <= self.bytes.len() && self.untaken <= self.way.len();
         while sound && read.read < self.bytes.len() {
             sound = read.read_way(&self.bytes).is_some();
         }
@@ -137,12 +149,12 @@ impl Frontier {
             return None;
         }
         self.way.truncate(common);
-        self.depth = common;
         for _ in 0..new {
             let word = self.get(bytes)?;
             let left = if word & 1 == 1 { Some((self.number(bytes)?, self.number(bytes)?)) } else { None };
             self.way.push(Mark { choice: u32::try_from(word >> 1).ok()?, left });
         }
+        self.untaken = self.way.len();
         Some(())
     }
 
@@ -173,7 +185,7 @@ mod tests {
         frontier.add(&[(3, Some((0, 1))), (200, None), (0, Some((2, 700))), (1, None)], 0);
         frontier.add(&[(3, None), (200, None), (5, Some((0, 4))), (1, Some((1, 5)))], 3);
         frontier.add_entry(&Entry { path: vec![9], rank: 0, total: 2 });
-        let expected = [(vec![], 0, 1), (vec![3, 200], 2, 700), (vec![3, 200, 5], 1, 5), (vec![9], 0, 2)].to_vec();
+        let expected = [(vec![3, 200], 2, 700), (vec![], 0, 1), (vec![3, 200, 5], 1, 5), (vec![9], 0, 2)].to_vec();
         assert!(frontier.is_sound());
         assert_eq!(all(&mut frontier.clone()), expected);
         let mut given = frontier.split().expect("three ways are enough for two");

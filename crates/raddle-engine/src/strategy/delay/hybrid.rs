@@ -1,24 +1,28 @@
 //! Stratified search first, for all that takes few delays; then stratified sampling from where the search has left off.
 //!
-//! **The search** is that of [`Delay`], stratum by stratum, until it has run as many executions or seen as many states as it may. If it
-//! comes to its end before, everything was covered.
+//! **The search** is that of [`Delay`], stratum by stratum, until the workers together have run as many executions or seen as many states as
+//! they may. If it comes to its end before, everything was covered.
 //!
-//! **The samples** begin at what the search has put off: a way through the tree and what comes next there. One of these is drawn
-//! uniformly, and then delays are added as in [`DelaySample`](super::DelaySample). So every execution that the search has left out can be
-//! drawn, up to those that lead to states it has been in. If there are F of these ways and no execution has more than L points
-//! with an alternative, one with n delays more than its way is drawn by one sample with probability at least 1/(F·L^n).
+//! **The samples** begin at what the search has put off: a way through the tree and what comes next there. What is left is cut into
+//! pieces of a few hundred ways at most, and sampled in rounds, each a [stage](crate::piece::Piece::stage) of its own. In round r, a piece of F ways has at least F·2ʳ/64
+//! samples: one of its ways is drawn uniformly, and then r delays are added as in [`DelaySample`](super::DelaySample). So every execution
+//! that the search has left out can be drawn, up to those that lead to states it has been in. If no execution has more than L points
+//! with an alternative, one with n delays more than its way is drawn by one sample with probability at least 1/(F·Lⁿ): whatever
+//! the piece, by none in round r with probability at most exp(-2ʳ/(64·Lⁿ)).
 //!
-//! One worker does all of it.
+//! A sample depends on the seed, the ways of its piece, the round and its place there, not on who draws it.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::draw::Draw;
 use super::frontier::{Entry, Frontier};
-use super::strata::Strata;
+use super::share::Deviations;
+use super::strata::guarantee_beyond;
 use super::{Delay, DelayingExplorer};
 use crate::piece::Piece;
 use crate::rng::{Rng, mix};
-use crate::strategy::{Bound, ByPiece, Claim, Decision, Next, Run, Strategy, Unit};
+use crate::strategy::{Bound, ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -27,117 +31,160 @@ use crate::trace::Trace;
 pub struct DelayHybrid<E> {
     delay: Delay<E>,
     seed: u64,
-    /// Executions and states that are left to the search.
-    share: (u64, u64),
-    /// What is left of the stratum that is being searched, and the next one.
-    now: VecDeque<Piece>,
-    later: VecDeque<Piece>,
-    /// Strata that were searched whole.
-    complete: u32,
-    claim: Claim,
-    /// What the search has left, once it is over.
-    ways: Option<Ways>,
+    common: Arc<Common>,
+    /// What is being sampled; `None` while there is a search.
+    round: Option<Round>,
     draw: Draw<E>,
-    /// Samples that were drawn.
-    drawn: u64,
-    /// The most points with an alternative in an execution.
-    longest: u32,
+    /// For the next round.
+    later: Vec<Piece>,
 }
 
-/// Where samples begin.
-#[derive(Debug, Default)]
-struct Ways {
-    /// Each with the number of entries in it and those before.
-    blocks: Vec<(u32, Frontier)>,
+/// What all workers know.
+#[derive(Debug)]
+struct Common {
+    /// Executions and states of the search, at most.
+    share: (u64, u64),
+    executions: AtomicU64,
+    states: AtomicU64,
+    /// The first stratum of which something was left to be sampled.
+    left_in: AtomicU32,
+    /// Rounds that are complete.
+    rounds: AtomicU32,
+    /// The most points with an alternative in a sample.
+    longest: AtomicU32,
+}
+
+/// Samples of one piece.
+#[derive(Debug)]
+struct Round {
+    number: u32,
+    left: Frontier,
+    /// The same, one by one.
+    ways: Vec<Entry>,
+    /// Different for different ways.
+    name: u64,
+    drawn: u64,
+    of: u64,
 }
 
 /// Executions and states of the search, if nobody says otherwise.
 const SHARE: (u64, u64) = (10_000, 1 << 20);
 
-const STRATA: Strata = Strata { first: 10, factor: 2 };
+/// The first round of samples is this stage.
+pub(super) const SAMPLES: u32 = 1 << 31;
+
+/// In the first round there is one sample for so many ways.
+pub(super) const WAYS_PER_SAMPLE: u32 = 64;
+
+/// What is sampled together takes no more bytes, so that there is enough for several workers.
+const PIECE_BYTES: usize = 2 << 10;
+
+impl Common {
+    fn new(share: (u64, u64)) -> Self {
+        Self {
+            share,
+            executions: AtomicU64::new(0),
+            states: AtomicU64::new(0),
+            left_in: AtomicU32::new(u32::MAX),
+            rounds: AtomicU32::new(0),
+            longest: AtomicU32::new(0),
+        }
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.executions.load(Relaxed) >= self.share.0 || self.states.load(Relaxed) >= self.share.1
+    }
+}
+
+impl Round {
+    fn new(piece: Deviations) -> Self {
+        let (number, drawn) = (piece.stage() - SAMPLES, piece.drawn);
+        let left = piece.into_left();
+        let ways = left.entries();
+        let name = ways.iter().fold(0, |name, way| {
+            way.path.iter().fold(mix(name, way.rank.into()), |name, choice| mix(name, (*choice).into()))
+        });
+        let of = ((ways.len() as u128) << number.min(64)).div_ceil(WAYS_PER_SAMPLE.into());
+        let of = u64::try_from(of).unwrap_or(u64::MAX);
+        Self { number, left, ways, name, drawn, of }
+    }
+}
 
 impl<E: DelayingExplorer + Clone + Send + 'static> DelayHybrid<E> {
     /// With this explorer; the samples are those that belong to `seed`.
     #[must_use]
     pub fn new(explorer: E, seed: u64) -> Self {
-        Self {
-            delay: Delay::new(explorer.clone()),
-            seed,
-            share: SHARE,
-            now: VecDeque::new(),
-            later: VecDeque::new(),
-            complete: 0,
-            claim: Claim::Exhausted,
-            ways: None,
-            draw: Draw::new(explorer),
-            drawn: 0,
-            longest: 0,
-        }
+        Self::over(Delay::new(explorer.clone()), explorer, seed, Arc::new(Common::new(SHARE)))
+    }
+
+    fn over(delay: Delay<E>, explorer: E, seed: u64, common: Arc<Common>) -> Self {
+        Self { delay, seed, common, round: None, draw: Draw::new(explorer), later: Vec::new() }
     }
 
     /// Searches for so many executions, at least one, and so many states at most.
     #[must_use]
     pub fn with_share(self, executions: u64, states: u64) -> Self {
-        Self { share: (executions.max(1), states.max(1)), ..self }
+        Self { common: Arc::new(Common::new((executions.max(1), states.max(1)))), ..self }
     }
 
-    /// Goes on with the search; what to do next, or `None` if its share is used up.
-    fn search_on(&mut self, prefix: &mut Vec<Choice>) -> Option<Next> {
-        if self.share.0 == 0 || self.share.1 == 0 {
-            return None;
-        }
-        loop {
-            let claim = match self.delay.begin(prefix) {
-                Next::Done(claim) => claim,
-                run => return Some(run),
-            };
-            self.claim = self.claim.max(claim);
-            self.later.extend(self.delay.put_off());
-            if self.now.is_empty() {
-                self.complete += 1;
-                std::mem::swap(&mut self.now, &mut self.later);
-            }
-            match self.now.pop_front() {
-                Some(piece) => self.delay.place(piece),
-                None => return Some(Next::Done(self.claim)),
-            }
-        }
-    }
-
-    /// What the search leaves, for samples to begin at.
-    fn leave_off(&mut self) -> Ways {
+    /// Leaves the rest of the search for samples to begin at.
+    fn leave_off(&mut self) {
         let rest = self.delay.rest();
-        let put_off = self.delay.put_off();
-        let mut ways = Ways::default();
-        for piece in rest.into_iter().chain(put_off).chain(self.now.drain(..)).chain(self.later.drain(..)) {
+        for piece in rest.into_iter().chain(self.delay.put_off()) {
             if let Piece::Delayed(deviations) = piece {
-                ways.add(deviations.into_left());
+                self.common.left_in.fetch_min(self.delay.stratum, Relaxed);
+                self.later.extend(to_be_sampled(deviations.into_left()));
             }
         }
-        ways
+        // Where there is something to sample, there is no end, and nothing is claimed.
+        let left_out = self.delay.left_out && self.later.is_empty();
+        self.delay.place(Piece::Delayed(Deviations { left_out, ..Deviations::default() }));
+    }
+
+    /// The next sample of this round, if there is one; else what was sampled is for the next round.
+    fn draw_on(&mut self, mut round: Round, prefix: &mut Vec<Choice>) -> Next {
+        let next = if self.draw.go_on() {
+            prefix.extend_from_slice(self.draw.way());
+            // As in the search: its ways are those of this seed.
+            Next::Run { seed: 0 }
+        } else if round.drawn < round.of {
+            let place = mix(round.number.into(), round.drawn);
+            let mut rng = Rng::new(mix(mix(self.seed, round.name), place));
+            let ways = u32::try_from(round.ways.len()).expect("raddle bug: more than 2^32 ways in a piece");
+            let way = round.ways[rng.below(ways) as usize].clone();
+            self.draw.begin_at_entry(way, round.number, rng);
+            Next::Run { seed: 0 }
+        } else {
+            round.number += 1;
+            self.later.push(round.piece(0));
+            // Nothing is left out: all of it goes on in the next round.
+            return Next::Done(Claim::Exhausted);
+        };
+        self.round = Some(round);
+        next
     }
 }
 
-impl Ways {
-    fn add(&mut self, block: Frontier) {
-        let mut unread = block.clone();
-        let entries = std::iter::from_fn(|| unread.take()).count();
-        let entries = u32::try_from(entries).unwrap_or(u32::MAX).saturating_add(self.entries());
-        self.blocks.push((entries, block));
+impl Round {
+    fn piece(&self, drawn: u64) -> Piece {
+        let stratum = SAMPLES.saturating_add(self.number).min(u32::MAX - 1);
+        Piece::Delayed(Deviations { stratum, left: self.left.clone(), drawn, ..Deviations::default() })
     }
+}
 
-    fn entries(&self) -> u32 {
-        self.blocks.last().map_or(0, |block| block.0)
+/// These ways as pieces of the first round.
+fn to_be_sampled(left: Frontier) -> Vec<Piece> {
+    let mut open = vec![left];
+    let mut pieces = Vec::new();
+    while let Some(mut left) = open.pop() {
+        let given = if left.unread() > PIECE_BYTES { left.split() } else { None };
+        match given {
+            Some(given) => open.extend([given, left]),
+            None if left.entries().is_empty() => {}
+            None => pieces.push(Piece::Delayed(Deviations { stratum: SAMPLES, left, ..Deviations::default() })),
+        }
     }
-
-    /// One of them, each as likely as any other; `None` if there are none.
-    fn draw(&self, rng: &mut Rng) -> Option<Entry> {
-        let which = rng.below(Some(self.entries()).filter(|entries| *entries > 0)?);
-        let at = self.blocks.partition_point(|block| block.0 <= which);
-        let before = at.checked_sub(1).map_or(0, |before| self.blocks[before].0);
-        let mut unread = self.blocks[at].1.clone();
-        std::iter::from_fn(|| unread.take()).nth((which - before) as usize)
-    }
+    pieces
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
@@ -146,54 +193,47 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if self.ways.is_none() {
-            if let Some(next) = self.search_on(prefix) {
-                return next;
-            }
-            self.ways = Some(self.leave_off());
-            self.draw.without_delay();
+        if let Some(round) = self.round.take() {
+            return self.draw_on(round, prefix);
         }
-        if self.draw.go_on() {
-            prefix.extend_from_slice(self.draw.way());
-            return Next::Run { seed: 0 };
+        if self.common.is_used_up() && !self.delay.is_at_first() {
+            self.leave_off();
         }
-        let mut rng = Rng::new(mix(self.seed, self.drawn));
-        let Some(entry) = self.ways.as_ref().and_then(|ways| ways.draw(&mut rng)) else {
-            return Next::Done(self.claim);
-        };
-        self.draw.begin_at_entry(entry, STRATA.place(self.drawn).delays, rng);
-        // As in the search: its ways are those of this seed.
-        Next::Run { seed: 0 }
+        self.delay.begin(prefix)
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        match self.ways {
+        match self.round {
             Some(_) => Decision::Take(self.draw.choose(at, so_far)),
             None => self.delay.choose(at, so_far),
         }
     }
 
     fn arrive(&mut self, state: Option<u64>) -> bool {
-        self.ways.is_some() || self.delay.arrive(state)
+        self.round.is_some() || self.delay.arrive(state)
     }
 
     fn end(&mut self, run: &Run<'_>) {
-        if self.ways.is_some() {
-            self.longest = self.longest.max(self.draw.points());
-            self.drawn += u64::from(!self.draw.goes_on());
-        } else {
-            self.delay.end(run);
-            self.share.0 -= 1;
-            self.share.1 = self.share.1.saturating_sub(self.delay.new_states());
+        if let Some(round) = &mut self.round {
+            self.common.longest.fetch_max(self.draw.points(), Relaxed);
+            round.drawn += u64::from(!self.draw.goes_on());
+            return;
+        }
+        self.delay.end(run);
+        self.common.executions.fetch_add(1, Relaxed);
+        self.common.states.fetch_add(self.delay.new_states(), Relaxed);
+        if self.delay.left_out {
+            // What could not be put off is missing from the next stratum.
+            self.common.left_in.fetch_min(self.delay.stratum + 1, Relaxed);
         }
     }
 
     fn new_states(&self) -> u64 {
-        if self.ways.is_some() { 0 } else { self.delay.new_states() }
+        if self.round.is_some() { 0 } else { self.delay.new_states() }
     }
 
     fn comes_back(&self) -> Option<bool> {
-        self.ways.as_ref().map(|_| self.draw.picked_here())
+        if self.round.is_some() { Some(self.draw.picked_here()) } else { self.delay.comes_back() }
     }
 
     fn tells_states_apart(&self) -> bool {
@@ -212,22 +252,78 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
         true
     }
 
-    fn covered(&self, _: u32) -> Option<Bound> {
-        // What the search could not put off would be missing from the next stratum on.
-        let most = self.complete.checked_sub(1).filter(|_| self.claim == Claim::Exhausted)?;
-        Some(Bound { most, unit: Unit::Delay })
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
+    }
+
+    fn covered(&self, stage: u32) -> Option<Bound> {
+        // In a search that was taken up again, nobody knows where samples began.
+        Some(stage.min(self.common.left_in.load(Relaxed)))
+            .filter(|stage| *stage < SAMPLES)
+            .and_then(|stage| self.delay.covered(stage))
     }
 
     fn guarantee(&self, _: u64) -> Option<String> {
-        let ways = self.ways.as_ref()?.entries();
-        STRATA.guarantee_beyond(self.drawn, self.longest, ways)
+        guarantee_beyond(self.common.rounds.load(Relaxed), self.common.longest.load(Relaxed))
     }
 
     fn remark(&self) -> Option<String> {
-        if self.ways.is_none() {
+        if self.round.is_none() {
             return self.delay.remark();
         }
         let delays = self.draw.delays();
         Some(format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
+    }
+}
+
+impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for DelayHybrid<E> {
+    fn copy(&self) -> Box<dyn Strategy> {
+        let explorer = self.delay.first.clone();
+        Box::new(Self::over(self.delay.for_another(), explorer, self.seed, Arc::clone(&self.common)))
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        matches!(piece, Piece::Whole | Piece::Delayed(_))
+    }
+
+    fn place(&mut self, piece: Piece) {
+        self.draw.without_delay();
+        self.round = None;
+        match piece {
+            Piece::Delayed(deviations) if deviations.stage() >= SAMPLES => {
+                let round = Round::new(deviations);
+                self.common.rounds.fetch_max(round.number, Relaxed);
+                self.round = Some(round);
+            }
+            piece => self.delay.place(piece),
+        }
+    }
+
+    fn give(&mut self) -> Given {
+        // Samples are in small pieces.
+        if self.round.is_some() { Given::Nothing } else { self.delay.give() }
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        match &self.round {
+            // Of a sample that is not complete, all is drawn again.
+            Some(round) => Some(round.piece(round.drawn)),
+            None => self.delay.rest(),
+        }
+    }
+
+    fn put_off(&mut self) -> Vec<Piece> {
+        let mut later = std::mem::take(&mut self.later);
+        later.extend(self.delay.put_off());
+        later
+    }
+
+    fn lost(&mut self) {
+        self.later.clear();
+        self.delay.lost();
+    }
+
+    fn claim(&self) -> Claim {
+        if self.round.is_some() { Claim::Exhausted } else { self.delay.claim() }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::frontier::{Entry, Frontier};
+use super::hybrid::SAMPLES;
 use super::{Delay, DelayingExplorer};
 use crate::piece::Piece;
 use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
@@ -10,12 +11,15 @@ use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
 /// A part of a stratum.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Deviations {
-    stratum: u32,
+    pub(super) stratum: u32,
     /// Nothing was run yet.
-    whole: bool,
-    left: Frontier,
+    pub(super) whole: bool,
+    pub(super) left: Frontier,
     /// Something of a later stratum was not kept.
-    left_out: bool,
+    pub(super) left_out: bool,
+    /// Where the ways are [sampled](super::DelayHybrid): samples of this round that were drawn.
+    #[serde(default)]
+    pub(super) drawn: u64,
 }
 
 impl Deviations {
@@ -38,7 +42,19 @@ const BLOCK_BYTES: usize = 16 << 10;
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
     fn piece(&self, stratum: u32, left: Frontier) -> Piece {
-        Piece::Delayed(Deviations { stratum, whole: false, left, left_out: self.left_out && stratum == self.stratum })
+        let left_out = self.left_out && stratum == self.stratum;
+        Piece::Delayed(Deviations { stratum, left, left_out, ..Deviations::default() })
+    }
+
+    /// The same for another worker, with nothing to do.
+    pub(super) fn for_another(&self) -> Self {
+        let entered = self.entered.copy();
+        Self { entered, most: self.most, width: self.width, ..Self::new(self.first.clone()) }
+    }
+
+    /// Whether the first execution of all is what comes next.
+    pub(super) fn is_at_first(&self) -> bool {
+        self.placed && self.levels.is_empty() && self.following.is_none()
     }
 
     /// What is left at a level of the way.
@@ -72,16 +88,18 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
 
 impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     fn copy(&self) -> Box<dyn Strategy> {
-        let entered = self.entered.copy();
-        Box::new(Self { entered, most: self.most, width: self.width, ..Self::new(self.first.clone()) })
+        Box::new(self.for_another())
     }
 
     fn takes(&self, piece: &Piece) -> bool {
-        matches!(piece, Piece::Whole | Piece::Delayed(_))
+        match piece {
+            Piece::Delayed(deviations) => deviations.stage() < SAMPLES,
+            other => matches!(other, Piece::Whole),
+        }
     }
 
     fn place(&mut self, piece: Piece) {
-        let Deviations { stratum, whole, left, left_out } = match piece {
+        let Deviations { stratum, whole, left, left_out, .. } = match piece {
             Piece::Delayed(deviations) => deviations,
             _ => Deviations { whole: true, ..Deviations::default() },
         };

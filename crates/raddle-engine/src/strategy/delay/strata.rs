@@ -3,6 +3,8 @@
 //! What takes no delay is always the same and is run once. Then come `c1·c2` samples of one delay, `c1·c2²` of two, and so on. The
 //! executions on the way to a sample are samples of the strata below it, so these go on growing.
 
+use super::hybrid::WAYS_PER_SAMPLE;
+
 /// How many samples each stratum has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strata {
@@ -43,10 +45,10 @@ impl Strata {
     }
 
     /// The probability that an execution with so many delays was drawn at least once, at least, when the first `drawn` samples have
-    /// been, from one of so many starts each, and no execution has more than `longest` points with an alternative.
-    fn chance(self, delays: u32, drawn: u64, longest: u32, starts: u32) -> f64 {
+    /// been, and no execution has more than `longest` points with an alternative.
+    fn chance(self, delays: u32, drawn: u64, longest: u32) -> f64 {
         let from: u64 = (0..delays).map(|delays| self.size(delays)).fold(0, u64::saturating_add);
-        let once = f64::from(longest.max(1)).powf(-f64::from(delays)) / f64::from(starts.max(1));
+        let once = f64::from(longest.max(1)).powf(-f64::from(delays));
         let draws = drawn.saturating_sub(from);
         // 1 - (1 - once)^draws, without losing what is small.
         if draws == 0 { 0.0 } else { -(draws as f64 * (-once).ln_1p()).exp_m1() }
@@ -54,38 +56,46 @@ impl Strata {
 
     /// What can be said of the strata that are complete.
     pub fn guarantee(self, drawn: u64, longest: u32) -> Option<String> {
-        self.told(1, drawn, longest, 1, |delays, chance| match delays {
+        let chances = (1..self.place(drawn).delays).map(|delays| (delays, self.chance(delays, drawn, longest)));
+        told(chances, longest, |delays, chance| match delays {
             1 => format!("an execution with 1 delay had probability ≥ {chance} to be drawn"),
             _ => format!("with {delays} delays ≥ {chance}"),
         })
     }
+}
 
-    /// The same where each sample begins at one of so many ways, and its delays are added to those of the way.
-    pub fn guarantee_beyond(self, drawn: u64, longest: u32, ways: u32) -> Option<String> {
-        self.told(0, drawn, longest, ways, |delays, chance| match delays {
-            0 => format!("what comes next on each of {ways} ways had probability ≥ {chance} to be drawn"),
-            1 => format!("an execution with 1 delay more ≥ {chance}"),
-            _ => format!("with {delays} ≥ {chance}"),
-        })
-    }
+/// What can be said of [samples](super::DelayHybrid) that begin where a search has left off, when so many rounds of them are complete: their
+/// delays are added to those of the ways that they begin at.
+pub(super) fn guarantee_beyond(rounds: u32, longest: u32) -> Option<String> {
+    let chances = (0..rounds).map(|delays| (delays, chance_beyond(delays, rounds, longest)));
+    told(chances, longest, |delays, chance| match delays {
+        0 => format!("what comes next where the search left off had probability ≥ {chance} to be drawn"),
+        1 => format!("an execution with 1 delay more ≥ {chance}"),
+        _ => format!("with {delays} ≥ {chance}"),
+    })
+}
 
-    fn told(
-        self,
-        least: u32,
-        drawn: u64,
-        longest: u32,
-        starts: u32,
-        words: impl Fn(u32, &str) -> String,
-    ) -> Option<String> {
-        let chances: Vec<String> = (least..self.place(drawn).delays)
-            .map(|delays| (delays, self.chance(delays, drawn, longest, starts)))
-            .take_while(|(delays, chance)| *delays == least || *chance >= WORTH_TELLING)
-            .map(|(delays, chance)| words(delays, &rounded_down(chance)))
-            .collect();
-        let points = if longest == 1 { "1 point".to_owned() } else { format!("{longest} points") };
-        let listed = chances.join(", ");
-        (!chances.is_empty() && longest > 0).then(|| format!("{listed}, if none has more than {points} to choose at"))
-    }
+/// The probability that an execution with so many delays more than its way was drawn in one of so many rounds, at least.
+fn chance_beyond(delays: u32, rounds: u32, longest: u32) -> f64 {
+    // Those with at least as many delays, for each way.
+    let samples = (f64::from(rounds).exp2() - f64::from(delays).exp2()) / f64::from(WAYS_PER_SAMPLE);
+    let once = f64::from(longest.max(1)).powf(-f64::from(delays));
+    -(-samples * once).exp_m1()
+}
+
+fn told(
+    chances: impl Iterator<Item = (u32, f64)>,
+    longest: u32,
+    words: impl Fn(u32, &str) -> String,
+) -> Option<String> {
+    let listed: Vec<String> = chances
+        .enumerate()
+        .take_while(|(place, (_, chance))| *place == 0 || *chance >= WORTH_TELLING)
+        .map(|(_, (delays, chance))| words(delays, &rounded_down(chance)))
+        .collect();
+    let points = if longest == 1 { "1 point".to_owned() } else { format!("{longest} points") };
+    let all = listed.join(", ");
+    (!listed.is_empty() && longest > 0).then(|| format!("{all}, if none has more than {points} to choose at"))
 }
 
 /// What is less likely is left out, after the first.
@@ -121,11 +131,20 @@ mod tests {
     fn the_chance_is_that_of_independent_draws() {
         // Of 61 samples, 60 have a first delay and 40 a second.
         let by_hand = |once: f64, draws| 1.0 - (1.0 - once).powi(draws);
-        assert!((STRATA.chance(1, 61, 5, 1) - by_hand(0.2, 60)).abs() < 1e-12);
-        assert!((STRATA.chance(2, 61, 5, 1) - by_hand(0.04, 40)).abs() < 1e-12);
-        assert!((STRATA.chance(1, 61, 5, 4) - by_hand(0.05, 60)).abs() < 1e-12);
-        assert!((STRATA.chance(2, 30, 5, 1) - by_hand(0.04, 9)).abs() < 1e-12);
-        assert!((STRATA.chance(3, 30, 5, 1)).abs() < 1e-12 && (STRATA.chance(0, 1, 5, 1) - 1.0).abs() < 1e-12);
+        assert!((STRATA.chance(1, 61, 5) - by_hand(0.2, 60)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 61, 5) - by_hand(0.04, 40)).abs() < 1e-12);
+        assert!((STRATA.chance(2, 30, 5) - by_hand(0.04, 9)).abs() < 1e-12);
+        assert!((STRATA.chance(3, 30, 5)).abs() < 1e-12 && (STRATA.chance(0, 1, 5) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn beyond_a_search_the_chance_is_no_more_than_that_of_the_samples() {
+        // 640 ways: rounds of 10, 20, 40 and 80 samples, of which those from the second on have a delay more.
+        let by_hand = |once: f64, draws| 1.0 - (1.0 - once / 640.0).powi(draws);
+        for (delays, draws) in [(0, 150), (1, 140), (2, 120), (3, 80)] {
+            let (chance, exact) = (chance_beyond(delays, 4, 5), by_hand(0.2_f64.powi(delays as i32), draws));
+            assert!(chance <= exact && chance > 0.99 * exact, "{delays}: {chance}, {exact}");
+        }
     }
 
     #[test]
