@@ -11,6 +11,7 @@ mod programs;
 mod proofs;
 mod replay;
 mod reports;
+mod samplers;
 mod settings;
 mod sittings;
 mod workers;
