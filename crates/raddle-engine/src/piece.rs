@@ -6,6 +6,7 @@ use crate::strategy::delay::Deviations;
 use crate::strategy::dpor::Subtree;
 use crate::strategy::exhaustive::Boughs;
 use crate::strategy::preemption::Ways;
+use crate::strategy::surw::Counts;
 use crate::system::Choice;
 
 /// What a strategy whose executions go by [number](Piece::Numbers) knows from those that were run: the others depend on it.
@@ -13,6 +14,9 @@ use crate::system::Choice;
 pub struct Learnt {
     /// Steps of the longest execution that it learnt from; 0 if there was none.
     pub longest: u32,
+    /// How often each task touched each object in those.
+    #[serde(default)]
+    pub counts: Counts,
     /// How far a systematic start has come.
     pub start: Start,
     /// What those know that take turns under it.

@@ -11,12 +11,14 @@ pub mod exhaustive;
 pub mod iterative_random;
 pub mod pct;
 pub mod portfolio;
+pub mod pos;
 pub mod preemption;
 pub mod probe;
 pub mod probed;
 pub mod random;
 pub mod receive_order;
 pub mod round_robin;
+pub mod surw;
 mod varint;
 pub mod watched;
 

@@ -6,7 +6,8 @@ use crate::strategy::delay::{
     Delay, DelayHybrid, DelaySample, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion,
 };
 use crate::strategy::{
-    Counting, Dpor, Exhaustive, Pct, Portfolio, Preemption, Probed, Random, ReceiveOrder, RoundRobin, Strategy,
+    Counting, Dpor, Exhaustive, Pct, Portfolio, Pos, Preemption, Probed, Random, ReceiveOrder, RoundRobin, Strategy,
+    Surw,
 };
 
 /// What a name stands for.
@@ -26,11 +27,13 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 28] = [
+static FORMS: [Form; 30] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
     Form { written: "pct:DEPTH", seeded: true, make: |seed, depth| search(Pct::new(seed, depth)) },
+    Form { written: "pos", seeded: true, make: |seed, _| search(Pos::new(seed)) },
+    Form { written: "surw", seeded: true, make: |seed, _| search(Surw::new(seed)) },
     Form { written: "round-robin", seeded: false, make: |_, _| search(RoundRobin::new()) },
     Form { written: "dpor", seeded: false, make: |_, _| search(traces(Dpor::optimal())) },
     Form { written: "dpor-source", seeded: false, make: |_, _| search(traces(Dpor::source())) },

@@ -5,7 +5,9 @@ use raddle_engine::search::{Limits, Perch, Search, Seat, Status};
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::portfolio::Portfolio;
+use raddle_engine::strategy::pos::Pos;
 use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::surw::Surw;
 use raddle_engine::strategy::{Sharing, Strategy};
 
 use crate::workers::Maker;
@@ -55,9 +57,11 @@ fn the_first_failure_is_the_same_whoever_finds_it() {
              final {{ assert load(x) < {steps}; }}"
         )
     };
-    let strategies: [(u32, &str, BySeed); 5] = [
+    let strategies: [(u32, &str, BySeed); 7] = [
         (6, "", |seed| Box::new(Random::new(seed))),
         (6, "", |seed| Box::new(Pct::new(seed, 3))),
+        (6, "", |seed| Box::new(Pos::new(seed))),
+        (6, "", |seed| Box::new(Surw::new(seed))),
         (6, "", |seed| Box::new(Portfolio::new(seed))),
         (7, "", |seed| Box::new(Portfolio::new(seed))),
         (6, "thread z { s = cas(x, 0, 3); }", |_| Box::new(Exhaustive::depth_first())),

@@ -12,6 +12,7 @@ mod hostile;
 mod meaning;
 mod preemption;
 mod reduction;
+mod samplers;
 mod shared_preemption;
 mod workers;
 

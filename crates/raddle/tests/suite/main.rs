@@ -12,6 +12,7 @@ mod proofs;
 mod receives;
 mod replay;
 mod reports;
+mod samplers;
 mod settings;
 mod sittings;
 mod workers;

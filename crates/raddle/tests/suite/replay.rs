@@ -22,7 +22,7 @@ fn every_failure_comes_again_as_it_was() {
         programs::panics_in_a_destructor,
     ];
     for program in all {
-        for strategy in ["random", "pct", "exhaustive", "exhaustive:random", "portfolio"] {
+        for strategy in ["random", "pct", "pos", "surw", "exhaustive", "exhaustive:random", "portfolio"] {
             let found = Explorer::new().strategy(strategy).run(program);
             let text = found.schedule().expect("all of these fail").to_string();
             let again = Explorer::new().replay(&text).run(program);
@@ -36,7 +36,7 @@ fn every_failure_comes_again_as_it_was() {
 
 #[test]
 fn the_same_seed_is_the_same_search() {
-    for strategy in ["random", "pct", "portfolio", "exhaustive:random"] {
+    for strategy in ["random", "pct", "pos", "surw", "portfolio", "exhaustive:random"] {
         let run = |seed| Explorer::new().strategy(strategy).seed(seed).run(programs::three_locks);
         let (a, b) = (run(5), run(5));
         assert_eq!(a.to_string(), b.to_string());

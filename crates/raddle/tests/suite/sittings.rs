@@ -60,7 +60,7 @@ fn never(_: &str) -> bool {
 
 #[test]
 fn samplers_run_in_two_sittings_what_they_would_in_one() {
-    for strategy in ["random", "pct", "portfolio"] {
+    for strategy in ["random", "pct", "pos", "surw", "portfolio"] {
         for split in [10, 40] {
             let whole = Watched::new("in-one", strategy);
             whole.run(whole.explorer(80), &[9, 5, 7], never);

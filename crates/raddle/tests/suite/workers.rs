@@ -58,7 +58,7 @@ fn reduction_by_several_workers_at_the_same_time_loses_nothing() {
 
 #[test]
 fn a_budget_is_kept_to_the_execution() {
-    for strategy in ["dpor", "exhaustive", "random", "pct", "portfolio"] {
+    for strategy in ["dpor", "exhaustive", "random", "pct", "pos", "surw", "portfolio"] {
         let report = Explorer::new().strategy(strategy).executions(1_234).workers(3).run(three_take_turns);
         assert_eq!(report.executions(), 1_234, "{strategy}: {report}");
     }

@@ -1,0 +1,259 @@
+//! Selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
+//!
+//! For each execution, one object is drawn of those that several tasks touch. What they do to it is what matters there, and all
+//! orders of that are equally likely, however much else the tasks do and however unlike they are in that. A random walk is far from
+//! it: it hardly ever lets the one step of a task wait for the twenty of another.
+//!
+//! How: it is known from earlier executions how often each task touches the object. Who comes next is drawn with that weight,
+//! less what was done already; until it has come, the others go on with whatever else they have to do but stop short of the
+//! object. Steps that do not matter are drawn as in a random walk.
+//!
+//! What a task will do includes what those will do that it has yet to create; when it creates one, their weights part. With that,
+//! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
+//! the like make impossible.
+//!
+//! Where we differ: the counts are means of the first executions, of which the first is a random walk and the others already
+//! go by what is known.
+
+mod lineage;
+mod profile;
+
+use self::lineage::Lineage;
+pub use self::profile::Counts;
+use self::profile::Profile;
+use crate::ids::{ObjectId, TaskId};
+use crate::piece::Learnt;
+use crate::rng::{Rng, mix};
+use crate::strategy::{ByNumber, Decision, Next, Run, Sharing, Strategy};
+use crate::system::{Action, Choice, Point};
+use crate::trace::{Class, Step, Trace};
+
+/// All orders of the steps that matter are equally likely.
+#[derive(Debug)]
+pub struct Surw {
+    seed: u64,
+    execution: u64,
+    rng: Rng,
+    profile: Profile,
+    /// What matters in this execution; [`ObjectId::NONE`] if nothing does.
+    object: ObjectId,
+    lineage: Lineage,
+    /// By task: how many steps that matter are left to it, with those of whom it will create; `None` if it was not seen yet.
+    left: Vec<Option<i64>>,
+    /// Whose step is to be the next one that matters.
+    next: Option<TaskId>,
+    /// Steps that were taken into account.
+    followed: usize,
+    weights: Vec<(TaskId, u32)>,
+}
+
+/// Executions from which the counts are learnt. The others do not add to them, so that each can be had by its number.
+const PROFILED: u64 = 32;
+
+impl Surw {
+    /// The executions that belong to `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            execution: 0,
+            rng: Rng::new(seed),
+            profile: Profile::default(),
+            object: ObjectId::NONE,
+            lineage: Lineage::default(),
+            left: Vec::new(),
+            next: None,
+            followed: 0,
+            weights: Vec::new(),
+        }
+    }
+
+    fn left(&mut self, task: TaskId) -> &mut i64 {
+        if self.left.len() <= task.index() {
+            self.left.resize(task.index() + 1, None);
+        }
+        let Self { left, lineage, profile, object, .. } = self;
+        left[task.index()].get_or_insert_with(|| profile.expected(*object, lineage.name(task)))
+    }
+
+    /// Takes in what has happened since.
+    fn follow(&mut self, so_far: &Trace) {
+        while let Some(step) = so_far.steps().get(self.followed) {
+            self.followed += 1;
+            self.take(step);
+        }
+    }
+
+    fn take(&mut self, step: &Step) {
+        if step.access.object == self.object && profile::counts(step) {
+            *self.left(step.task) -= 1;
+            // Also if another was meant to come: who comes after this one is a new question.
+            self.next = None;
+        }
+        if step.op.class == Class::Finish {
+            *self.left(step.task) = 0;
+            self.next = self.next.filter(|&next| next != step.task);
+        }
+        if let Some(new) = self.lineage.follow(step) {
+            self.part(step.task, new);
+        }
+    }
+
+    /// A task was created: what it will do is no longer part of what its parent will.
+    fn part(&mut self, parent: TaskId, new: TaskId) {
+        let steps = *self.left(new);
+        *self.left(parent) -= steps;
+        if self.next == Some(parent) {
+            self.weights.clear();
+            self.weigh(parent, &[]);
+            self.weigh(new, &[]);
+            self.next = self.draw();
+        }
+    }
+
+    /// Gives a task a weight by what is left to it.
+    fn weigh(&mut self, task: TaskId, actions: &[Action]) {
+        let object = self.object;
+        let steps = *self.left(task);
+        let about_to = || actions.iter().any(|action| action.task == task && is_about(action, object));
+        // Whoever is about to take a step has one left, whatever was counted before.
+        let steps = if steps <= 0 && about_to() { 1 } else { steps };
+        // Long executions are weighed as if they were shorter, so that sums stay small.
+        let weight = u32::try_from(steps.clamp(0, 1 << 16)).expect("raddle bug: a weight out of bounds");
+        self.weights.push((task, weight));
+    }
+
+    fn draw(&mut self) -> Option<TaskId> {
+        let all = self.weights.iter().map(|it| it.1).sum();
+        let mut at = if all == 0 { return None } else { self.rng.below(all) };
+        for &(task, weight) in &self.weights {
+            match at.checked_sub(weight) {
+                Some(rest) => at = rest,
+                None => return Some(task),
+            }
+        }
+        None
+    }
+
+    /// Draws whose step is to be the next one that matters.
+    fn draw_next(&mut self, actions: &[Action]) {
+        self.weights.clear();
+        for action in actions {
+            self.left(action.task);
+        }
+        for task in (0..self.left.len()).map(TaskId::next_of) {
+            if self.left[task.index()].is_some() {
+                self.weigh(task, actions);
+            }
+        }
+        self.next = self.draw();
+    }
+
+    /// Draws from those who are about to take such a step, if nobody else can do anything.
+    fn draw_from(&mut self, actions: &[Action]) {
+        self.weights.clear();
+        let object = self.object;
+        let mut latest = None;
+        for action in actions.iter().filter(|action| is_about(action, object)) {
+            if latest != Some(action.task) {
+                self.weigh(action.task, actions);
+            }
+            latest = Some(action.task);
+        }
+        self.next = self.draw();
+    }
+
+    /// Whether an action need not wait.
+    fn may(&self, action: &Action) -> bool {
+        !is_about(action, self.object) || Some(action.task) == self.next
+    }
+}
+
+fn is_about(action: &Action, object: ObjectId) -> bool {
+    action.object == object && object.is_some() && profile::matters(action.op.class)
+}
+
+impl Strategy for Surw {
+    fn name(&self) -> &'static str {
+        "surw"
+    }
+
+    fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
+        let seed = mix(self.seed, self.execution);
+        self.execution += 1;
+        self.rng = Rng::new(seed);
+        self.lineage.clear();
+        self.left.clear();
+        self.next = None;
+        self.followed = 0;
+        self.object = match self.profile.shared() {
+            [] => ObjectId::NONE,
+            shared => ObjectId::new(shared[self.rng.below(shared.len() as u32) as usize]),
+        };
+        Next::Run { seed }
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        let Point::Actions(actions) = at else {
+            return Decision::Take(Choice(self.rng.below(at.alternatives())));
+        };
+        self.follow(so_far);
+        if self.next.is_none() && self.object.is_some() {
+            self.draw_next(actions);
+        }
+        if !actions.iter().any(|action| self.may(action)) {
+            self.draw_from(actions);
+        }
+        let able = actions.iter().filter(|action| self.may(action)).count();
+        let drawn = self.rng.below(u32::try_from(able).expect("raddle bug: more than 2^32 actions")) as usize;
+        let (choice, _) = (0..)
+            .zip(actions.iter())
+            .filter(|(_, action)| self.may(action))
+            .nth(drawn)
+            .expect("raddle bug: somebody who need not wait was counted");
+        Decision::Take(Choice(choice))
+    }
+
+    fn end(&mut self, run: &Run<'_>) {
+        if self.execution <= PROFILED {
+            self.profile.learn(run.trace);
+        }
+    }
+
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByNumber(self)
+    }
+
+    fn guarantee(&self, _: u64) -> Option<String> {
+        let objects = self.profile.shared().len();
+        let which = match objects {
+            0 => return None,
+            1 => "the one shared object".to_owned(),
+            objects => format!("one of {objects} shared objects"),
+        };
+        Some(format!("in each, all orders of what was done to {which} were about equally likely"))
+    }
+}
+
+impl ByNumber for Surw {
+    fn warm_up(&self) -> u64 {
+        PROFILED
+    }
+
+    fn jump(&mut self, number: u64) {
+        self.execution = number;
+    }
+
+    fn learnt(&mut self) -> Learnt {
+        Learnt { counts: self.profile.to_counts(), ..Learnt::default() }
+    }
+
+    fn recall(&mut self, learnt: &Learnt, _: u64) -> bool {
+        self.profile = Profile::of_counts(&learnt.counts);
+        true
+    }
+
+    fn copy(&mut self) -> Box<dyn Strategy> {
+        Box::new(Self { profile: self.profile.clone(), ..Self::new(self.seed) })
+    }
+}

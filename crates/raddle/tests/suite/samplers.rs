@@ -1,0 +1,52 @@
+//! Samplers on programs that create their threads as they go.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use raddle::sync::atomic::{AtomicU32, Ordering};
+use raddle::{Explorer, thread};
+
+/// How often each order of what three threads did to one counter came up.
+fn orders(strategy: &str) -> BTreeMap<String, u32> {
+    let seen: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
+    let told = seen.clone();
+    let report = Explorer::new().strategy(strategy).executions(12_000).workers(1).run(move || {
+        let (clock, own) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let order = Arc::new(Mutex::new(String::new()));
+        let tick = |who: char| {
+            let (clock, order) = (clock.clone(), order.clone());
+            move || {
+                clock.fetch_add(1, Ordering::SeqCst);
+                order.lock().unwrap().push(who);
+            }
+        };
+        let (a, b, c) = (tick('a'), tick('b'), tick('c'));
+        a();
+        let first = thread::spawn(move || {
+            // Takes long before it comes to the clock.
+            (0..8).for_each(|_| _ = own.load(Ordering::SeqCst));
+            b();
+            b();
+        });
+        a();
+        let second = thread::spawn(c);
+        a();
+        first.join().unwrap();
+        second.join().unwrap();
+        let order = order.lock().unwrap().clone();
+        *told.lock().unwrap_or_else(PoisonError::into_inner).entry(order).or_default() += 1;
+    });
+    assert_eq!(report.executions(), 12_000);
+    seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+#[test]
+fn threads_to_come_count_for_whoever_creates_them_under_surw() {
+    // The b come after the first a and c after the second: a forest, with 6! / (6 · 3 · 2) orders.
+    let seen = orders("surw");
+    let orders: usize = 20;
+    let expected = 12_000.0 / orders as f64;
+    let square: f64 = seen.values().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    let free = orders as f64 - 1.0;
+    assert!(seen.len() == orders && (square - free).abs() < 5.0 * (2.0 * free).sqrt(), "{square}: {seen:?}");
+}
