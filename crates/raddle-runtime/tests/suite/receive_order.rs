@@ -207,7 +207,8 @@ fn every_schedule_of_many_programs_can_be_followed() {
     let from = std::env::var("FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(1_000);
     let count: u64 = std::env::var("COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000);
     for asks in [false, true] {
-        println!("{:?}", check_many(from..from + count, Kind { asks, stops: false }, true));
+        let counts = check_many(from..from + count, Kind { asks, stops: false }, true);
+        assert!(counts.infeasible < counts.generated / 20, "{counts:?}");
     }
 }
 
