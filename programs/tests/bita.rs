@@ -101,7 +101,7 @@ fn small_configurations_pass_in_every_order() {
         (|| gatling::run(gatling::Config::SMALL), 12, Some(243)),
         (|| fyrie::run(fyrie::Config::SMALL), 300, None),
         (|| _ = signal_collect::run(signal_collect::Config::SMALL), 1_344, None),
-        (|| barber::run(barber::Config::SMALL), 12, Some(1_023)),
+        (|| barber::run(barber::Config::SMALL), 12, Some(1_143)),
         (|| messenger::run(messenger::Config::SMALL), 60, None),
         (|| registry::run(registry::Config::SMALL), 24, None),
         (|| _ = geotrellis::run(geotrellis::Config::SMALL), 372, None),

@@ -23,17 +23,21 @@ pub struct Config {
     pub chairs: u32,
     /// In how many steps the hair of the first customer grows; that of the others, in so many more each.
     pub growth: u32,
-    /// The mistake: a barber who hears the bell while he sweeps calls the next customer, but goes to sleep all the same when the floor is
-    /// clean. A customer who sits down then is not noticed. Another one who enters meanwhile saves them.
+    /// In how many steps a customer who is called comes to the chair.
+    pub way: u32,
+    /// How often the barber looks up while he sweeps.
+    pub strokes: u32,
+    /// The mistake: a barber who hears the bell while he sweeps calls the next customer and goes on until he looks up. If that was the
+    /// last stroke he goes to sleep, and a customer who sits down then is not noticed. Another one who enters meanwhile saves them.
     pub sleepy: bool,
 }
 
 impl Config {
     /// What is evaluated.
-    pub const USUAL: Self = Self { customers: 6, visits: 3, chairs: 4, growth: 5, sleepy: false };
+    pub const USUAL: Self = Self { customers: 6, visits: 3, chairs: 4, growth: 5, way: 5, strokes: 6, sleepy: false };
 
     /// All of its orders can be tried.
-    pub const SMALL: Self = Self { customers: 1, visits: 2, chairs: 1, growth: 0, sleepy: false };
+    pub const SMALL: Self = Self { customers: 1, visits: 2, chairs: 1, growth: 0, way: 0, strokes: 0, sleepy: false };
 
     /// The same with the mistake.
     #[must_use]
@@ -51,8 +55,13 @@ pub enum ToBarber {
     Sit(Address<ToCustomer>),
     /// There is nobody who could be called.
     NobodyWaits,
-    /// The floor is clean, for the so-manieth time.
-    Swept(u32),
+    /// The broom has moved.
+    Stroke {
+        /// How often he has swept.
+        sweep: u32,
+        /// How many strokes are left until the floor is clean.
+        left: u32,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +75,7 @@ enum Behaviour {
 #[derive(Debug)]
 pub struct Barber {
     room: Address<ToRoom>,
-    sleepy: bool,
+    config: Config,
     behaviour: Behaviour,
     /// The next customer was called, and is not here yet.
     called: bool,
@@ -81,7 +90,7 @@ impl Barber {
     /// A barber who sleeps.
     #[must_use]
     pub fn new(room: Address<ToRoom>, config: Config) -> Self {
-        Self { room, sleepy: config.sleepy, behaviour: Behaviour::Asleep, called: false, sweeps: 0, haircuts: 0 }
+        Self { room, config, behaviour: Behaviour::Asleep, called: false, sweeps: 0, haircuts: 0 }
     }
 
     fn becomes(&mut self, behaviour: Behaviour, ctx: Ctx<'_, '_>) {
@@ -112,7 +121,18 @@ impl Barber {
         self.sweeps += 1;
         self.becomes(Behaviour::Sweeping, ctx);
         let me = ctx.me();
-        ctx.send(&me, ToBarber::Swept(self.sweeps));
+        ctx.send(&me, ToBarber::Stroke { sweep: self.sweeps, left: self.config.strokes });
+    }
+
+    fn go_on_sweeping(&mut self, left: u32, ctx: Ctx<'_, '_>) {
+        if left == 0 {
+            self.becomes(Behaviour::Asleep, ctx);
+        } else if self.called {
+            self.becomes(Behaviour::Awake, ctx);
+        } else {
+            let me = ctx.me();
+            ctx.send(&me, ToBarber::Stroke { sweep: self.sweeps, left: left - 1 });
+        }
     }
 }
 
@@ -123,7 +143,7 @@ impl Actor for Barber {
         match (self.behaviour, msg) {
             // When he is done with the one in his chair, he calls the next one anyway.
             (Behaviour::Awake, ToBarber::Bell) => {}
-            (Behaviour::Sweeping, ToBarber::Bell) if self.sleepy => self.call_next(ctx),
+            (Behaviour::Sweeping, ToBarber::Bell) if self.config.sleepy => self.call_next(ctx),
             (Behaviour::Asleep | Behaviour::Sweeping, ToBarber::Bell) => {
                 self.becomes(Behaviour::Awake, ctx);
                 self.call_next(ctx);
@@ -138,10 +158,11 @@ impl Actor for Barber {
                 self.sweep(ctx);
             }
             (Behaviour::Asleep | Behaviour::Sweeping, ToBarber::NobodyWaits) => self.called = false,
-            (Behaviour::Sweeping, ToBarber::Swept(sweep)) if sweep == self.sweeps => {
-                self.becomes(Behaviour::Asleep, ctx);
+            (Behaviour::Sweeping, ToBarber::Stroke { sweep, left }) if sweep == self.sweeps => {
+                self.go_on_sweeping(left, ctx);
             }
-            (_, ToBarber::Swept(_)) => {}
+            // He has stopped sweeping since.
+            (_, ToBarber::Stroke { .. }) => {}
             (Behaviour::Asleep, msg @ ToBarber::Sit(_)) => ctx.unhandled(msg),
         }
     }
@@ -151,7 +172,7 @@ impl Actor for Barber {
             ToBarber::Bell => "Bell",
             ToBarber::Sit(_) => "Sit",
             ToBarber::NobodyWaits => "NobodyWaits",
-            ToBarber::Swept(_) => "Swept",
+            ToBarber::Stroke { .. } => "Stroke",
         }
     }
 }

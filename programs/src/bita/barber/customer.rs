@@ -13,6 +13,8 @@ pub enum ToCustomer {
     Full,
     /// The barber calls.
     YourTurn(Address<ToBarber>),
+    /// Some steps closer to the chair; this many are left.
+    Walk(Address<ToBarber>, u32),
     /// The haircut is over.
     Done,
     /// Some more hair; this many times more until it is too long.
@@ -24,6 +26,7 @@ pub enum ToCustomer {
 pub struct Customer {
     room: Address<ToRoom>,
     growth: u32,
+    way: u32,
     visits_left: u32,
     /// How many haircuts there were.
     pub haircuts: u32,
@@ -38,7 +41,7 @@ impl Customer {
     #[must_use]
     pub fn new(number: u32, room: Address<ToRoom>, config: Config) -> Self {
         let growth = config.growth * (number + 1);
-        Self { room, growth, visits_left: config.visits, haircuts: 0, turned_away: 0 }
+        Self { room, growth, way: config.way, visits_left: config.visits, haircuts: 0, turned_away: 0 }
     }
 
     fn go(&mut self, ctx: Ctx<'_, '_>) {
@@ -63,7 +66,9 @@ impl Actor for Customer {
         match msg {
             ToCustomer::Go | ToCustomer::Grow(0) => self.go(ctx),
             ToCustomer::Grow(more) => ctx.send(&me, ToCustomer::Grow(more - 1)),
-            ToCustomer::YourTurn(barber) => ctx.send(&barber, ToBarber::Sit(me)),
+            ToCustomer::YourTurn(barber) => ctx.send(&me, ToCustomer::Walk(barber, self.way)),
+            ToCustomer::Walk(barber, 0) => ctx.send(&barber, ToBarber::Sit(me)),
+            ToCustomer::Walk(barber, left) => ctx.send(&me, ToCustomer::Walk(barber, left - 1)),
             ToCustomer::Full => {
                 self.turned_away += 1;
                 self.go_home(ctx);
@@ -80,6 +85,7 @@ impl Actor for Customer {
             ToCustomer::Go => "Go",
             ToCustomer::Full => "Full",
             ToCustomer::YourTurn(_) => "YourTurn",
+            ToCustomer::Walk(..) => "Walk",
             ToCustomer::Done => "Done",
             ToCustomer::Grow(_) => "Grow",
         }
