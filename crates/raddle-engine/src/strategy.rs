@@ -168,7 +168,7 @@ pub trait Strategy: Send {
         None
     }
 
-    /// What is certain about what was sampled, in words. Where executions go by number, the first `drawn` have been run, by whatever
+    /// What is certain about what was run, beyond how much it was, in words. Where executions go by number, the first `drawn` have been run, by whatever
     /// worker. Asked once, at the end of a search.
     fn guarantee(&self, drawn: u64) -> Option<String> {
         let _ = drawn;

@@ -16,7 +16,7 @@
 //! entered. From where a wait has ended by time or for no reason in a program whose state cannot be seen, nothing is given up.
 //!
 //! **Memory**: a state takes 10 to 12.5 bytes. When there are as many as are allowed, later ones are entered as often as they turn
-//! up; nothing is lost by that. A way that is put off takes one or two bytes for each point that is new.
+//! up, or take the place of earlier ones; nothing is lost by either. A way that is put off takes one or two bytes for each point that is new.
 
 mod draw;
 mod explorer;
@@ -38,7 +38,7 @@ pub use self::share::Deviations;
 use crate::ids::{StepIx, TaskId};
 use crate::order::before::Before;
 use crate::order::events::Events;
-use crate::strategy::entered::Entered;
+use crate::strategy::entered::{Entered, Full};
 use crate::strategy::{Bound, ByPiece, Decision, Next, Passing, Run, Sharing, Strategy, Unit};
 use crate::system::{Choice, Point, Variant};
 use crate::trace::{Class, Note, Trace};
@@ -129,10 +129,17 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         Self { width: delays, ..self }
     }
 
-    /// Keeps at most so many states.
+    /// Keeps at most so many states; what comes later is entered as often as it turns up.
     #[must_use]
     pub fn with_states(self, most: usize) -> Self {
         Self { entered: Entered::new(most), ..self }
+    }
+
+    /// When as many states are kept as may be, a new one takes the place of an old one. That is better where states turn up again
+    /// soon after they were entered, if at all.
+    #[must_use]
+    pub fn replacing_states(self) -> Self {
+        Self { entered: Entered::with(self.entered.most(), Full::Replace), ..self }
     }
 
     /// The most delays that anything in this stratum has. The first one has none, unless there is only one.

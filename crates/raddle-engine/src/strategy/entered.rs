@@ -5,8 +5,8 @@
 //! closed. That is enough: what was entered is either forgotten, or what lies beyond it has been run, is still part of a piece, or
 //! was given up at something further on that was entered; and nothing is further on than the furthest.
 //!
-//! **Memory**: a key takes 10 to 12.5 bytes. When there are as many as allowed, no more are added, and what comes later is
-//! entered as often as it turns up.
+//! **Memory**: a key takes 10 to 12.5 bytes. When there are as many as allowed, either no more are added, and what comes later is
+//! entered as often as it turns up; or a new one takes the place of an old one, which is entered again when it turns up again.
 
 mod keys;
 
@@ -21,7 +21,17 @@ const SHARDS: usize = 64;
 #[derive(Debug)]
 struct Cache {
     most: usize,
+    full: Full,
     shards: [Shard; SHARDS],
+}
+
+/// What is done when there are as many keys as are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// No more are added.
+    StopAdding,
+    /// A new one takes the place of an old one.
+    Replace,
 }
 
 /// A part of it, on cache lines that it does not share with others.
@@ -48,8 +58,18 @@ pub(super) struct Entered {
 impl Entered {
     /// Nothing; at most so many keys are kept.
     pub fn new(most: usize) -> Self {
+        Self::with(most, Full::StopAdding)
+    }
+
+    /// The same, and what is done when there are so many.
+    pub fn with(most: usize, full: Full) -> Self {
         let shards = std::array::from_fn(|_| Shard::default());
-        Self { cache: Arc::new(Cache { most, shards }), uncommitted: Vec::new() }
+        Self { cache: Arc::new(Cache { most, full, shards }), uncommitted: Vec::new() }
+    }
+
+    /// How many keys are kept at most.
+    pub fn most(&self) -> usize {
+        self.cache.most
     }
 
     /// The same for another worker.
@@ -60,13 +80,18 @@ impl Entered {
     /// Whether to go on: nobody is known to have entered this before. Keys are hashes, with all bits as good as random.
     pub fn enter(&mut self, key: u64) -> bool {
         let most = self.cache.most / SHARDS;
-        let entered = self.cache.with(key, |keys| {
-            if keys.len() < most { keys.insert(key).then_some(true) } else { (!keys.contains(key)).then_some(false) }
+        let replaces = self.cache.full == Full::Replace && most > 0;
+        let (new, kept) = self.cache.with(key, |keys| {
+            if keys.len() < most {
+                (keys.insert(key), true)
+            } else {
+                (if replaces { keys.replace(key) } else { !keys.contains(key) }, replaces)
+            }
         });
-        if entered == Some(true) {
+        if new && kept {
             self.uncommitted.push(key);
         }
-        entered.is_some()
+        new
     }
 
     /// What was entered stays entered.

@@ -54,6 +54,8 @@ pub struct ReceiveOrder {
     /// Schedules that were followed to their end, to be run again some day.
     generated: Vec<Generated>,
     kept_receives: usize,
+    /// What was waited for in vain in the first schedule that was not followed.
+    first_missed: Option<String>,
     /// What came of those that were given.
     followed: Vec<Followed>,
 }
@@ -125,6 +127,7 @@ impl ReceiveOrder {
             only_given: false,
             generated: Vec::new(),
             kept_receives: 0,
+            first_missed: None,
             followed: Vec::new(),
             forced: Forced::default(),
             planned: None,
@@ -273,7 +276,10 @@ impl Strategy for ReceiveOrder {
         {
             // Whether or not it was achieved, there is nothing more to be had by the same schedule.
             self.tried[criterion.index()].add(*criterion, &base.only(planned.goal));
-            self.counts.infeasible += u64::from(!self.forced.is_done());
+            if let Some(missed) = self.forced.missed() {
+                self.counts.infeasible += 1;
+                self.first_missed.get_or_insert_with(|| short(&missed.label).to_owned());
+            }
             let receives = self.forced.expected();
             if self.forced.is_done() && self.kept_receives + receives.len() <= MOST_KEPT {
                 self.kept_receives += receives.len();
@@ -286,6 +292,18 @@ impl Strategy for ReceiveOrder {
 
     fn generated(&self) -> &[Generated] {
         &self.generated
+    }
+
+    fn guarantee(&self, _: u64) -> Option<String> {
+        let Counts { generated, infeasible, .. } = self.counts;
+        let followed = generated - infeasible;
+        match &self.first_missed {
+            _ if generated == 0 => None,
+            None => Some(format!("all {generated} generated schedules were followed")),
+            Some(missed) => Some(format!(
+                "{followed} of {generated} generated schedules were followed; in the first that was not, {missed} was not received"
+            )),
+        }
     }
 
     fn remark(&self) -> Option<String> {

@@ -16,6 +16,7 @@ use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
 
+use crate::delay_sample::Noted;
 use crate::workers::{Play, play_within};
 
 const SIZE: Size = Size { threads: 3, steps: 8 };
@@ -138,8 +139,17 @@ fn check<E: DelayingExplorer + Clone + Send + Sync + 'static>(seed: u64, program
     }
     // Where few states are kept, they are entered again and again, but none is left out.
     if all < 60 {
-        let report = run(program, Delay::new(explorer.clone()).with_states(64));
-        assert!(report.states >= all, "seed {seed}: {report:?}");
+        for (room, width) in [(0, 1), (64, 1), (128, 2), (128, u32::MAX)] {
+            let delay = || Delay::new(explorer.clone()).by(width).with_states(room);
+            for (replaces, delay) in [(false, delay()), (true, delay().replacing_states())] {
+                let mut noted = Noted::new(program);
+                let limits = Limits { keep_going: true, ..Limits::default() };
+                let report = search(&mut noted, &mut { delay }, &limits);
+                let told = format!("seed {seed}, room for {room}, by {width}, replaced: {replaces}: {report:?}");
+                assert_eq!(noted.states(), states.iter().copied().collect(), "{told}");
+                assert!(report.states >= all && report.ended == Ended::Done(Claim::Exhausted), "{told}");
+            }
+        }
     }
     let make = || -> Box<dyn Strategy> { Box::new(Delay::new(explorer.clone())) };
     let limits = Limits { keep_going: true, ..Limits::default() };

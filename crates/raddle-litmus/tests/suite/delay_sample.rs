@@ -125,20 +125,27 @@ impl Tree {
 
 /// A program that notes the choices of every execution that comes to its end.
 #[derive(Clone)]
-struct Noted {
+pub(crate) struct Noted {
     program: Program,
     ends: Arc<Mutex<Vec<Vec<u32>>>>,
+    states: Arc<Mutex<BTreeSet<u64>>>,
 }
 
-struct Noting<S> {
+pub(crate) struct Noting<S> {
+    states: Arc<Mutex<BTreeSet<u64>>>,
     system: S,
     choices: Vec<u32>,
     ends: Arc<Mutex<Vec<Vec<u32>>>>,
 }
 
 impl Noted {
-    fn new(program: &Program) -> Self {
-        Self { program: program.clone(), ends: Arc::default() }
+    pub(crate) fn new(program: &Program) -> Self {
+        Self { program: program.clone(), ends: Arc::default(), states: Arc::default() }
+    }
+
+    /// Those that somebody has looked at.
+    pub(crate) fn states(&self) -> BTreeSet<u64> {
+        self.states.lock().unwrap().clone()
     }
 
     fn ends(&self) -> Vec<Vec<u32>> {
@@ -151,7 +158,7 @@ impl system::Program for Noted {
 
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System {
         let system = self.program.start(seed, trace);
-        Noting { system, choices: Vec::new(), ends: Arc::clone(&self.ends) }
+        Noting { system, choices: Vec::new(), ends: Arc::clone(&self.ends), states: Arc::clone(&self.states) }
     }
 }
 
@@ -181,11 +188,14 @@ impl<S: System> System for Noting<S> {
     }
 
     fn fingerprint(&self) -> Option<u64> {
-        self.system.fingerprint()
+        let state = self.system.fingerprint();
+        self.states.lock().unwrap().extend(state);
+        state
     }
 
     fn fork(&self) -> Option<Self> {
-        Some(Self { system: self.system.fork()?, choices: self.choices.clone(), ends: Arc::clone(&self.ends) })
+        let (ends, states) = (Arc::clone(&self.ends), Arc::clone(&self.states));
+        Some(Self { system: self.system.fork()?, choices: self.choices.clone(), ends, states })
     }
 }
 

@@ -67,8 +67,8 @@ struct Round {
     of: u64,
 }
 
-/// Executions and states of the search, if nobody says otherwise.
-const SHARE: (u64, u64) = (10_000, 1 << 20);
+/// Executions and states of the search, if nobody says otherwise: half of the executions that a test has if nobody says otherwise.
+const SHARE: (u64, u64) = (5_000, 1 << 20);
 
 /// The first round of samples is this stage.
 pub(super) const SAMPLES: u32 = 1 << 31;

@@ -31,6 +31,24 @@ impl Keys {
         new
     }
 
+    /// Puts the key in the place of another one, which is forgotten; whether it was not there before. Call if there are any.
+    pub fn replace(&mut self, key: u64) -> bool {
+        if self.contains(key) {
+            return false;
+        }
+        let mut place = self.home(written(key));
+        if self.places[place] == 0 {
+            while self.places[place] == 0 {
+                place = self.after(place);
+            }
+            self.remove(self.places[place]);
+            return self.insert(key);
+        }
+        // A key at home is in nobody's way, and those behind it are found as before.
+        self.places[place] = written(key);
+        true
+    }
+
     pub fn contains(&self, key: u64) -> bool {
         !self.places.is_empty() && self.places[self.find(written(key))] != 0
     }
@@ -56,12 +74,16 @@ impl Keys {
 
     /// Where a key is, or would be.
     fn find(&self, key: u64) -> usize {
-        let wide = u128::from(key) * self.places.len() as u128;
-        let mut place = (wide >> 64) as usize;
+        let mut place = self.home(key);
         while self.places[place] != 0 && self.places[place] != key {
             place = self.after(place);
         }
         place
+    }
+
+    /// Where a key is if nothing is in its way.
+    fn home(&self, key: u64) -> usize {
+        ((u128::from(key) * self.places.len() as u128) >> 64) as usize
     }
 
     fn after(&self, place: usize) -> usize {
@@ -106,6 +128,25 @@ mod tests {
             assert_eq!(keys.len(), set.len(), "round {round}");
             let other = u64::MAX - u64::from(rng.below(600)) * (u64::MAX >> 13);
             assert_eq!(keys.contains(other), set.contains(&other), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_replaces_another_leaves_all_others_in_place() {
+        let mut rng = Rng::new(3);
+        let (mut keys, mut set) = (Keys::default(), HashSet::new());
+        let mut draw = || u64::MAX - u64::from(rng.below(600)) * (u64::MAX >> 13);
+        while set.len() < 100 {
+            let key = draw();
+            assert_eq!(keys.insert(key), set.insert(key));
+        }
+        for round in 0..2_000 {
+            let key = draw();
+            assert_eq!(keys.replace(key), set.insert(key), "round {round}");
+            let gone: Vec<u64> = set.iter().copied().filter(|key| !keys.contains(*key)).collect();
+            assert!(keys.contains(key) && gone.len() == set.len() - 100, "round {round}");
+            gone.iter().for_each(|key| assert!(set.remove(key)));
+            assert_eq!(keys.len(), 100, "round {round}");
         }
     }
 
