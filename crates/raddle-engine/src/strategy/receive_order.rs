@@ -5,7 +5,8 @@
 //! [goals](Criterion), one at a time, and forced; what remains of an execution after its schedule is random again.
 //!
 //! Where we go further. Goals count as achieved when an execution has achieved them, whatever its schedule had promised. An execution with
-//! receives that nobody has seen before is a new base to generate from. A schedule that could not be followed is counted, its goal is not
+//! receives that nobody has seen before is a new base to generate from; where nothing is left to generate, a few random executions are run
+//! to find one. A schedule that could not be followed is counted, its goal is not
 //! tried from there again, and what the execution did instead counts like any other. What the program drew in the recorded execution is
 //! drawn again in the course of the same receives.
 //!
@@ -51,6 +52,8 @@ pub struct ReceiveOrder {
     planned: Option<(Criterion, Planned)>,
     draws: Draws,
     counts: Counts,
+    /// Random executions in a row that have brought nothing new.
+    in_vain: u32,
     /// Schedules that were followed to their end, to be run again some day.
     generated: Vec<Generated>,
     kept_receives: usize,
@@ -97,6 +100,9 @@ pub struct Counts {
     pub bases: u64,
 }
 
+/// Random executions in a row that bring no new receives, where nothing is left to generate: then the search is over.
+const MOST_IN_VAIN: u32 = 10;
+
 /// So many receives of generated schedules are kept at most.
 const MOST_KEPT: usize = 200_000;
 
@@ -125,6 +131,7 @@ impl ReceiveOrder {
             waiting: VecDeque::new(),
             given: VecDeque::new(),
             only_given: false,
+            in_vain: 0,
             generated: Vec::new(),
             kept_receives: 0,
             first_missed: None,
@@ -190,6 +197,13 @@ impl ReceiveOrder {
         }
     }
 
+    /// The receives of what was planned; none if nothing was.
+    fn expected(&mut self) -> Vec<Scheduled> {
+        let (Some((_, planned)), Some((base, _))) = (&self.planned, &self.base) else { return Vec::new() };
+        self.counts.generated += 1;
+        planned.order.iter().map(|&event| Scheduled::from(&base.recorded.events[event])).collect()
+    }
+
     /// What came of the schedule that was given.
     fn look_back(&self, recorded: &Recorded) -> Followed {
         let expected = self.forced.expected();
@@ -217,7 +231,9 @@ impl ReceiveOrder {
         for criterion in Criterion::ALL {
             self.achieved[criterion.index()].add(criterion, &own);
         }
-        if self.roll.len() > known && self.waiting.len() < MOST_WAITING {
+        let new = self.roll.len() > known;
+        self.in_vain = if new || self.planned.is_some() { 0 } else { self.in_vain + 1 };
+        if new && self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(recorded);
         }
     }
@@ -240,11 +256,10 @@ impl Strategy for ReceiveOrder {
             self.forced = Forced::default();
         } else {
             self.planned = self.plan();
-            let Some((_, planned)) = &self.planned else { return Next::Done(Claim::Selective) };
-            let (base, _) = self.base.as_ref().expect("raddle bug: a schedule without a base");
-            let expected = planned.order.iter().map(|&event| Scheduled::from(&base.recorded.events[event]));
-            self.forced = Forced::new(expected.collect());
-            self.counts.generated += 1;
+            if self.planned.is_none() && self.in_vain >= MOST_IN_VAIN {
+                return Next::Done(Claim::Selective);
+            }
+            self.forced = Forced::new(self.expected());
         }
         self.draws = Draws::default();
         self.execution += 1;

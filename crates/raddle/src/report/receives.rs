@@ -105,9 +105,16 @@ fn say(Example { receiver, goal: (first, second), chain }: &Example) -> String {
     if chain.is_empty() {
         return goal;
     }
-    let then = chain.iter().map(|(event, why)| match why {
+    let then = |(event, why): &(String, Why)| match why {
         Why::Cause => format!(" → {event}"),
         Why::Order => format!(" → (sent later) {event}"),
-    });
-    format!("{goal}; but {second}{}", then.collect::<String>())
+    };
+    let steps: Vec<_> = chain.iter().map(then).collect();
+    let way = match &steps[..] {
+        [first, second, between @ .., last] if between.len() > 1 => {
+            format!("{first}{second} → … ({} more){last}", between.len())
+        }
+        all => all.concat(),
+    };
+    format!("{goal}; but {second}{way}")
 }
