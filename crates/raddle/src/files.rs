@@ -14,6 +14,8 @@ pub(crate) struct Files {
     pub(crate) report: Option<PathBuf>,
     /// What a search has left to do.
     pub(crate) left: Option<PathBuf>,
+    /// What searches have learnt of the program.
+    pub(crate) learnt: Option<PathBuf>,
 }
 
 impl Files {
@@ -21,7 +23,7 @@ impl Files {
     /// A program without a name has no files.
     pub(crate) fn of(test: &Test, out: Option<&Path>, keep_regressions: bool) -> Self {
         if test.path.is_empty() || out.is_some_and(|out| out.as_os_str().is_empty()) {
-            return Self { regressions: None, report: None, left: None };
+            return Self { regressions: None, report: None, left: None, learnt: None };
         }
         let name = file_name(&test.path);
         let beside_sources = || Path::new(test.crate_dir.unwrap_or("")).join("raddle-regressions");
@@ -30,7 +32,8 @@ impl Files {
         Self {
             regressions: keep_regressions.then_some(regressions),
             report: reports.as_ref().map(|dir| dir.join(format!("{name}.report.txt"))),
-            left: reports.map(|dir| dir.join(format!("{name}.left.json"))),
+            left: reports.as_ref().map(|dir| dir.join(format!("{name}.left.json"))),
+            learnt: reports.map(|dir| dir.join(format!("{name}.learnt.json"))),
         }
     }
 }
