@@ -5,6 +5,7 @@
 //! cargo run --release -p evaluation -- fuzz --seconds N [--seed S]
 //! cargo run --release -p evaluation -- eta [--json] [--quick] [--out docs]
 //! cargo run --release -p evaluation -- delay [--json] [--only TEXT] [--out docs]
+//! cargo run --release -p evaluation -- hapset [--json] [--only TEXT] [--out docs]
 //! ```
 
 #![forbid(unsafe_code)]
@@ -13,7 +14,9 @@ mod delay;
 mod eta;
 mod fuzz;
 mod grid;
+mod hapset;
 mod litmus;
+mod on_threads;
 mod page;
 mod plot;
 mod say;
@@ -41,6 +44,8 @@ enum Command {
     Eta(eta::Arguments),
     /// Runs the programs of the paper on delaying explorers: how soon each strategy finds their bugs.
     Delay(delay::Arguments),
+    /// Runs the programs of the paper on learned ordering constraints, and SCTBench: how soon each strategy finds their bugs.
+    Hapset(hapset::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,5 +54,6 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Eta(arguments) => eta::run(&arguments),
         Command::Delay(arguments) => delay::run(&arguments),
+        Command::Hapset(arguments) => hapset::run(&arguments),
     }
 }
