@@ -1,9 +1,15 @@
-//! The default: a short systematic start, which settles small programs for good, then random walks and PCT in turn.
+//! The default: a short systematic start, which settles small programs for good, and samplers in turn.
+//!
+//! The first executions are systematic. A program that has more orders is sampled between the next ones, so that what any sampler finds at
+//! once is found at once; until the start is over, these samples are counted apart, as probes are. Which samplers, and why, is in
+//! `docs/evaluation.md`: on the programs there, no one of them is the best, and each finds some bugs that others miss.
 
 use crate::piece::{Learnt, Start};
 use crate::strategy::exhaustive::Exhaustive;
 use crate::strategy::pct::{PROFILED, Pct};
+use crate::strategy::pos::Pos;
 use crate::strategy::random::Random;
+use crate::strategy::surw::Surw;
 use crate::strategy::{ByNumber, ByPiece, Claim, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
@@ -21,8 +27,17 @@ pub struct Portfolio {
     finished: Option<Claim>,
 }
 
-/// Executions given to the systematic start: more than most small tests have orders, less than a second of work.
-const SYSTEMATIC_START: u64 = 2_000;
+/// Executions that are systematic, before any is not: more than small tests have orders.
+const ALONE: u64 = 100;
+
+/// Systematic executions after that, one to every [few](TURNS).
+const BETWEEN: u64 = 900;
+
+/// Of so many executions during the start, one is systematic.
+const TURNS: u64 = 3;
+
+/// The number of the first execution after the systematic start.
+const SYSTEMATIC_START: u64 = ALONE + BETWEEN * TURNS;
 
 impl Portfolio {
     /// The default mix.
@@ -31,7 +46,12 @@ impl Portfolio {
         Self {
             seed,
             exhaustive: Exhaustive::depth_first(),
-            samplers: vec![Box::new(Random::new(seed)), Box::new(Pct::new(seed, 2)), Box::new(Pct::new(seed, 3))],
+            samplers: vec![
+                Box::new(Pos::new(seed)),
+                Box::new(Surw::new(seed)),
+                Box::new(Pct::new(seed, 3)),
+                Box::new(Random::new(seed)),
+            ],
             number: 0,
             next: 0,
             from: Start::default(),
@@ -41,7 +61,11 @@ impl Portfolio {
 
     /// Who runs the execution with this number: a sampler, and which of its own executions; `None` for the systematic start.
     fn turn(&self, number: u64) -> Option<(usize, u64)> {
-        let sampled = number.checked_sub(SYSTEMATIC_START)?;
+        let sampled = match number.checked_sub(ALONE)? {
+            after if after < BETWEEN * TURNS && after.is_multiple_of(TURNS) => return None,
+            after if after < BETWEEN * TURNS => after - after / TURNS - 1,
+            after => after - BETWEEN,
+        };
         let members = self.samplers.len() as u64;
         Some(((sampled % members) as usize, sampled / members))
     }
@@ -91,6 +115,10 @@ impl Strategy for Portfolio {
         self.member().end(run);
     }
 
+    fn probing(&self) -> bool {
+        self.number < SYSTEMATIC_START && self.turn(self.number).is_some()
+    }
+
     fn walks_uniformly(&self) -> bool {
         self.turn(self.number).is_some_and(|(which, _)| self.samplers[which].walks_uniformly())
     }
@@ -124,8 +152,12 @@ impl ByNumber for Portfolio {
         }
         self.next = number;
         // Each sampler goes on at the first of its executions from there on.
-        for ahead in 0..self.samplers.len() as u64 {
-            let Some((which, own)) = self.turn(number.max(SYSTEMATIC_START) + ahead) else { continue };
+        let mut placed = vec![false; self.samplers.len()];
+        for ahead in 0..TURNS * self.samplers.len() as u64 {
+            let Some((which, own)) = self.turn(number.max(ALONE) + ahead) else { continue };
+            if std::mem::replace(&mut placed[which], true) {
+                continue;
+            }
             if let Sharing::ByNumber(sampler) = self.samplers[which].sharing() {
                 sampler.jump(own);
             }
