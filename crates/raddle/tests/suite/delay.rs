@@ -22,7 +22,7 @@ fn what_was_covered_is_told_in_states() {
     let failed = line("delay", programs::lost_update);
     assert!(failed.contains("(found with 1 delay): panic in main"), "{failed}");
     let stopped = Explorer::new().strategy("delay").executions(3).run(programs::lost_update).verdict_line();
-    assert_eq!(stopped, "FAILED after 3 orders (found with 1 delay): panic in main");
+    assert_eq!(stopped, "FAILED after 2 orders (found with 1 delay): panic in main");
 }
 
 #[test]
@@ -31,6 +31,23 @@ fn a_sample_is_told_with_what_it_guarantees() {
         Explorer::new().strategy("delay-sample").executions(200).run(programs::counts_under_a_lock).verdict_line();
     assert!(line.contains("(a sample: delay-sample"), "{line}");
     assert!(line.contains("; an execution with 1 delay had probability ≥ "), "{line}");
+}
+
+#[test]
+fn a_search_that_goes_over_to_samples_tells_both() {
+    // More states than the search has executions.
+    let program = || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let add = |count: Arc<AtomicUsize>| move || (0..5).for_each(|_| drop(count.fetch_add(1, SeqCst)));
+        let threads: Vec<_> = (0..3).map(|_| thread::spawn(add(count.clone()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    for workers in [1, 2] {
+        let explorer = Explorer::new().strategy("delay-hybrid").executions(7_000).workers(workers);
+        let line = explorer.run(program).verdict_line();
+        assert!(line.contains("among them all with up to "), "{line}");
+        assert!(line.contains("; what comes next where the search left off had probability ≥ "), "{line}");
+    }
 }
 
 #[test]
