@@ -21,7 +21,7 @@ pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Sectio
          Written by `cargo run --release -p evaluation -- delay --out docs`. The programs are `programs/src/delay/`, run as models by one \
          worker; the bugs are of the kinds of the paper's table, but all but one of them are our own, since the paper does not describe \
          them, and the sizes of some were set after looking at how soon they are found.\n\n\
-         Who takes part, by the paper's names: random walks (RS), the same cut at a growing depth (IRS), PCT with three priority changes, \
+         Who takes part, by the paper's names: random walks (RS), the same cut at a growing depth (IRS), PCT of depth 3, \
          stratified sampling (SS, `delay-sample`) and stratified exhaustive search (SES, `delay`) with round robin (RR), run to completion \
          (RTC) and probabilistic round robin (PRR), and iterative preemption bounding (PB, `preemption`). The figures are executions until the \
          bug shows, the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions (searches: {}) or \
