@@ -8,9 +8,10 @@ mod words;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
+use cpu_time::ProcessTime;
 use programs::delay::{Program, bugs, correct};
 use raddle_engine::replay::Script;
 use raddle_engine::search::{Limits, search};
@@ -93,6 +94,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         complain(&error.to_string());
         return ExitCode::FAILURE;
     }
+    let (clock, cpu) = (Instant::now(), ProcessTime::now());
     let chosen = |program: &Program| arguments.only.as_ref().is_none_or(|text| program.label.contains(text.as_str()));
     let rows: Vec<Row> = correct().chain(bugs()).filter(chosen).map(|program| measure(program, arguments)).collect();
     if arguments.json {
@@ -105,7 +107,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         complain(&wrong);
         code = ExitCode::FAILURE;
     }
-    if let Some(Err(error)) = arguments.out.as_deref().map(|folder| words::section(&rows, arguments).write(folder)) {
+    let spent = (clock.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    let written = arguments.out.as_deref().map(|folder| words::section(&rows, arguments, spent).write(folder));
+    if let Some(Err(error)) = written {
         complain(&error.to_string());
         return ExitCode::FAILURE;
     }

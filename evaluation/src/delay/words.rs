@@ -2,7 +2,7 @@
 
 use super::contenders::CONTENDERS;
 use super::{Arguments, Row, Trial, claims, picture};
-use crate::grid::{Grid, grouped};
+use crate::grid::{Grid, duration, grouped};
 use crate::page::Section;
 
 /// For the terminal.
@@ -11,8 +11,8 @@ pub fn text(rows: &[Row]) -> String {
     format!("{}\n\n{}\n{}", grids.join("\n\n"), totals(rows).join("\n"), claims::lines(rows).join("\n"))
 }
 
-/// For the page.
-pub fn section(rows: &[Row], arguments: &Arguments) -> Section {
+/// For the page; `spent` are the seconds that it took, of the clock and of CPU time.
+pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Section {
     let Arguments { seeds, most, seconds, states, .. } = arguments;
     let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
     let limit = most.saturating_mul(10);
@@ -21,18 +21,20 @@ pub fn section(rows: &[Row], arguments: &Arguments) -> Section {
          Written by `cargo run --release -p evaluation -- delay --out docs`. The programs are `programs/src/delay/`, run as models by one \
          worker; the bugs are of the kinds of the paper's table, but all but one of them are our own, since the paper does not describe \
          them, and the sizes of some were set after looking at how soon they are found.\n\n\
-         Who takes part, by the paper's names: random walks (RS), the same cut at a growing depth (IRS), PCT with three priority changes, \
+         Who takes part, by the paper's names: random walks (RS), the same cut at a growing depth (IRS), PCT of depth 3, \
          stratified sampling (SS, `delay-sample`) and stratified exhaustive search (SES, `delay`) with round robin (RR), run to completion \
          (RTC) and probabilistic round robin (PRR), and iterative preemption bounding (PB, `preemption`). The figures are executions until the \
          bug shows, the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions (searches: {}) or \
-         {seconds} seconds of the clock, with at most {} states in memory.\n\n\
+         {seconds} seconds of the clock, with at most {} states in memory. The whole run took {} of the clock and {} of CPU time.\n\n\
          ### Samplers\n\n{}\n\n### Searches\n\n\
-         Most executions of a search are given up after a step or two, at a state that was seen. In brackets: the states, and the delays or \
-         preemptions of the execution that failed. PB keeps what it has entered by the order of events, not by states.\n\n{}\n\n\
+         Most executions of a search are given up after a step or two, at a state that was seen. In brackets: the states, and the delays \
+         of the execution that failed. PB tells what it has entered by the order of events, not by states.\n\n{}\n\n\
          ![{title}](evaluation/{name}.svg)\n\n{}\n\n### The paper's claims\n\n{}\n",
         grouped(*most),
         grouped(limit),
         grouped(*states as u64),
+        duration(spent.0),
+        duration(spent.1),
         grid(rows, true).markdown(),
         grid(rows, false).markdown(),
         list(totals(rows)),

@@ -1,16 +1,19 @@
 //! How large a search seems to be while it goes on, beside how large it turns out to be.
 
+use std::sync::{Arc, Mutex, MutexGuard};
+
 use programs::eta::{Eta, TABLE};
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::probe::Probe;
-use raddle_engine::strategy::{Counting, Strategy};
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Counting, Run, Strategy};
 use serde_json::{Value, json};
 
 use super::published::Name;
 use super::table::everything;
-use super::watch::{Told, Watched, WatchedWalks};
+use super::watch::{Rules, Told, Walks};
 use crate::grid::{Grid, grouped, rounded};
 use crate::plot::{Axis, Kind, Line, Plot};
 
@@ -72,6 +75,10 @@ const WALKS: u64 = 100_000;
 
 const SEED: u64 = 1;
 
+fn held<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().expect("nobody panics while he learns")
+}
+
 impl Study {
     /// Runs all searches of the subject.
     pub fn of(subject: Subject) -> Self {
@@ -91,24 +98,30 @@ impl Study {
         study
     }
 
-    fn watch(&mut self, name: &'static str, strategy: impl Strategy) {
+    fn watch(&mut self, name: &'static str, strategy: impl Strategy + 'static) {
         let Subject { program, truth, .. } = self.subject;
-        let mut watched = Watched::new(strategy);
+        let rules: Arc<Mutex<Rules>> = Arc::default();
+        let learning = Arc::clone(&rules);
+        let learn = move |strategy: &dyn Strategy, run: &Run<'_>| held(&learning).learn(strategy, run);
+        let mut watched = Watched::new(Box::new(strategy), learn);
         let report = search(&mut program.model(), &mut watched, &everything());
         if report.executions != truth {
             let got = report.executions;
             self.wrong.push(format!("{}: {name} ran {got} executions; there are {truth}", Name(program)));
         }
-        let (recursive, weighted) = watched.finish();
+        let (recursive, weighted) = held(&rules).finish(&watched);
         self.curves.push(Curve { search: name, rule: "recursive", told: recursive });
         self.curves.push(Curve { search: name, rule: "weighted backtrack", told: weighted });
     }
 
     fn walk(&mut self, counting: Counting) {
-        let mut watched = WatchedWalks::new(Probe::new(counting, SEED));
+        let walks: Arc<Mutex<Walks>> = Arc::default();
+        let learning = Arc::clone(&walks);
+        let learn = move |strategy: &dyn Strategy, _: &Run<'_>| held(&learning).learn(strategy);
+        let mut watched = Watched::new(Box::new(Probe::new(counting, SEED)), learn);
         let limits = Limits { executions: Some(WALKS.min(self.subject.truth)), ..everything() };
         search(&mut self.subject.program.model(), &mut watched, &limits);
-        self.curves.push(Curve { search: "probes", rule: "Knuth", told: watched.finish() });
+        self.curves.push(Curve { search: "probes", rule: "Knuth", told: held(&walks).finish(&watched) });
     }
 
     /// One object for each curve.

@@ -1,9 +1,9 @@
 //! Looks over the shoulder of a strategy: what it would say of the size of its search, after 1, 2, 3 … executions.
 
+use std::mem;
+
 use raddle_engine::estimate::{Branching, Estimate, Estimator, Kind};
-use raddle_engine::strategy::{Decision, Next, Run, Sharing, Strategy};
-use raddle_engine::system::{Choice, Point};
-use raddle_engine::trace::Trace;
+use raddle_engine::strategy::{Run, Strategy};
 
 /// Numbers that grow by about a tenth each, so that they lie evenly on a logarithmic axis.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +31,8 @@ impl Marks {
 /// An estimate after so many executions.
 pub type Told = (u64, f64);
 
-/// A systematic strategy and what two rules tell from its executions, as it goes.
-pub struct Watched<S> {
-    inner: S,
+/// What two rules tell from the executions of a systematic strategy, as it goes.
+pub struct Rules {
     executions: u64,
     marks: Marks,
     branch: Vec<Branching>,
@@ -44,11 +43,9 @@ pub struct Watched<S> {
     by_weight: Vec<Told>,
 }
 
-impl<S: Strategy> Watched<S> {
-    /// Around a strategy that has not run yet.
-    pub fn new(inner: S) -> Self {
+impl Default for Rules {
+    fn default() -> Self {
         Self {
-            inner,
             executions: 0,
             marks: Marks::default(),
             branch: Vec::new(),
@@ -58,12 +55,15 @@ impl<S: Strategy> Watched<S> {
             by_weight: Vec::new(),
         }
     }
+}
 
-    fn learn(&mut self, run: &Run<'_>) {
+impl Rules {
+    /// An execution of this strategy has ended.
+    pub fn learn(&mut self, strategy: &dyn Strategy, run: &Run<'_>) {
         let complete = run.outcome.is_some();
         self.executions += u64::from(complete);
         self.branch.clear();
-        if self.inner.branching(&mut self.branch) {
+        if strategy.branching(&mut self.branch) {
             self.recursive.add(&self.branch, complete);
         } else {
             let decided = run.trace.steps().iter().filter(|step| step.alternatives > 1);
@@ -71,114 +71,48 @@ impl<S: Strategy> Watched<S> {
         }
         self.weighted.add(&self.branch, complete);
         if complete && self.marks.is_due(self.executions) {
-            self.tell();
+            self.tell(strategy);
         }
     }
 
-    fn tell(&mut self) {
+    fn tell(&mut self, strategy: &dyn Strategy) {
         let told = |estimate: Option<Estimate>| estimate.map(|estimate| (self.executions, estimate.orders));
-        let recursive = told(self.recursive.estimate().or_else(|| self.inner.estimate()));
+        let recursive = told(self.recursive.estimate().or_else(|| strategy.estimate()));
         self.by_recursion.extend(recursive);
         self.by_weight.extend(told(self.weighted.estimate()));
     }
 
     /// Both rules' estimates when the search is over: the numbers in between may have missed the last execution.
-    pub fn finish(mut self) -> (Vec<Told>, Vec<Told>) {
-        self.tell();
-        (self.by_recursion, self.by_weight)
+    pub fn finish(&mut self, strategy: &dyn Strategy) -> (Vec<Told>, Vec<Told>) {
+        self.tell(strategy);
+        (mem::take(&mut self.by_recursion), mem::take(&mut self.by_weight))
     }
 }
 
-impl<S: Strategy> Strategy for Watched<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.inner.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.inner.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
-        self.inner.end(run);
-        self.learn(run);
-    }
-
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
-    }
-
-    fn wants_pending(&self) -> bool {
-        self.inner.wants_pending()
-    }
-
-    fn sharing(&mut self) -> Sharing<'_> {
-        self.inner.sharing()
-    }
-
-    fn revisits(&self) -> bool {
-        self.inner.revisits()
-    }
-
-    fn reduces(&self) -> bool {
-        self.inner.reduces()
-    }
-}
-
-/// Random walks that estimate, and what they have told.
-pub struct WatchedWalks<S> {
-    inner: S,
+/// What random walks that estimate have told.
+#[derive(Default)]
+pub struct Walks {
     walks: u64,
     marks: Marks,
     told: Vec<Told>,
 }
 
-impl<S: Strategy> WatchedWalks<S> {
-    /// Around a strategy that has not run yet.
-    pub fn new(inner: S) -> Self {
-        Self { inner, walks: 0, marks: Marks::default(), told: Vec::new() }
-    }
-
-    fn tell(&mut self) {
-        self.told.extend(self.inner.estimate().map(|estimate| (self.walks, estimate.orders)));
-    }
-
-    /// The estimates, up to the last walk.
-    pub fn finish(mut self) -> Vec<Told> {
-        self.tell();
-        self.told
-    }
-}
-
-impl<S: Strategy> Strategy for WatchedWalks<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.inner.begin(prefix)
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.inner.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) {
-        self.inner.end(run);
+impl Walks {
+    /// A walk of this strategy has ended.
+    pub fn learn(&mut self, strategy: &dyn Strategy) {
         self.walks += 1;
         if self.marks.is_due(self.walks) {
-            self.tell();
+            self.tell(strategy);
         }
     }
 
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
+    fn tell(&mut self, strategy: &dyn Strategy) {
+        self.told.extend(strategy.estimate().map(|estimate| (self.walks, estimate.orders)));
     }
 
-    fn wants_pending(&self) -> bool {
-        self.inner.wants_pending()
+    /// The estimates, up to the last walk.
+    pub fn finish(&mut self, strategy: &dyn Strategy) -> Vec<Told> {
+        self.tell(strategy);
+        mem::take(&mut self.told)
     }
 }

@@ -3,9 +3,11 @@
 
 use programs::delay::{osr, tms, two_phase};
 use raddle::actor::Delivery;
-use raddle::model::Model;
+use raddle::model::{Model, Setup};
 use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::dpor::Dpor;
+use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::random::Random;
 
 use crate::walk::states;
@@ -77,43 +79,50 @@ fn bugs_of_small_configurations() {
     shows(transfer(tms::Bug::EarlyAbortForgotten), "violated monitor");
 }
 
-/// For programs whose messages arrive in order only from one sender to one receiver.
-#[track_caller]
-fn passes_at_random(mut model: Model) {
-    let limits = Limits { executions: Some(500), ..Limits::default() };
-    let report = search(&mut model, &mut Random::new(1), &limits);
-    assert!(report.found.is_none(), "{report:?}");
-}
-
-#[test]
-fn two_phase_commit_does_not_rely_on_order_between_senders() {
-    passes_at_random(Model::new(|m| {
-        m.delivery(Delivery::PerSender);
-        m.fail_on_unhandled(true);
+/// Programs whose messages arrive in order only from one sender to one receiver.
+fn with_order_per_sender() -> [(&'static str, Model); 3] {
+    let model = |set_up: &dyn Fn(&mut Setup)| {
+        Model::new(|m| {
+            m.delivery(Delivery::PerSender);
+            m.fail_on_unhandled(true);
+            set_up(m);
+        })
+    };
+    let two_phase = |m: &mut Setup| {
         m.monitor(two_phase::Atomicity::new(2));
         m.monitor(two_phase::Serial::default());
         two_phase::set_up(m, two_phase::Config { participants: 2, ..two_phase::Config::USUAL });
-    }));
-}
-
-#[test]
-fn the_driver_does_not_rely_on_order_between_senders() {
-    passes_at_random(Model::new(|m| {
-        m.delivery(Delivery::PerSender);
-        m.fail_on_unhandled(true);
+    };
+    let driver = |m: &mut Setup| {
         m.monitor(osr::LightsFollow::default());
         osr::set_up(m, osr::Config::USUAL);
-    }));
+    };
+    let manager = |m: &mut Setup| {
+        m.monitor(tms::AllOrNothing::default());
+        tms::set_up(m, tms::Config { patience: 6, ..tms::Config::USUAL });
+    };
+    [("2PC", model(&two_phase)), ("OSR", model(&driver)), ("TMS", model(&manager))]
+}
+
+fn pass_without_order_between_senders(executions: u64) {
+    for (label, mut model) in with_order_per_sender() {
+        let limits = Limits { executions: Some(executions), ..Limits::default() };
+        for strategy in [&mut Random::new(1) as &mut dyn Strategy, &mut Pct::new(1, 5)] {
+            let report = search(&mut model, strategy, &limits);
+            assert!(report.found.is_none(), "{label}: {report:?}");
+        }
+    }
 }
 
 #[test]
-fn the_transaction_manager_does_not_rely_on_order_between_senders() {
-    passes_at_random(Model::new(|m| {
-        m.delivery(Delivery::PerSender);
-        m.fail_on_unhandled(true);
-        m.monitor(tms::AllOrNothing::default());
-        tms::set_up(m, tms::Config { patience: 6, ..tms::Config::USUAL });
-    }));
+fn programs_do_not_rely_on_order_between_senders() {
+    pass_without_order_between_senders(500);
+}
+
+#[test]
+#[ignore = "forty thousand executions of each: for release builds"]
+fn programs_do_not_rely_on_order_between_senders_for_long() {
+    pass_without_order_between_senders(20_000);
 }
 
 /// On threads of their own, where the monitors panic.

@@ -10,7 +10,7 @@ use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status};
-use raddle_engine::strategy::delay::{Delay, RoundRobin};
+use raddle_engine::strategy::delay::{Delay, DelayHybrid, DelaySample, RoundRobin, RunToCompletion};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::portfolio::Portfolio;
@@ -28,7 +28,7 @@ use crate::model::ORDERS;
 
 type Make = fn() -> Box<dyn Strategy>;
 
-const STRATEGIES: [(&str, Make); 11] = [
+const STRATEGIES: [(&str, Make); 15] = [
     ("depth-first", || Box::new(Exhaustive::depth_first())),
     ("breadth-first", || Box::new(Exhaustive::breadth_first())),
     ("random order", || Box::new(Exhaustive::random(1))),
@@ -40,6 +40,10 @@ const STRATEGIES: [(&str, Make); 11] = [
     ("portfolio", || Box::new(Portfolio::new(1))),
     ("delay", || Box::new(Delay::new(RoundRobin::default()))),
     ("all states", || Box::new(Delay::new(RoundRobin::default()).by(u32::MAX))),
+    ("wide strata", || Box::new(Delay::new(RunToCompletion::default()).by(2))),
+    ("few states", || Box::new(Delay::new(RoundRobin::default()).with_states(256).replacing_states())),
+    ("delay-sample", || Box::new(DelaySample::new(RoundRobin::default(), 1))),
+    ("delay-hybrid", || Box::new(DelayHybrid::new(RoundRobin::default(), 1).with_share(50, 1_000))),
 ];
 
 /// All that an execution did, as a hash.

@@ -34,6 +34,23 @@ fn a_sample_is_told_with_what_it_guarantees() {
 }
 
 #[test]
+fn a_search_that_goes_over_to_samples_tells_both() {
+    // More states than the search has executions.
+    let program = || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let add = |count: Arc<AtomicUsize>| move || (0..5).for_each(|_| drop(count.fetch_add(1, SeqCst)));
+        let threads: Vec<_> = (0..3).map(|_| thread::spawn(add(count.clone()))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    for workers in [1, 2] {
+        let explorer = Explorer::new().strategy("delay-hybrid").executions(7_000).workers(workers);
+        let line = explorer.run(program).verdict_line();
+        assert!(line.contains("among them all with up to "), "{line}");
+        assert!(line.contains("; what comes next where the search left off had probability ≥ "), "{line}");
+    }
+}
+
+#[test]
 fn several_workers_see_the_same_states() {
     let program = || {
         let count = Arc::new(Mutex::new(0));
