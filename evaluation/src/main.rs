@@ -5,6 +5,7 @@
 //! cargo run --release -p evaluation -- fuzz --seconds N [--seed S]
 //! cargo run --release -p evaluation -- eta [--json] [--quick] [--out docs]
 //! cargo run --release -p evaluation -- delay [--json] [--only TEXT] [--out docs]
+//! cargo run --release -p evaluation -- receive-order [--json] [--only LABEL] [--runs N] [--seconds S] [--out docs]
 //! ```
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ mod grid;
 mod litmus;
 mod page;
 mod plot;
+mod receive_order;
 mod say;
 mod strategies;
 
@@ -41,6 +43,8 @@ enum Command {
     Eta(eta::Arguments),
     /// Runs the programs of the paper on delaying explorers: how soon each strategy finds their bugs.
     Delay(delay::Arguments),
+    /// Runs the programs of the paper on coverage of receives: how soon each strategy finds their bugs, and what it covers.
+    ReceiveOrder(receive_order::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,5 +53,6 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Eta(arguments) => eta::run(&arguments),
         Command::Delay(arguments) => delay::run(&arguments),
+        Command::ReceiveOrder(arguments) => receive_order::run(&arguments),
     }
 }
