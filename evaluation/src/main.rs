@@ -6,6 +6,7 @@
 //! cargo run --release -p evaluation -- eta [--json] [--quick] [--out docs]
 //! cargo run --release -p evaluation -- delay [--json] [--only TEXT] [--out docs]
 //! cargo run --release -p evaluation -- hapset [--json] [--only TEXT] [--out docs]
+//! cargo run --release -p evaluation -- receive-order [--json] [--only LABEL] [--runs N] [--seconds S] [--out docs]
 //! ```
 
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ mod litmus;
 mod on_threads;
 mod page;
 mod plot;
+mod receive_order;
 mod say;
 mod strategies;
 
@@ -46,6 +48,8 @@ enum Command {
     Delay(delay::Arguments),
     /// Runs the programs of the paper on learned ordering constraints, and SCTBench: how soon each strategy finds their bugs.
     Hapset(hapset::Arguments),
+    /// Runs the programs of the paper on coverage of receives: how soon each strategy finds their bugs, and what it covers.
+    ReceiveOrder(receive_order::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -55,5 +59,6 @@ fn main() -> ExitCode {
         Command::Eta(arguments) => eta::run(&arguments),
         Command::Delay(arguments) => delay::run(&arguments),
         Command::Hapset(arguments) => hapset::run(&arguments),
+        Command::ReceiveOrder(arguments) => receive_order::run(&arguments),
     }
 }

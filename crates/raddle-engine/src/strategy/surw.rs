@@ -5,8 +5,8 @@
 //! it: it hardly ever lets the one step of a task wait for the twenty of another.
 //!
 //! How: it is known from earlier executions how often each task touches the object. Who comes next is drawn with that weight,
-//! less what was done already; until it has come, the others go on with whatever else they have to do but stop short of the
-//! object. Steps that do not matter are drawn as in a random walk.
+//! less what was done already, and goes on until it has taken that step. Only where it waits for others do these go on, as in a random
+//! walk, with whatever else they have to do, but stop short of the object.
 //!
 //! What a task will do includes what those will do that it has yet to create; when it creates one, their weights part. With that,
 //! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
@@ -162,11 +162,6 @@ impl Surw {
         }
         self.next = self.draw();
     }
-
-    /// Whether an action need not wait.
-    fn may(&self, action: &Action) -> bool {
-        !is_about(action, self.object) || Some(action.task) == self.next
-    }
 }
 
 fn is_about(action: &Action, object: ObjectId) -> bool {
@@ -201,14 +196,18 @@ impl Strategy for Surw {
         if self.next.is_none() && self.object.is_some() {
             self.draw_next(actions);
         }
-        if !actions.iter().any(|action| self.may(action)) {
+        let waits = |action: &Action| is_about(action, self.object) && Some(action.task) != self.next;
+        if actions.iter().all(waits) {
             self.draw_from(actions);
         }
-        let able = actions.iter().filter(|action| self.may(action)).count();
+        let (next, object) = (self.next, self.object);
+        let comes = actions.iter().any(|action| Some(action.task) == next);
+        let goes = |action: &Action| Some(action.task) == next || !comes && !is_about(action, object);
+        let able = actions.iter().filter(|action| goes(action)).count();
         let drawn = self.rng.below(u32::try_from(able).expect("raddle bug: more than 2^32 actions")) as usize;
         let (choice, _) = (0..)
             .zip(actions.iter())
-            .filter(|(_, action)| self.may(action))
+            .filter(|(_, action)| goes(action))
             .nth(drawn)
             .expect("raddle bug: somebody who need not wait was counted");
         Decision::Take(Choice(choice))
