@@ -21,6 +21,10 @@ pub struct Pct {
     depth: u32,
     rng: Rng,
     longest: u32,
+    /// Priorities that were drawn in this execution.
+    drawn: u32,
+    /// Most of them in one of the executions that were learnt from.
+    ranks: u32,
     /// By task and way out of its wait; 0 where none has been drawn yet.
     priorities: Vec<[u64; WAYS]>,
     /// Steps at which the task about to run falls, latest first.
@@ -49,6 +53,8 @@ impl Pct {
             depth: depth.max(1),
             rng: Rng::new(seed),
             longest: 0,
+            drawn: 0,
+            ranks: 0,
             priorities: Vec::new(),
             changes: Vec::new(),
         }
@@ -66,6 +72,7 @@ impl Pct {
         let priority = &mut self.priorities[action.task.index()][way];
         if *priority == 0 {
             *priority = self.rng.bits() | FALLEN;
+            self.drawn += 1;
         }
         *priority
     }
@@ -81,6 +88,7 @@ impl Strategy for Pct {
         self.execution += 1;
         self.rng = Rng::new(seed);
         self.priorities.clear();
+        self.drawn = 0;
         let length = if self.longest == 0 { FIRST_GUESS } else { self.longest };
         self.changes = (1..self.depth).map(|_| self.rng.below(length)).collect();
         self.changes.sort_unstable_by(|a, b| b.cmp(a));
@@ -109,7 +117,24 @@ impl Strategy for Pct {
     fn end(&mut self, run: &Run<'_>) {
         if self.execution <= PROFILED {
             self.longest = self.longest.max(u32::try_from(run.trace.len()).unwrap_or(u32::MAX));
+            self.ranks = self.ranks.max(self.drawn);
         }
+    }
+
+    /// The theorem of the paper, for so many independent executions.
+    fn guarantee(&self, drawn: u64) -> Option<String> {
+        // What was learnt in an earlier sitting does not say how many there were.
+        if self.ranks == 0 || self.longest == 0 {
+            return None;
+        }
+        let changes = i32::try_from(self.depth - 1).ok()?;
+        let hit = 1.0 / (f64::from(self.ranks) * f64::from(self.longest).powi(changes));
+        let missed = 100.0 * (drawn as f64 * (-hit).ln_1p()).exp();
+        // Where that says next to nothing, nothing is said.
+        (missed < 99.0).then(|| {
+            let Self { depth, longest, .. } = self;
+            format!("a bug that needs {depth} orderings in {longest} steps was missed with a chance of at most {missed:.1} %")
+        })
     }
 
     fn sharing(&mut self) -> Sharing<'_> {
@@ -137,5 +162,26 @@ impl ByNumber for Pct {
 
     fn copy(&mut self) -> Box<dyn Strategy> {
         Box::new(Self { longest: self.longest, ..Self::new(self.seed, self.depth) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+    use crate::search::{Limits, search};
+
+    #[test]
+    fn what_the_theorem_guarantees_is_told() {
+        let sample = |depth, executions| {
+            let limits = Limits { executions: Some(executions), ..Limits::default() };
+            search(&mut Counters::new(&[2, 3]), &mut Pct::new(1, depth), &limits).guarantee
+        };
+        // Two tasks and five steps: 1/2 for each execution, then 1/10.
+        let told = "a bug that needs 1 orderings in 5 steps was missed with a chance of at most 25.0 %";
+        assert_eq!(sample(1, 2).as_deref(), Some(told));
+        let told = "a bug that needs 2 orderings in 5 steps was missed with a chance of at most 12.2 %";
+        assert_eq!(sample(2, 20).as_deref(), Some(told));
+        assert_eq!(sample(6, 20), None);
     }
 }
