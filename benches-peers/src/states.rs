@@ -90,7 +90,7 @@ impl Searcher {
                 label: "not built".into(),
                 reason: "not built: built without the feature `raddle`".to_owned(),
             }),
-            (Searcher::RaddleStrata, Protocol::TwoPhase(5..)) => Some(Missing {
+            (Searcher::RaddleStrata, Protocol::TwoPhase(6..)) => Some(Missing {
                 label: "not measured".into(),
                 reason: "not measured: raddle-strata takes more than a minute".to_owned(),
             }),
