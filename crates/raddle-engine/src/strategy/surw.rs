@@ -5,8 +5,9 @@
 //! it: it hardly ever lets the one step of a task wait for the twenty of another.
 //!
 //! How: it is known from earlier executions how often each task touches the object. Who comes next is drawn with that weight,
-//! less what was done already, and goes on until it has taken that step. Only where it waits for others do these go on, as in a random
-//! walk, with whatever else they have to do, but stop short of the object.
+//! less what was done already. In half of the executions it goes on until it has taken that step, and others only where it waits for
+//! them; in the other half they all go on with whatever else they have to do, as in a random walk, but stop short of the object. The
+//! orders of what matters are the same in both, but what does not is either held back or far ahead, and there are bugs of either kind.
 //!
 //! What a task will do includes what those will do that it has yet to create; when it creates one, their weights part. With that,
 //! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
@@ -42,6 +43,8 @@ pub struct Surw {
     left: Vec<Option<i64>>,
     /// Whose step is to be the next one that matters.
     next: Option<TaskId>,
+    /// It comes before anything else.
+    straight: bool,
     /// Steps that were taken into account.
     followed: usize,
     weights: Vec<(TaskId, u32)>,
@@ -63,6 +66,7 @@ impl Surw {
             lineage: Lineage::default(),
             left: Vec::new(),
             next: None,
+            straight: false,
             followed: 0,
             weights: Vec::new(),
         }
@@ -185,6 +189,7 @@ impl Strategy for Surw {
             [] => ObjectId::NONE,
             shared => ObjectId::new(shared[self.rng.below(shared.len() as u32) as usize]),
         };
+        self.straight = self.rng.below(2) == 0;
         Next::Run { seed }
     }
 
@@ -201,7 +206,7 @@ impl Strategy for Surw {
             self.draw_from(actions);
         }
         let (next, object) = (self.next, self.object);
-        let comes = actions.iter().any(|action| Some(action.task) == next);
+        let comes = self.straight && actions.iter().any(|action| Some(action.task) == next);
         let goes = |action: &Action| Some(action.task) == next || !comes && !is_about(action, object);
         let able = actions.iter().filter(|action| goes(action)).count();
         let drawn = self.rng.below(u32::try_from(able).expect("raddle bug: more than 2^32 actions")) as usize;
