@@ -45,7 +45,7 @@ pub use self::behaviour::{Actor, Monitor};
 pub(crate) use self::context::Host;
 pub use self::context::{Context, Timer};
 pub use self::delivery::Delivery;
-pub(crate) use self::digest::{digest, mix};
+pub(crate) use self::digest::{combine, digest, mix};
 pub(crate) use self::letter::{Labels, Letter, Party};
 pub(crate) use self::post::Posts;
 pub use self::reply::ReplyTo;

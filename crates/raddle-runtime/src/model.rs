@@ -44,6 +44,7 @@ mod handler;
 mod handling;
 mod monitors;
 mod point;
+mod run;
 mod setup;
 mod slot;
 mod step;
@@ -58,8 +59,9 @@ use raddle_engine::system::{Program, System};
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
 pub(crate) use self::handling::{Handling, Parcel};
+pub use self::run::Run;
 pub use self::setup::Setup;
-pub use self::step::Run;
+use self::step::Scene;
 pub use self::view::View;
 use crate::actor::{Actor, Rules};
 
@@ -67,7 +69,7 @@ type Check = Arc<dyn Fn(&View<'_>) + Send + Sync>;
 
 /// A program of actors that can be copied and hashed.
 pub struct Model {
-    first: Run,
+    first: Scene,
 }
 
 /// What does not change while a model runs.
@@ -125,10 +127,10 @@ impl Program for Model {
     type System = Run;
 
     fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
-        let mut run = self.first.clone();
-        run.tell_first_steps(trace);
-        run.survey();
-        run
+        let mut scene = Box::new(self.first.clone());
+        scene.tell_first_steps(trace);
+        scene.survey();
+        Run(scene)
     }
 }
 

@@ -253,7 +253,7 @@ impl Running {
                 return;
             }
             let task = slot.task;
-            if state.only_mail(task, &mut self.actions) {
+            if state.only_mail(task, choice.index(), &mut self.actions) {
                 return;
             }
         }

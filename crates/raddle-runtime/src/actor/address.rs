@@ -74,7 +74,7 @@ impl<M: Send + 'static> Address<M> {
             Route::Model { .. } => panic!(
                 "raddle: {self:?} lives in a model: send to it with `ctx.send` in a handler, or `m.send` in the model's setup"
             ),
-            Route::Task(mailbox) => mailbox.send(self.who, msg),
+            Route::Task(mailbox) => mailbox.send(&self.who, msg),
             Route::Free(door) => door.send(msg),
         }
     }

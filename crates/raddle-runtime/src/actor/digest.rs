@@ -22,6 +22,12 @@ pub(crate) const fn mix(a: u64, b: u64) -> u64 {
     fold(a ^ 0x2d35_8dcc_aa6c_78a5, b ^ 0x8bb8_4b93_962e_acc9) ^ fold(b ^ STIR, 0xd6e8_feb8_6659_fd93)
 }
 
+/// The same for two numbers of which the first is a hash: cheaper, and no name is made of it.
+#[inline]
+pub(crate) const fn combine(hash: u64, with: u64) -> u64 {
+    fold(hash ^ 0x2d35_8dcc_aa6c_78a5, with ^ 0x8bb8_4b93_962e_acc9)
+}
+
 /// The hash of any value.
 pub(crate) fn digest<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = Digest::new();
@@ -83,6 +89,7 @@ mod tests {
         for a in 0_u64..300 {
             for b in 0_u64..300 {
                 assert!(seen.insert(mix(a, b)), "mix({a}, {b})");
+                assert!(seen.insert(combine(digest(&a), b)), "combine({a}, {b})");
                 assert!(seen.insert(digest(&(a, b))), "digest of ({a}, {b})");
                 assert!(seen.insert(digest(&(a as u8, b as u32, [a as u16, 7]))), "digest of a tuple of {a}, {b}");
             }

@@ -136,6 +136,7 @@ impl Party {
     }
 
     /// Writes the next message; `kind` is the type of its contents.
+    #[inline]
     pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Letter {
         let name = mix(mix(kind, self.receive), u64::from(self.sent_here));
         let ordinal = self.sent;
@@ -165,6 +166,7 @@ impl Party {
     }
 
     /// A message was received: what is sent and created from here on is named by that.
+    #[inline]
     pub(crate) fn read(&mut self, letter: &Letter, delivery: Delivery) {
         self.receive = mix(mix(letter.sender_name, self.name), letter.name);
         self.sent_here = 0;

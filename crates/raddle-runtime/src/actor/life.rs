@@ -15,7 +15,7 @@ use crate::actor::mailbox::Mailbox;
 use crate::actor::post::Taken;
 use crate::actor::system::{Make, lock};
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, Moment, Teardown, here};
+use crate::execution::{Ask, Execution, State, Teardown, here};
 use crate::panics;
 
 static ACT: Operation = Operation { verb: "begin with", class: Class::Update };
@@ -151,10 +151,7 @@ impl<A: Actor> Life<A> {
             };
             let ask = Ask::new(&RECEIVE, self.mailbox.head, Effect::Change, here());
             let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
-            execution.step_unless_over(&ask, |moment| {
-                let taken = moment.receive(mail);
-                (self.take_out(moment, taken), moment.state.actors.posts[mail].actor.take())
-            })
+            execution.step_unless_over(&ask, |moment| moment.receive(mail, |state, taken| self.take_out(state, taken)))
         });
         let (msg, actor) = received.flatten()?;
         let Some(actor) = actor else {
@@ -176,29 +173,37 @@ impl<A: Actor> Life<A> {
         })
     }
 
-    /// The message that was received; `None` if the actor crashes.
-    fn take_out(&self, moment: &mut Moment<'_>, taken: Taken) -> Option<A::Msg> {
-        let tells = moment.state.tells();
-        let contents = self.mailbox.contents(&mut moment.state.actors.posts[self.mailbox.mail]);
+    /// The message that was received, `None` if the actor crashes; and the actor.
+    #[inline]
+    fn take_out(&self, state: &mut State, taken: Taken) -> (Option<A::Msg>, Option<Box<dyn std::any::Any + Send>>) {
+        let post = &mut state.actors.posts[self.mailbox.mail];
+        let actor = post.actor.take();
+        let contents = self.mailbox.contents(post);
         let msg = match taken {
-            Taken::Place(0) => contents.queue.pop_front().expect("raddle bug: a letter without contents"),
-            Taken::Place(place) => contents.queue.remove(place).expect("raddle bug: a letter without contents"),
+            Taken::Place(0) => contents.queue.pop_front(),
+            Taken::Place(place) => contents.queue.remove(place),
             Taken::Timer(timer) => {
                 let at = contents.timers.iter().position(|set| set.0 == timer);
-                contents.timers.remove(at.expect("raddle bug: a timer went off that is not set")).1
+                Some(contents.timers.remove(at.expect("raddle bug: a timer went off that is not set")).1)
             }
-            Taken::Crash => {
-                if tells {
-                    let then = if self.make.is_some() { "starts anew" } else { "does not come back" };
-                    moment.state.tell_instead(format!("crashes and {then} (fault)"));
-                }
-                return None;
-            }
+            Taken::Crash => None,
         };
-        if tells {
-            moment.state.tell_received(matches!(taken, Taken::Timer(_)));
+        assert!(msg.is_some() || taken == Taken::Crash, "raddle bug: a letter without contents");
+        if state.tells() {
+            self.tell_taken(state, taken);
         }
-        Some(msg)
+        (msg, actor)
+    }
+
+    #[cold]
+    fn tell_taken(&self, state: &mut State, taken: Taken) {
+        match taken {
+            Taken::Crash => {
+                let then = if self.make.is_some() { "starts anew" } else { "does not come back" };
+                state.tell_instead(format!("crashes and {then} (fault)"));
+            }
+            _ => state.tell_received(matches!(taken, Taken::Timer(_))),
+        }
     }
 
     /// The actor stops; what still waits for it is never received.

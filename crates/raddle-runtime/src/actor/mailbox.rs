@@ -11,18 +11,19 @@ use std::sync::atomic::Ordering;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Note, Offer, Operation, Ordered, Role, Site};
+use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::context::Timer;
+use crate::actor::delivery::Delivery;
 use crate::actor::life::Life;
 use crate::actor::post::{Post, dead_letter};
 use crate::actor::queue::Queue;
 use crate::actor::rules::Fate;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, Moment, Progress, here};
+use crate::execution::{Ask, Execution, Moment, Progress, State, here};
 use crate::thread::{Builder, run_task};
 
 static SEND: Operation = Operation { verb: "send to", class: Class::Send };
@@ -117,31 +118,80 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// Sends a message as the current task.
     #[track_caller]
-    pub(crate) fn send(&self, who: Who, msg: M) {
+    pub(crate) fn send(&self, who: &Who, msg: M) {
         let site = here();
+        let label = self.label(&msg);
         let sent = current::with(|execution| {
-            let (here, tells) = {
-                let state = execution.state.borrow();
-                (state.number == self.execution, state.tells())
-            };
-            if !here {
+            let mut state = execution.state.borrow_mut();
+            if state.number != self.execution {
                 return false;
             }
-            let text = tells.then(|| (self.says.describe)(&msg));
-            let fate = self.fate(execution, &msg, site);
-            if tells {
-                tell_fate(execution, fate, text.as_deref().unwrap_or_default(), who, site);
-            }
-            let copy = if fate == Fate::Duplicated { (self.says.duplicate)(&msg) } else { None };
-            if fate != Fate::Dropped {
-                self.put(execution, who, msg, fate == Fate::Delayed, text.clone(), site);
-                if let Some(copy) = copy {
-                    self.put(execution, who, copy, false, text, site);
-                }
+            let faulty = state.actors.troupe(self.mail).faults.befall_messages();
+            if faulty || state.tells() || !self.can_arrive_at_once(&state) {
+                drop(state);
+                self.send_with_care(execution, *who, msg, label, site);
+            } else {
+                self.arrive_at_once(&mut state, msg, label, site);
             }
             true
         });
         assert!(sent == Some(true), "raddle: {who} belongs to an execution that is over, or to another test's");
+    }
+
+    /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
+    fn send_with_care(&self, execution: &Execution, who: Who, msg: M, label: &'static str, site: Site) {
+        let tells = execution.state.borrow().tells();
+        let text = tells.then(|| (self.says.describe)(&msg));
+        let fate = self.fate(execution, &msg, site);
+        if tells {
+            tell_fate(execution, fate, text.as_deref().unwrap_or_default(), who, site);
+        }
+        let copy = if fate == Fate::Duplicated { (self.says.duplicate)(&msg) } else { None };
+        if fate != Fate::Dropped {
+            self.put(execution, who, (msg, label), fate == Fate::Delayed, text.clone(), site);
+            if let Some(copy) = copy {
+                self.put(execution, who, (copy, label), false, text, site);
+            }
+        }
+    }
+
+    /// Whether a message to an actor that has not stopped is part of the step that the sender is in.
+    #[inline]
+    fn can_arrive_at_once(&self, state: &State) -> bool {
+        let choosing = state.actors.troupe(self.mail).rules.delivery != Delivery::Arrival;
+        !state.actors.posts[self.mail].stopped && (choosing || state.is_one_step())
+    }
+
+    /// The ordinary case of [`put`](Self::put), and the same for everybody who looks: nothing is waited for.
+    #[inline]
+    fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
+        let task = state.current;
+        let delivery = state.actors.troupe(self.mail).rules.delivery;
+        let kind = state.actors.labels.type_of_message(&msg, label);
+        let mut letter = state.actors.party(task).write(task, delivery, label, kind);
+        let post = &state.actors.posts[self.mail];
+        let (object, effect, role) = match delivery.offered() {
+            Some(delivery) => {
+                letter.number = post.queue.free_number(letter.number);
+                (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery }))
+            }
+            None => (post.tail, Effect::Change, Role::Plain),
+        };
+        let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
+        let (name, message) = (letter.name, letter.object());
+        state.record(&ask, Variant::Ready, |moment| {
+            moment.progress(Progress::Changed);
+            moment.left(name);
+            moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
+            moment.state.put_letter(self.mail, letter, |post, place| {
+                let queue = &mut self.contents(post).queue;
+                if place == queue.len() {
+                    queue.push_back(msg);
+                } else {
+                    queue.insert(place, msg);
+                }
+            });
+        });
     }
 
     /// What becomes of a message between actors.
@@ -165,8 +215,15 @@ impl<M: Send + 'static> Mailbox<M> {
         fate
     }
 
-    fn put(&self, execution: &Execution, who: Who, msg: M, delayed: bool, text: Option<String>, site: Site) {
-        let label = self.label(&msg);
+    fn put(
+        &self,
+        execution: &Execution,
+        who: Who,
+        (msg, label): (M, &'static str),
+        delayed: bool,
+        text: Option<String>,
+        site: Site,
+    ) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         let delivery = state.actors.troupe(self.mail).rules.delivery;
@@ -220,17 +277,11 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
-        moment.state.trace.note(Note::Sent(moment.state.actors.posts[self.mail].task));
-        let place = moment.state.put_letter(self.mail, letter);
-        let queue = &mut self.contents(&mut moment.state.actors.posts[self.mail]).queue;
-        if place == queue.len() {
-            queue.push_back(msg);
-        } else {
-            queue.insert(place, msg);
-        }
+        moment.state.put_letter(self.mail, letter, |post, place| self.contents(post).queue.insert(place, msg));
     }
 
     /// What waits for the actor.
+    #[inline]
     pub(crate) fn contents<'a>(&self, post: &'a mut Post) -> &'a mut Contents<M> {
         let contents = post.contents.as_mut().and_then(|contents| contents.downcast_mut());
         contents.expect("raddle bug: a mailbox without contents, or of another type")

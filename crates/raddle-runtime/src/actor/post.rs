@@ -10,7 +10,7 @@ use std::ops::Range;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Effect, Ordered, Role, Word};
+use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
 
 use crate::actor::address::Who;
 use crate::actor::context::Timer;
@@ -111,11 +111,7 @@ impl Posts {
         if delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
-        if let Some(number) = post.queue.only() {
-            return actions.push(action(Variant::Message(number)));
-        }
-        let open = post.queue.open(delivery, &mut self.marks);
-        actions.extend(open.iter().map(|&number| action(Variant::Message(number))));
+        post.queue.each_open(delivery, &mut self.marks, |number| actions.push(action(Variant::Message(number))));
     }
 
     /// Lists them in the place of what was listed there.
@@ -134,19 +130,27 @@ impl Posts {
             _ if delivery == Delivery::Arrival => Some(Variant::Ready),
             _ => post.queue.only().map(Variant::Message),
         };
+        let mut at = listed.start;
         match only {
-            Some(variant) if listed.len() == 1 => actions[listed.start] = action(variant),
-            Some(variant) if listed.is_empty() => actions.insert(listed.start, action(variant)),
-            Some(variant) => drop(actions.splice(listed, [action(variant)])),
-            None if post.queue.len() == 0 && listed.len() == 1 => drop(actions.remove(listed.start)),
-            None if post.queue.len() == 0 => drop(actions.drain(listed)),
-            None => {
-                let open = post.queue.open(delivery, &mut self.marks);
-                drop(actions.splice(listed, open.iter().map(|&number| action(Variant::Message(number)))));
-            }
+            Some(variant) if listed.len() == 1 => return actions[at] = action(variant),
+            Some(variant) if listed.is_empty() => return actions.insert(at, action(variant)),
+            None if post.queue.len() == 0 => {}
+            _ => post.queue.each_open(delivery, &mut self.marks, |number| {
+                let action = action(only.unwrap_or(Variant::Message(number)));
+                if at < listed.end {
+                    actions[at] = action
+                } else {
+                    actions.insert(at, action)
+                }
+                at += 1;
+            }),
+        }
+        for gone in (at..listed.end).rev() {
+            actions.remove(gone);
         }
     }
 
+    #[inline]
     fn member(&mut self, task: TaskId) -> &mut Member {
         if self.members.len() <= task.index() {
             self.members.resize_with(task.index() + 1, Member::default);
@@ -208,45 +212,46 @@ impl State {
         self.trace.touch(Access { object, effect, role, ordered });
     }
 
-    /// Puts a letter into a mailbox; returns where.
+    /// Puts a letter into a mailbox; `contents` is told where its contents go.
     #[inline]
-    pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter) -> usize {
-        let delivery = self.actors.troupe(mail).rules.delivery;
-        let post = &mut self.actors.posts[mail];
-        let place = post.queue.put(delivery, letter);
+    pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter, contents: impl FnOnce(&mut Post, usize)) {
+        let Posts { posts, troupes, changed, .. } = &mut self.actors;
+        let post = &mut posts[mail];
+        self.trace.note(Note::Sent(post.task));
+        let place = post.queue.put(troupes[post.troupe as usize].rules.delivery, letter);
         self.objects[post.head.index()].word = post.queue.len() as u64;
-        self.actors.changed.push(mail as u32);
-        place
+        changed.push(mail as u32);
+        contents(post, place);
     }
 }
 
 impl Moment<'_> {
-    /// The receive of a mailbox takes effect.
-    pub(crate) fn receive(&mut self, mail: usize) -> Taken {
+    /// The receive of a mailbox takes effect; `contents` is told what is received.
+    #[inline]
+    pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
         let step = StepIx::next_of(self.state.trace.len() - 1);
-        let delivery = self.state.actors.troupe(mail).rules.delivery;
-        let post = &mut self.state.actors.posts[mail];
+        let Posts { posts, troupes, changed, .. } = &mut self.state.actors;
+        let post = &mut posts[mail];
+        let delivery = troupes[post.troupe as usize].rules.delivery;
         post.since = turns;
-        let (activity, faults, head, task, troupe) = (post.activity, post.faults, post.head, post.task, post.troupe);
+        let (activity, task) = (post.activity, post.task);
         let (taken, letter) = match variant {
-            Variant::Spurious => (Taken::Crash, None),
-            Variant::TimedOut => {
-                let due = post.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1).map(|(at, _)| at);
-                let (timer, _, letter) = post.timers.remove(due.expect("raddle bug: a timer went off that is not set"));
-                (Taken::Timer(timer), Some(letter))
-            }
-            Variant::Ready | Variant::Message(_) => {
-                let number = if let Variant::Message(number) = variant { Some(number) } else { None };
-                let (place, letter) = post.queue.take(number);
-                (Taken::Place(place), Some(letter))
+            Variant::Ready => post.take(None),
+            Variant::Message(number) => post.take(Some(number)),
+            Variant::TimedOut => post.take_timer(),
+            Variant::Spurious => {
+                troupes[post.troupe as usize].faults.crash -= 1;
+                (Taken::Crash, None)
             }
         };
-        self.state.objects[head.index()].word = post.queue.len() as u64;
-        self.state.actors.changed.push(mail as u32);
-        self.state.objects[activity.index()].word += 1;
-        self.state.unsettled |= self.state.objects[activity.index()].waiting_unseen > 0;
+        let faults = post.faults;
+        self.state.objects[post.head.index()].word = post.queue.len() as u64;
+        changed.push(mail as u32);
+        let object = &mut self.state.objects[activity.index()];
+        object.word += 1;
+        self.state.unsettled |= object.waiting_unseen > 0;
         self.state.also_touch(activity, Effect::Read, Role::Gives, Ordered::BOTH);
         match letter {
             Some(letter) => {
@@ -257,16 +262,27 @@ impl Moment<'_> {
                 let receipt = letter.receipt(step, receiver.name);
                 self.state.trace.receive(receipt);
             }
-            None => {
-                self.state.actors.troupes[troupe as usize].faults.crash -= 1;
-                self.state.also_touch(faults, Effect::Change, Role::Plain, Ordered::RELAXED);
-            }
+            None => self.state.also_touch(faults, Effect::Change, Role::Plain, Ordered::RELAXED),
         }
-        taken
+        contents(self.state, taken)
     }
 }
 
 impl Post {
+    #[inline]
+    fn take(&mut self, number: Option<u32>) -> (Taken, Option<Letter>) {
+        let (place, letter) = self.queue.take(number);
+        (Taken::Place(place), Some(letter))
+    }
+
+    /// The first of its timers goes off.
+    #[cold]
+    fn take_timer(&mut self) -> (Taken, Option<Letter>) {
+        let due = self.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1).map(|(at, _)| at);
+        let (timer, _, letter) = self.timers.remove(due.expect("raddle bug: a timer went off that is not set"));
+        (Taken::Timer(timer), Some(letter))
+    }
+
     /// When the first of its timers goes off.
     #[inline]
     pub(crate) fn first_due(&self) -> Option<u64> {

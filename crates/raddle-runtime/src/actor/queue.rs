@@ -14,6 +14,9 @@ use crate::actor::letter::Letter;
 /// From so many letters on, their numbers are kept apart to be looked up.
 const MANY: usize = 32;
 
+/// Up to so many letters are compared with one another.
+const FEW: usize = 8;
+
 /// Letters in order of arrival; the contents lie in the same order elsewhere.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -75,6 +78,7 @@ impl Queue {
     }
 
     /// A number that no letter here has: this one, or one of the next.
+    #[inline]
     pub(crate) fn free_number(&self, mut number: u32) -> u32 {
         let taken = |number: u32| match &self.numbers {
             Some(numbers) => numbers.contains(&number),
@@ -87,6 +91,7 @@ impl Queue {
     }
 
     /// Puts a letter where it belongs; returns where that is.
+    #[inline]
     pub(crate) fn put(&mut self, delivery: Delivery, letter: Letter) -> usize {
         self.changed();
         let len = self.letters.len();
@@ -107,13 +112,16 @@ impl Queue {
     }
 
     /// Takes out the letter with this number, or the first one; returns where it was.
+    #[inline]
     pub(crate) fn take(&mut self, number: Option<u32>) -> (usize, Letter) {
         self.changed();
         let place = match number {
-            Some(number) => self.letters.iter().position(|waiting| waiting.letter.number == number),
-            None => Some(0),
+            Some(number) if self.letters.front().is_none_or(|first| first.letter.number != number) => {
+                let place = self.letters.iter().position(|waiting| waiting.letter.number == number);
+                place.expect("raddle bug: the message is gone")
+            }
+            _ => 0,
         };
-        let place = place.expect("raddle bug: the message is gone");
         let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
         let letter = waiting.expect("raddle bug: a mailbox is empty").letter;
         if let Some(numbers) = &mut self.numbers {
@@ -135,6 +143,27 @@ impl Queue {
         match self.letters.len() {
             1 => self.letters.front().map(|waiting| waiting.letter.number),
             _ => None,
+        }
+    }
+
+    /// Calls `list` with the numbers of the letters that can be received, in order of arrival.
+    #[inline]
+    pub(crate) fn each_open(&mut self, delivery: Delivery, marks: &mut Marks, mut list: impl FnMut(u32)) {
+        let few = self.letters.len() <= FEW;
+        match delivery {
+            // Alone, a letter is held up by nobody.
+            _ if self.letters.len() == 1 => list(self.letters[0].letter.number),
+            Delivery::Unordered => self.letters.iter().for_each(|waiting| list(waiting.letter.number)),
+            // To compare them all takes less than to remember whom one has met.
+            Delivery::PerSender if few => {
+                for (at, Waiting { letter, .. }) in self.letters.iter().enumerate() {
+                    let same = |before: &Waiting| before.letter.sender == letter.sender && !before.letter.delayed;
+                    if !self.letters.iter().take(at).any(same) {
+                        list(letter.number);
+                    }
+                }
+            }
+            _ => self.open(delivery, marks).iter().for_each(|&number| list(number)),
         }
     }
 
@@ -234,6 +263,9 @@ mod tests {
                     parties[sender].read(&letter, delivery);
                 }
                 let expected = by_definition(&plain, delivery);
+                let mut listed = Vec::new();
+                queue.each_open(delivery, &mut marks, |number| listed.push(number));
+                assert_eq!(listed, expected, "seed {seed}, {delivery:?}");
                 assert_eq!(queue.open(delivery, &mut marks), expected, "seed {seed}, {delivery:?}");
             }
         }

@@ -20,17 +20,19 @@ impl State {
         (only && !ask.unseen && ask.mail.is_none() && self.is_ready(ask)).then(|| action(task, Variant::Ready, ask))
     }
 
-    /// Brings a list up to date where nothing but mailboxes has changed since, by a step of `task`. Says whether that was so.
+    /// Brings a list up to date where nothing but mailboxes has changed since, by a step of `task` that was at `taken` in it. Says
+    /// whether that was so.
     #[inline]
-    pub(crate) fn only_mail(&mut self, task: TaskId, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn only_mail(&mut self, task: TaskId, taken: usize, actions: &mut Vec<Action>) -> bool {
         let Some(own) = self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail) else { return false };
         if self.stale || self.stalled > 0 || !self.plain_list {
             return false;
         }
         let mut changed = std::mem::take(&mut self.actors.changed);
         // What it was about to do before is listed still, even if its mailbox is as it was.
-        let plain =
-            self.list_mail(own, actions) && changed.iter().all(|&mail| mail == own || self.list_mail(mail, actions));
+        let before = actions[..taken].iter().rev().take_while(|a| a.task == task).count();
+        let plain = self.list_mail(own, Some(taken - before), actions)
+            && changed.iter().all(|&mail| mail == own || self.list_mail(mail, None, actions));
         changed.clear();
         self.actors.changed = changed;
         let done = plain && !actions.is_empty();
@@ -46,8 +48,9 @@ impl State {
         actions.iter().map(key).eq(whole.iter().map(key))
     }
 
-    /// Lists anew what can be received from one mailbox, in its place among what others can do.
-    fn list_mail(&mut self, mail: u32, actions: &mut Vec<Action>) -> bool {
+    /// Lists anew what can be received from one mailbox, in its place among what others can do, which may be known.
+    #[inline]
+    fn list_mail(&mut self, mail: u32, place: Option<usize>, actions: &mut Vec<Action>) -> bool {
         let task = self.actors.posts[mail as usize].task;
         let Some(ask) = &self.tasks[task.index()].asks else { return false };
         if ask.mail.is_none() {
@@ -57,7 +60,7 @@ impl State {
         if ask.deadline.is_some() || ask.may_crash {
             return false;
         }
-        let start = actions.partition_point(|a| a.task < task);
+        let start = place.unwrap_or_else(|| actions.partition_point(|a| a.task < task));
         let listed = actions[start..].iter().take_while(|a| a.task == task).count();
         self.actors.relist(mail, actions, start..start + listed, |variant| action(task, variant, ask));
         true

@@ -371,7 +371,7 @@ impl State {
         result
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_progress(&mut self, ask: &Ask, variant: Variant, progress: Progress) {
         let spin = &mut self.spins[self.current.index()];
         if ask.object.is_some() {

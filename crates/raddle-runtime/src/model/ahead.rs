@@ -6,14 +6,14 @@
 use raddle_engine::system::{Choice, Foreseen, Variant};
 use smallvec::SmallVec;
 
-use crate::actor::{Delivery, Faults, Who, mix};
+use crate::actor::{Delivery, Faults, Who, combine};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handling::{Effect, Parcel};
 use crate::model::slot::{Mail, Sent};
-use crate::model::step::{Run, index, task};
+use crate::model::step::{Scene, index, task};
 
-impl Run {
+impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
     fn is_foreseeable(&self) -> bool {
         let rules = &self.code.rules;
@@ -53,7 +53,7 @@ impl Run {
         }
         let body = &self.actors[actor].body;
         let key = 2 * actor as u64 + 1;
-        let mut digest = self.digest ^ mix(body.digest, key) ^ mix(body.digest_with(ran.digest), key);
+        let mut digest = self.digest ^ combine(body.digest, key) ^ combine(body.digest_with(ran.digest), key);
         let mut mail: SmallVec<[Changed<'_>; 4]> = SmallVec::new();
         mail.push(self.changed(actor, Some(place)));
         let mut steps = 1;
@@ -61,59 +61,56 @@ impl Run {
             match effect {
                 Effect::Send { to, parcel, .. } => {
                     steps += 1;
-                    self.add_to(&mut mail, *to, actor, parcel)?;
+                    self.add_to(&mut mail, *to, parcel)?;
                 }
                 Effect::Hint(_) | Effect::Becomes => {}
                 _ => return None,
             }
         }
-        for Changed { of, mail, without, contents, sent } in &mail {
+        for Changed { of, mail, without, contents } in mail {
             let contents = match self.delivery() {
-                Delivery::Unordered => *contents,
-                delivery => mail.hash_queue(delivery, *without, sent.iter().copied()),
+                Delivery::Unordered => contents,
+                delivery => {
+                    let sent = ran.handling.effects.iter().filter_map(|effect| effect.sent_to(of));
+                    mail.hash_queue(delivery, without, sent.map(|digest| Sent::new(task(actor), digest)))
+                }
             };
-            let key = 2 * *of as u64 + 2;
-            digest ^= mix(mail.digest, key) ^ mix(mail.digest_with(contents), key);
+            let key = 2 * of as u64 + 2;
+            digest ^= combine(mail.digest, key) ^ combine(mail.digest_with(contents), key);
         }
         Some(Foreseen { state: self.state_with(digest, 0), steps })
     }
 
     /// A message is added to somebody's mailbox; `None` if it would not be received.
-    fn add_to<'a>(
-        &'a self,
-        mail: &mut SmallVec<[Changed<'a>; 4]>,
-        to: Who,
-        actor: usize,
-        parcel: &Parcel,
-    ) -> Option<()> {
+    #[inline]
+    fn add_to<'a>(&'a self, mail: &mut SmallVec<[Changed<'a>; 4]>, to: Who, parcel: &Parcel) -> Option<()> {
         let to = to.index as usize;
         self.actors.get(to)?.body.actor.as_ref()?;
-        let at = mail.iter().position(|mail| mail.of == to).unwrap_or_else(|| {
-            mail.push(self.changed(to, None));
-            mail.len() - 1
-        });
-        let sent = Sent::new(task(actor), parcel.digest);
-        mail[at].contents = mail[at].contents.wrapping_add(sent.contents());
-        if self.delivery() != Delivery::Unordered {
-            mail[at].sent.push(sent);
+        let contents = combine(parcel.digest, 0);
+        match mail.iter_mut().find(|mail| mail.of == to) {
+            Some(mail) => mail.contents = mail.contents.wrapping_add(contents),
+            None => {
+                let changed = self.changed(to, None);
+                mail.push(Changed { contents: changed.contents.wrapping_add(contents), ..changed });
+            }
         }
         Some(())
     }
 
+    #[inline]
     fn changed(&self, of: usize, without: Option<usize>) -> Changed<'_> {
         let mail = &self.actors[of].mail;
-        let taken = without.map_or(0, |place| Sent::new(task(of), mail.queue[place].1.digest).contents());
-        Changed { of, mail, without, contents: mail.contents.wrapping_sub(taken), sent: Vec::new() }
+        let taken = without.map_or(0, |place| combine(mail.queue[place].1.digest, 0));
+        Changed { of, mail, without, contents: mail.contents.wrapping_sub(taken) }
     }
 }
 
 /// A mailbox that would be different.
+#[derive(Clone, Copy)]
 struct Changed<'a> {
     of: usize,
     mail: &'a Mail,
     without: Option<usize>,
     /// The hash of what is in it, where there is no order.
     contents: u64,
-    /// What is sent to it, where there is.
-    sent: Vec<Sent>,
 }

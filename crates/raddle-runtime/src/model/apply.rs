@@ -13,7 +13,7 @@ use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operat
 use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
 use crate::model::handling::{Effect, Parcel};
-use crate::model::step::{FAULTS, ROSTER, Run, access, task};
+use crate::model::step::{FAULTS, ROSTER, Scene, access, task};
 
 pub(super) static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static DEAD_LETTER: Operation = Operation { verb: "send in vain", class: Class::Send };
@@ -50,7 +50,7 @@ fn spares_messages(faults: Faults) -> bool {
     (faults.drop, faults.duplicate, faults.delay) == (0, 0, 0)
 }
 
-impl Run {
+impl Scene {
     pub(super) fn fail(&mut self, failure: Failure) {
         self.stop = Stop::End(failure.into());
     }

@@ -14,7 +14,7 @@ use crate::model::apply::Stop;
 use crate::model::handler::{Handled, Handler, own};
 use crate::model::handling::{Handling, Parcel};
 use crate::model::slot::{Body, Slot};
-use crate::model::step::{FAULTS, Run, Scratch, access, task};
+use crate::model::step::{FAULTS, Scene, Scratch, access, task};
 use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
@@ -53,7 +53,7 @@ impl Scratch {
     }
 }
 
-impl Run {
+impl Scene {
     fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
         let slot = &self.actors[actor];
         Handling::new(slot.card.who, self.code.known.clone(), self.roster.clone(), draws, slot.body.next_timer)

@@ -48,6 +48,14 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
+    /// The hash of the message, if it is one to this actor.
+    pub(crate) fn sent_to(&self, actor: usize) -> Option<u64> {
+        match self {
+            Self::Send { to, parcel, .. } if to.index as usize == actor => Some(parcel.digest),
+            _ => None,
+        }
+    }
+
     /// A hash of what is done; `None` for what cannot be told apart.
     pub(crate) fn digest(&self) -> Option<u64> {
         Some(match self {

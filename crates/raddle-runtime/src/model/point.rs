@@ -1,7 +1,6 @@
 //! What can happen next in a model, and whether what must hold does.
 
 use std::mem;
-use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
@@ -11,11 +10,11 @@ use raddle_engine::trace::{Effect, Role};
 use crate::actor::{Delivery, Letter};
 use crate::model::apply::Stop;
 use crate::model::slot::Mail;
-use crate::model::step::{CRASH, FIRST_MONITOR, RECEIVE, Run, task};
+use crate::model::step::{CRASH, FIRST_MONITOR, RECEIVE, Scene, task};
 use crate::model::{Check, View};
 use crate::panics::{self, Panicked};
 
-impl Run {
+impl Scene {
     /// Finds out what can happen next.
     pub(super) fn reach_point(&mut self) {
         if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {
@@ -46,11 +45,7 @@ impl Run {
 
     fn list_actions(&mut self) {
         let delivery = self.delivery();
-        // Copies of the run that stand at the point before still need theirs.
-        let mut actions = match Arc::get_mut(&mut self.actions) {
-            Some(own) => mem::take(own),
-            None => Vec::with_capacity(self.actions.len() + 4),
-        };
+        let mut actions = mem::take(&mut self.actions);
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             let Mail { queue, timers, .. } = &slot.mail;
@@ -79,10 +74,7 @@ impl Run {
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }
-        match Arc::get_mut(&mut self.actions) {
-            Some(own) => *own = actions,
-            None => self.actions = Arc::new(actions),
-        }
+        self.actions = actions;
     }
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Action, bool)> + '_ {

@@ -7,28 +7,28 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Effect as Touches, Role, Trace};
 
-use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Who, digest, mix};
+use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Who, combine, digest, mix};
 use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
 use crate::model::handling::Parcel;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Card, Factory, Mail, Slot};
-use crate::model::step::{Run, access};
+use crate::model::step::{Scene, access};
 use crate::model::{Code, ModelActor};
 
 /// The first actors and messages of a [model](crate::model::Model), and what holds for it.
 pub struct Setup {
-    run: Run,
+    run: Scene,
     main: Party,
     created: u32,
 }
 
 impl Setup {
     pub(super) fn new(code: Code) -> Self {
-        Self { run: Run::new(code), main: Party::default(), created: 0 }
+        Self { run: Scene::new(code), main: Party::default(), created: 0 }
     }
 
-    pub(super) fn finish(self) -> Run {
+    pub(super) fn finish(self) -> Scene {
         self.run
     }
 
@@ -121,7 +121,7 @@ impl Setup {
     }
 }
 
-impl Run {
+impl Scene {
     pub(super) fn add(
         &mut self,
         who: Who,
@@ -137,7 +137,7 @@ impl Run {
         let slot = Slot { card: Arc::new(card), body: Body::new(actor, party), mail };
         let at = self.actors.len();
         assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
-        self.digest ^= mix(slot.body.digest, 2 * at as u64 + 1) ^ mix(slot.mail.digest, 2 * at as u64 + 2);
+        self.digest ^= combine(slot.body.digest, 2 * at as u64 + 1) ^ combine(slot.mail.digest, 2 * at as u64 + 2);
         self.actors.push(Arc::new(slot));
     }
 

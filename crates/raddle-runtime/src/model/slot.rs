@@ -5,7 +5,7 @@ use std::sync::Arc;
 use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
 
-use crate::actor::{Delivery, Letter, Party, Timer, Who, mix};
+use crate::actor::{Delivery, Letter, Party, Timer, Who, combine, mix};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
@@ -45,8 +45,8 @@ pub(super) struct Body {
 /// What waits to be received.
 #[derive(Clone, Default)]
 pub(super) struct Mail {
-    /// In order of arrival.
-    pub(super) queue: Vec<(Letter, Parcel)>,
+    /// In order of arrival. Most are short, and a copy is made of each that changes.
+    pub(super) queue: SmallVec<[(Letter, Parcel); 2]>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// The hashes of the queue and of the timers alone.
     pub(super) contents: u64,
@@ -69,7 +69,7 @@ impl Body {
     /// The hash it would have with an actor that has this one.
     #[inline]
     pub(super) fn digest_with(&self, state: u64) -> u64 {
-        mix(mix(state, u64::from(self.restarts)), self.party.knowledge())
+        combine(combine(state, u64::from(self.restarts)), self.party.knowledge())
     }
 }
 
@@ -144,7 +144,7 @@ impl Mail {
     /// The hash of a mailbox with these timers and these contents.
     #[inline]
     pub(super) fn digest_with(&self, contents: u64) -> u64 {
-        mix(contents, self.set_by)
+        combine(contents, self.set_by)
     }
 
     /// The hash of a queue as this one, without the message at a place and with others that are sent to it.
@@ -194,7 +194,7 @@ impl Sent {
     }
 
     #[inline]
-    pub(super) fn contents(&self) -> u64 {
-        mix(self.digest, u64::from(self.delayed))
+    fn contents(&self) -> u64 {
+        combine(self.digest, u64::from(self.delayed))
     }
 }

@@ -16,7 +16,7 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
 
-use crate::actor::{Delivery, Faults, Labels, Roster, mix};
+use crate::actor::{Delivery, Faults, Labels, Roster, combine, mix};
 use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
@@ -32,9 +32,9 @@ pub(super) const ROSTER: ObjectId = ObjectId::new(0);
 pub(super) const FAULTS: ObjectId = ObjectId::new(1);
 pub(super) const FIRST_MONITOR: usize = 2;
 
-/// One execution of a model. A copy shares what neither of the two has changed since.
+/// The state of a model. A copy shares what neither of the two has changed since.
 #[derive(Clone)]
-pub struct Run {
+pub(crate) struct Scene {
     pub(super) code: Arc<Code>,
     pub(super) actors: Vec<Arc<Slot>>,
     pub(super) roster: Arc<Roster>,
@@ -44,7 +44,7 @@ pub struct Run {
     pub(super) unhandled: u32,
     /// Of the actors and mailboxes; the rest is added when somebody asks.
     pub(super) digest: u64,
-    pub(super) actions: Arc<Vec<Action>>,
+    pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
     /// Memory for what handlers do; empty between steps.
     pub(super) scratch: Scratch,
@@ -99,7 +99,7 @@ pub(super) fn index(task: TaskId) -> usize {
     task.index() - 1
 }
 
-impl Run {
+impl Scene {
     pub(super) fn new(code: Code) -> Self {
         Self {
             code: Arc::new(code),
@@ -110,7 +110,7 @@ impl Run {
             dead_letters: 0,
             unhandled: 0,
             digest: 0,
-            actions: Arc::default(),
+            actions: Vec::new(),
             stop: Stop::Actions,
             scratch: Scratch::default(),
             surveyed: false,
@@ -144,10 +144,10 @@ impl Run {
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
         let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
-        self.digest ^= mix(body.digest, 2 * actor as u64 + 1);
+        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
         let result = change(body);
         body.refresh();
-        self.digest ^= mix(body.digest, 2 * actor as u64 + 1);
+        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
         result
     }
 
@@ -155,15 +155,15 @@ impl Run {
     pub(super) fn set_state(&mut self, actor: usize, state: Arc<dyn Handler>, digest: u64) {
         let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
         let changed = body.digest_with(digest);
-        self.digest ^= mix(body.digest, 2 * actor as u64 + 1) ^ mix(changed, 2 * actor as u64 + 1);
+        self.digest ^= combine(body.digest, 2 * actor as u64 + 1) ^ combine(changed, 2 * actor as u64 + 1);
         (body.actor, body.digest) = (Some(state), changed);
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
         let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
-        self.digest ^= mix(mail.digest, 2 * actor as u64 + 2);
+        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
         let result = change(mail);
-        self.digest ^= mix(mail.digest, 2 * actor as u64 + 2);
+        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
         result
     }
 
@@ -228,7 +228,7 @@ impl Run {
         let Faults { drop, duplicate, delay, crash } = self.faults;
         let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
         let monitors = self.monitors.iter().fold(faults, |hash, monitor| mix(hash, monitor.digest()));
-        mix(actors ^ monitors, stop)
+        combine(actors ^ monitors, stop)
     }
 
     fn name(&self, task: TaskId) -> Vec<u32> {
@@ -246,7 +246,7 @@ pub(super) fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
     Access { object, effect, role, ordered: Ordered::RELAXED }
 }
 
-impl System for Run {
+impl System for Scene {
     fn point(&self) -> Point<'_> {
         match &self.stop {
             Stop::Actions => Point::Actions(&self.actions),
@@ -326,15 +326,12 @@ impl System for Run {
         self.odd
     }
 
-    fn fork(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-
     fn fork_onto(&self, other: &mut Self) -> bool {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
-        share(&mut other.actions, &self.actions);
+        other.actions.clear();
+        other.actions.extend_from_slice(&self.actions);
         other.actors.truncate(self.actors.len());
         for (theirs, own) in other.actors.iter_mut().zip(&self.actors) {
             share(theirs, own);

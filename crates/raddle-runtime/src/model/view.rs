@@ -1,10 +1,10 @@
 //! Looking at the state of a model.
 
 use crate::actor::Address;
-use crate::model::step::Run;
+use crate::model::step::Scene;
 
 /// The state of a model between two steps.
-pub struct View<'a>(pub(super) &'a Run);
+pub struct View<'a>(pub(super) &'a Scene);
 
 impl<'a> View<'a> {
     /// All actors of a type that have not stopped, in order of creation.

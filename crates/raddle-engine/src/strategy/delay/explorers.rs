@@ -7,11 +7,20 @@ use crate::ids::TaskId;
 use crate::rng::Rng;
 
 /// Tasks in order of creation; the next one has its turn when one cannot go on. Delayed, a task goes to the end of the row.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct RoundRobin {
+    /// The row, beginning at `head` and going round.
     row: SmallVec<[TaskId; 12]>,
+    head: usize,
     /// Those in the row.
     known: Few,
+}
+
+/// As whole words: a row is copied at every point.
+impl Clone for RoundRobin {
+    fn clone(&self) -> Self {
+        Self { row: SmallVec::from_slice(&self.row), head: self.head, known: self.known }
+    }
 }
 
 /// Which of the first tasks there are, a bit for each, so that a list of them need not be searched.
@@ -21,6 +30,11 @@ struct Few(u64);
 impl Few {
     fn of(tasks: &[TaskId]) -> Self {
         tasks.iter().fold(Self::default(), |few, task| few.and(*task))
+    }
+
+    /// Whether all of a list in order of creation, for which this stands, are in the list that `other` stands for.
+    fn is_within(self, other: Self, list: &[TaskId]) -> bool {
+        self.0 & !other.0 == 0 && list.last().is_none_or(|last| last.number() < u64::BITS)
     }
 
     fn and(self, task: TaskId) -> Self {
@@ -37,8 +51,11 @@ impl Few {
 }
 
 impl RoundRobin {
+    /// Puts a task at a place of the row.
     fn add(&mut self, task: TaskId, at: usize) {
         self.known = self.known.and(task);
+        self.row.rotate_left(self.head);
+        self.head = 0;
         self.row.insert(at, task);
     }
 
@@ -47,31 +64,36 @@ impl RoundRobin {
     }
 
     fn send_back(&mut self) {
-        if !self.row.is_empty() {
-            self.row.rotate_left(1);
-        }
+        self.head = if self.head + 1 < self.row.len() { self.head + 1 } else { 0 };
     }
 }
 
 impl DelayingExplorer for RoundRobin {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-        for task in ready {
-            if !self.has(*task) {
-                self.add(*task, self.row.len());
+        let few = Few::of(ready);
+        if !few.is_within(self.known, ready) {
+            for task in ready {
+                if !self.has(*task) {
+                    self.add(*task, self.row.len());
+                }
             }
         }
-        let few = Few::of(ready);
-        let first = self.row.iter().position(|task| few.has(*task, ready)).expect("all that are ready are in the row");
-        if first > 0 {
-            self.row.rotate_left(first);
+        for _ in 0..self.row.len() {
+            let first = self.row[self.head];
+            if few.has(first, ready) {
+                return first;
+            }
+            self.send_back();
         }
-        self.row[0]
+        unreachable!("raddle bug: of all that are ready, none is in the row")
     }
 
     fn step(&mut self, event: &Event) {
         match event {
             Event::Created(task) if !self.has(*task) => self.add(*task, self.row.len()),
             Event::Finished(task) => {
+                self.row.rotate_left(self.head);
+                self.head = 0;
                 self.row.retain(|other| other != task);
                 self.known = Few::of(&self.row);
             }

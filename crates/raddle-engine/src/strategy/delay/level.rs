@@ -96,14 +96,32 @@ impl<E: DelayingExplorer> Level<E> {
         self.total += 1;
     }
 
+    /// The first way for a task to go on that was not shown.
+    fn first_new(&self, task: TaskId) -> Option<u32> {
+        for (word, bits) in self.shown.iter().enumerate() {
+            let tasks = &self.tasks[64 * word..];
+            let mut left = !bits;
+            if tasks.len() < 64 {
+                left &= (1 << tasks.len()) - 1;
+            }
+            while left != 0 {
+                let at = left.trailing_zeros();
+                if tasks[at as usize] == task {
+                    return Some(place(64 * word) + at);
+                }
+                left &= left - 1;
+            }
+        }
+        None
+    }
+
     /// Delays until the explorer comes to something new: another task, or, having come round, another way for the same one.
     fn delay_explorer(&mut self) -> u32 {
         for _ in 0..2 * self.tasks.len() + PATIENCE {
             self.explorer.delay();
             let task = ask(&mut self.explorer, &self.ready);
-            let new = |(at, whose): (usize, &TaskId)| *whose == task && !self.was_shown(place(at));
-            if let Some(at) = self.tasks.iter().enumerate().position(new) {
-                return place(at);
+            if let Some(at) = self.first_new(task) {
+                return at;
             }
         }
         let missing: Vec<_> =
