@@ -26,8 +26,10 @@ fn every_strategy_is_run_and_the_page_is_written() {
     let said = String::from_utf8(output.stdout).expect("what it says is text");
     let lines: Vec<Value> =
         said.lines().map(|line| serde_json::from_str(line).expect("each line is an object")).collect();
-    let runs = |strategy: &str| lines.iter().filter(|line| line["kind"] == "bug" && line["strategy"] == strategy).count();
-    for strategy in ["receive-order", "delays ≤ 1", "delays ≤ 10", "delays ≤ 100", "free-running", "random", "pct:3"] {
+    let runs =
+        |strategy: &str| lines.iter().filter(|line| line["kind"] == "bug" && line["strategy"] == strategy).count();
+    for strategy in ["receive-order", "delays ≤ 1", "delays ≤ 10", "delays ≤ 100", "free-running", "random", "pct:3"]
+    {
         assert_eq!(runs(strategy), 2, "{strategy}");
     }
     assert_eq!(runs("dpor"), 1, "it has no seed");
