@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// CPU time after which a run gives up.
-    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
     /// Writes the results into this folder too: their part of evaluation.md, and pictures [default: nothing is written].
     #[arg(long, value_name = "DIR")]
@@ -107,7 +107,7 @@ fn measure(arguments: &Arguments) -> Result<Results, Error> {
         limit_seconds,
         bugs: bugs::measure(&CONTENDERS, &wanted, runs, limit_seconds)?,
         criteria: bugs::measure(&CRITERIA, &wanted, runs, limit_seconds)?,
-        studies: covered::measure(&wanted, runs.div_ceil(2), limit_seconds / 2.0),
+        studies: covered::measure(&wanted, runs.div_ceil(2), limit_seconds),
         scale: wanted("GeoTrellis").then(scale::measure).transpose()?,
     })
 }

@@ -130,14 +130,15 @@ impl Cell {
         self.trials.iter().map(move |trial| if trial.found.is_some() { trial.seconds } else { limit_seconds })
     }
 
-    /// Nothing was found because there was nothing to be done: no generated schedule at all.
-    fn is_idle(&self) -> bool {
-        self.trials.iter().all(|trial| trial.done && trial.executions == 1 && trial.found.is_none())
+    /// Nothing was generated: what was found, the first execution has shown.
+    pub fn is_idle(&self) -> bool {
+        let idle = self.trials.iter().all(|trial| trial.executions == 1);
+        idle && self.trials.iter().any(|trial| trial.done && trial.found.is_none())
     }
 
     fn say(&self, mean: impl Fn(&Self) -> String) -> String {
         match (self.finds(), self.trials.len()) {
-            (0, _) if self.is_idle() => "n/a".to_owned(),
+            _ if self.is_idle() => "n/a".to_owned(),
             (0, _) => "–".to_owned(),
             (finds, runs) if finds == runs => mean(self),
             (finds, runs) => format!("{} ({finds} of {runs})", mean(self)),

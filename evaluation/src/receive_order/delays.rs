@@ -206,9 +206,7 @@ mod tests {
         let limits = Limits { executions: Some(500), ..Limits::default() };
         let report = search(&mut threads, &mut RandomDelays::new(1, most), &limits);
         assert_eq!((report.executions, report.failing), (500, 0));
-        drop(threads);
-        let seen = seen.lock().expect("nobody panics").clone();
-        seen
+        seen.lock().expect("nobody panics").clone()
     }
 
     /// The way through two others takes two units at least, so a delay of less than that cannot make it the shorter one; a long one
