@@ -8,6 +8,7 @@ pub mod delay;
 pub mod dpor;
 mod entered;
 pub mod exhaustive;
+pub mod hapset;
 pub mod iterative_random;
 pub mod pct;
 pub mod portfolio;
@@ -27,6 +28,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::dpor::{Levels, News, Trunk};
+use self::hapset::Lessons;
 use self::receive_order::Generated;
 use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
@@ -184,6 +186,23 @@ pub trait Strategy: Send {
     /// [`end`](Self::end) for the first one that fails.
     fn remark(&self) -> Option<String> {
         None
+    }
+
+    /// What else is to be said of the search, a sentence each. Asked by who reports, at the end.
+    fn account(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What was learnt of the program that the next search of it should know; `None` if nothing ever is. Asked by who keeps it, at
+    /// the end.
+    fn lessons(&self) -> Option<Lessons> {
+        None
+    }
+
+    /// Takes up what earlier searches of the program have learnt, which is [sound](Lessons::is_sound). Called before the first
+    /// execution.
+    fn study(&mut self, lessons: &Lessons) {
+        let _ = lessons;
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Files {
     pub(crate) report: Option<PathBuf>,
     /// What a search has left to do.
     pub(crate) left: Option<PathBuf>,
+    /// What searches have learnt of the program.
+    pub(crate) learnt: Option<PathBuf>,
 }
 
 impl Files {
@@ -23,7 +25,7 @@ impl Files {
     /// A program without a name has no files.
     pub(crate) fn of(test: &Test, out: Option<&Path>, keep_regressions: bool) -> Self {
         if test.path.is_empty() || out.is_some_and(|out| out.as_os_str().is_empty()) {
-            return Self { regressions: None, schedules: None, report: None, left: None };
+            return Self { regressions: None, schedules: None, report: None, left: None, learnt: None };
         }
         let name = file_name(&test.path);
         let beside_sources = || Path::new(test.crate_dir.unwrap_or("")).join("raddle-regressions");
@@ -34,7 +36,8 @@ impl Files {
             regressions: keep_regressions.then_some(regressions),
             schedules: Some(dir.join(format!("{name}.receives"))),
             report: reports.as_ref().map(|dir| dir.join(format!("{name}.report.txt"))),
-            left: reports.map(|dir| dir.join(format!("{name}.left.json"))),
+            left: reports.as_ref().map(|dir| dir.join(format!("{name}.left.json"))),
+            learnt: reports.map(|dir| dir.join(format!("{name}.learnt.json"))),
         }
     }
 }

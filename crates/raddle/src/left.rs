@@ -127,7 +127,7 @@ fn program() -> u64 {
     *HASH.get_or_init(|| sum(&std::env::current_exe().and_then(fs::read).unwrap_or_default()))
 }
 
-fn sum(bytes: &[u8]) -> u64 {
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

@@ -56,6 +56,7 @@ mod environment;
 mod explorer;
 mod files;
 mod interrupt;
+mod learnt;
 mod left;
 mod regressions;
 mod replay_source;

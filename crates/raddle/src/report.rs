@@ -96,7 +96,9 @@ impl Proof {
             Ended::BudgetSpent => (searched.covered, false),
             _ => (None, false),
         };
-        let selected = searched.ended == Ended::Done(Claim::Selective);
+        // A search that reduces but does not cover all, given the time, is one that picks.
+        let picks = searched.reduced && !searched.systematic;
+        let selected = picks || searched.ended == Ended::Done(Claim::Selective);
         let stopped = searched.systematic && searched.ended == Ended::BudgetSpent;
         Self { reduced: searched.reduced, selected, stopped, bound, whole }
     }
@@ -177,7 +179,7 @@ impl Report {
                  as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
                     .to_owned(),
             );
-        } else if selective && guessed == 0 && proof.reduced {
+        } else if selective && guessed == 0 && searched.irreducible > 0 {
             let why = "senders that wait for room, and crashes and timers of actors, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
         }
@@ -187,6 +189,10 @@ impl Report {
                  to let others go first: this is not a proof",
                 verdict::number(guessed)
             ));
+        }
+        if selective && searched.reduced && !searched.systematic {
+            let command = text::command(&report, "RADDLE_STRATEGY=dpor");
+            report.notes.push(format!("to search every order, and not only those with something new: {command}"));
         }
         report
     }

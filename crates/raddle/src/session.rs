@@ -16,6 +16,7 @@ use raddle_engine::strategy::receive_order::{Followed, ReceiveOrder};
 use crate::explorer::Test;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
+use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
@@ -176,6 +177,7 @@ impl Session {
 
     fn search(&mut self) -> Report {
         let left = self.left.take().map(|left| self.recall_failure(left));
+        self.study();
         let teller = self.teller.take();
         let watch = if self.plan.resume { Watch::new() } else { None };
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
@@ -183,17 +185,47 @@ impl Session {
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
+        self.keep_lessons();
         if watch.as_ref().is_some_and(Watch::told_to_end) {
             Teller::last_words(&self.test.path, self.notes.last());
         }
         drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
+        report.notes.extend(self.plan.strategy.account());
         report.failed = found.map(|found| self.run_once_more(found));
         report.coverage =
             coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
         self.save_schedules();
         report
+    }
+
+    /// Takes up what earlier searches have learnt of the program.
+    fn study(&mut self) {
+        let Some(file) = self.files.learnt.as_ref().filter(|_| self.plan.strategy.lessons().is_some()) else { return };
+        match learnt::read(file, &self.test.path) {
+            Read::Nothing => {}
+            Read::Lessons(lessons) => self.plan.strategy.study(&lessons),
+            Read::Broken { why, now } => {
+                let file = files::shown(file, &self.test);
+                self.notes.push(format!(
+                    "what earlier searches have learnt, in {}, cannot be used: {why}; {}",
+                    file.display(),
+                    now.map_or("it could not be set aside".to_owned(), |now| format!(
+                        "it was set aside as {}",
+                        files::shown(&now, &self.test).display()
+                    ))
+                ));
+            }
+        }
+    }
+
+    /// Keeps what was learnt of the program for the next search.
+    fn keep_lessons(&mut self) {
+        let (Some(lessons), Some(file)) = (self.plan.strategy.lessons(), &self.files.learnt) else { return };
+        if let Err(why) = learnt::write(file, &self.test.path, &lessons) {
+            self.notes.push(format!("what was learnt could not be kept: {why}"));
+        }
     }
 
     /// Runs the first failing order of earlier sittings again: only how to come to it was written down.

@@ -323,7 +323,7 @@ impl Plan {
             label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
         }
         let systematic =
-            matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption");
+            matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption" | "hapset");
         let (executions, time) = match (settings.executions, settings.time) {
             (None, None) if systematic => (None, Some(DEFAULT_TIME)),
             (None, None) => (Some(DEFAULT_EXECUTIONS), None),
@@ -408,7 +408,7 @@ mod tests {
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, pos, surw, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
-             delay, delay:rtc, delay:prr, delay:BOUND, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
+             hapset, hapset:all, hapset:baseline, hapset:preemption, hapset:preemption:BOUND, delay, delay:rtc, delay:prr, delay:BOUND, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
              delay-sample:prr, delay-hybrid, receive-order, receive-order:pr, receive-order:pbr, receive-order:pcr, irs, replay"
         );
         assert!(

@@ -12,6 +12,7 @@ pub mod delay {
 
 pub use raddle_engine::strategy::dpor::Dpor;
 pub use raddle_engine::strategy::exhaustive::Exhaustive;
+pub use raddle_engine::strategy::hapset::{Backtrack, Hapset};
 pub use raddle_engine::strategy::iterative_random::IterativeRandom;
 pub use raddle_engine::strategy::pct::Pct;
 pub use raddle_engine::strategy::portfolio::Portfolio;

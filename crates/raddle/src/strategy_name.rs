@@ -6,8 +6,8 @@ use crate::strategy::delay::{
     Delay, DelayHybrid, DelaySample, ProbabilisticRoundRobin, RoundRobin as TakingTurns, RunToCompletion,
 };
 use crate::strategy::{
-    Counting, Dpor, Exhaustive, Pct, Portfolio, Pos, Preemption, Probed, Random, ReceiveOrder, RoundRobin, Strategy,
-    Surw,
+    Backtrack, Counting, Dpor, Exhaustive, Hapset, Pct, Portfolio, Pos, Preemption, Probed, Random, ReceiveOrder,
+    RoundRobin, Strategy, Surw,
 };
 
 /// What a name stands for.
@@ -27,7 +27,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 30] = [
+static FORMS: [Form; 35] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -45,6 +45,15 @@ static FORMS: [Form; 30] = [
     },
     Form { written: "preemption", seeded: false, make: |_, _| search(Preemption::unbounded()) },
     Form { written: "preemption:BOUND", seeded: false, make: |_, bound| search(Preemption::up_to(bound)) },
+    Form { written: "hapset", seeded: false, make: |_, _| search(Hapset::new()) },
+    Form { written: "hapset:all", seeded: false, make: |_, _| search(Hapset::new().then_the_rest()) },
+    Form { written: "hapset:baseline", seeded: false, make: |_, _| search(Hapset::over(Backtrack::Baseline)) },
+    Form { written: "hapset:preemption", seeded: false, make: |_, _| search(Hapset::over_few_preemptions()) },
+    Form {
+        written: "hapset:preemption:BOUND",
+        seeded: false,
+        make: |_, bound| search(Hapset::over(Backtrack::Preemption(bound))),
+    },
     Form { written: "delay", seeded: false, make: |_, _| search(Delay::new(TakingTurns::default())) },
     Form { written: "delay:rtc", seeded: false, make: |_, _| search(Delay::new(RunToCompletion::default())) },
     Form { written: "delay:prr", seeded: true, make: |seed, _| search(Delay::new(ProbabilisticRoundRobin::new(seed))) },
@@ -112,9 +121,9 @@ fn traces<S: Strategy>(strategy: S) -> Probed<S> {
 impl Form {
     /// The number in `text` if it is written in this form; 0 where the form has none.
     fn fits(&self, text: &str) -> Option<u32> {
-        match self.written.split_once(':') {
+        match self.written.rsplit_once(':') {
             Some((name, option)) if option.chars().all(char::is_uppercase) => {
-                let (given, number) = text.split_once(':')?;
+                let (given, number) = text.rsplit_once(':')?;
                 // None is a bound, but no depth.
                 let least = u32::from(option != "BOUND");
                 number.parse().ok().filter(|&n| n >= least && given == name)
@@ -184,6 +193,7 @@ mod tests {
     fn numbers_are_checked() {
         assert!(make("pct:5", 0).is_some());
         assert!(make("preemption:0", 0).is_some() && make("preemption:2", 0).is_some());
+        assert!(make("hapset:preemption:2", 0).is_some() && make("hapset:2", 0).is_none());
         for wrong in [
             "preemption:",
             "preemption:-1",

@@ -315,6 +315,12 @@ impl Events {
         &self.events[index]
     }
 
+    /// The step of the trace that it began with.
+    #[must_use]
+    pub fn step(&self, index: usize) -> StepIx {
+        StepIx::new(self.events[index].step)
+    }
+
     /// What that event touched.
     #[inline]
     #[must_use]

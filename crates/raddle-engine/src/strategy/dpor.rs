@@ -30,6 +30,7 @@
 
 mod classic;
 mod found;
+mod guided;
 mod kept;
 mod messages;
 mod optimal;
@@ -59,6 +60,7 @@ use crate::estimate::Branching;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Events, merge};
 use crate::outcome::{Failure, Outcome};
+use crate::strategy::hapset::Guide;
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
@@ -105,6 +107,10 @@ pub struct Dpor {
     before: Before,
     races: Vec<Race>,
     sequence: Vec<u32>,
+    /// Says which races are worth reversing; `None` if all are.
+    pub(super) guide: Option<Box<Guide>>,
+    /// The choices of the first execution, as far as they are given.
+    script: Vec<Choice>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,6 +204,8 @@ impl Dpor {
             before: Before::anonymous(),
             races: Vec::new(),
             sequence: Vec::new(),
+            guide: None,
+            script: Vec::new(),
         }
     }
 
@@ -298,7 +306,11 @@ impl Strategy for Dpor {
         }
         node.asleep = node.sleep.len();
         node.tree = mem::take(&mut self.beyond);
-        let taken = if node.tree.is_empty() {
+        let taken = if let Some(&Choice(choice)) = self.script.get(depth).filter(|choice| choice.0 < at.alternatives())
+        {
+            node.take(choice as usize, true);
+            true
+        } else if node.tree.is_empty() {
             let latest = depth.checked_sub(1).map(|latest| self.events.get(latest).task);
             node.take_any(latest, exact)
         } else {
@@ -336,6 +348,8 @@ impl Strategy for Dpor {
             return;
         }
         self.before.follow(&self.events);
+        self.script.clear();
+        self.show_to_guide(run);
         self.failed = self.failed_at(run);
         self.has_failed |= self.failed.is_some();
         self.reverse_races();

@@ -1,6 +1,7 @@
 //! Another strategy, and somebody who looks at each of its executions.
 
 use crate::estimate::{Branching, Estimate};
+use crate::strategy::hapset::Lessons;
 use crate::strategy::receive_order::Generated;
 use crate::strategy::{Bound, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
@@ -118,5 +119,17 @@ impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
 
     fn remark(&self) -> Option<String> {
         self.inner.remark()
+    }
+
+    fn account(&self) -> Vec<String> {
+        self.inner.account()
+    }
+
+    fn lessons(&self) -> Option<Lessons> {
+        self.inner.lessons()
+    }
+
+    fn study(&mut self, lessons: &Lessons) {
+        self.inner.study(lessons);
     }
 }

@@ -8,6 +8,7 @@ mod estimates;
 mod files;
 mod first_failure;
 mod generated;
+mod hapset;
 mod hostile;
 mod meaning;
 mod preemption;

@@ -73,10 +73,15 @@ fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
     } else {
         report.saved.as_ref().or(report.kept_in.as_ref()).map(|file| file.display().to_string())?
     };
+    Some(command(report, &format!("RADDLE_REPLAY={what}")))
+}
+
+/// The command that runs the test with a setting of the environment.
+pub(super) fn command(report: &Report, setting: &str) -> String {
     // The harness knows a test by its path without the crate.
-    Some(match report.test.path.split_once("::") {
-        Some((_, path)) => format!("RADDLE_REPLAY={what} cargo test {path}"),
-        None if report.test.path.is_empty() => format!("set RADDLE_REPLAY={what} and run it again"),
-        None => format!("RADDLE_REPLAY={what} cargo test {}", report.test.path),
-    })
+    match report.test.path.split_once("::") {
+        Some((_, path)) => format!("{setting} cargo test {path}"),
+        None if report.test.path.is_empty() => format!("set {setting} and run it again"),
+        None => format!("{setting} cargo test {}", report.test.path),
+    }
 }

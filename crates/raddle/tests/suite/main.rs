@@ -5,6 +5,7 @@ mod attribute;
 mod compile;
 mod delay;
 mod failures;
+mod hapset;
 mod interrupted;
 mod kept;
 mod programs;

@@ -141,7 +141,9 @@ impl Node {
         })
     }
 
-    fn take(&mut self, place: usize, widely: bool) {
+    /// Takes the option at this place. The other ways out of the same wait, and the other values, are to be run as well if
+    /// `widely`.
+    pub fn take(&mut self, place: usize, widely: bool) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
         self.rank = self.run_before();
         self.failed = false;

@@ -76,6 +76,14 @@ impl Dpor {
 
     /// Plans what the event `index`, which may not have happened, makes necessary.
     fn reverse_races_with(&mut self, index: usize) {
+        if self.guide.is_some() {
+            self.reverse_guided(index);
+            let previous = self.before.previous(self.events.get(index).task, index);
+            if self.events.get(index).timed.is_some() {
+                self.reverse_timed_wait(Second { event: index, previous });
+            }
+            return;
+        }
         let previous = self.before.previous(self.events.get(index).task, index);
         let second = Second { event: index, previous };
         let mut races = mem::take(&mut self.races);
@@ -180,6 +188,10 @@ impl Dpor {
     /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`. See
     /// [`Seen::settled`] for the answer.
     fn plan(&mut self, first: usize, second: Second, upto: usize) -> usize {
+        if self.guide.is_some() {
+            self.plan_if_new(first, Second { event: upto, ..second }, upto);
+            return found::NEVER;
+        }
         if self.algorithm == Algorithm::Classic {
             let pair = (first, second.event);
             let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
@@ -260,6 +272,9 @@ impl Dpor {
         }
         if pending.clock.is_some() && pending.clock != object {
             touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
+        }
+        if let Some(guide) = &mut self.guide {
+            guide.suppose(&pending.action);
         }
         let mut event = Event::pending(task, Label::Way(variant), op.class, object);
         event.timed = pending.clock;

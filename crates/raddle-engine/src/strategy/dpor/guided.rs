@@ -1,0 +1,167 @@
+//! Classic reduction that reverses only races that are worth it (ALGORITHMS.md section 4).
+//!
+//! As in Flanagan's and Godefroid's algorithm, every task's next step `t` is looked at in each state on the way to it: the latest
+//! event before that state that `t` is in a race with, and whose reversal the guide says is new, is where to go back to. So
+//! all events that came while `t` was waiting are looked at, and of those before that only the latest that is new.
+
+use std::cmp::Reverse;
+use std::mem;
+
+use super::path::Node;
+use super::reversal::{self, Second};
+use super::{Dpor, classic, messages};
+use crate::ids::TaskId;
+use crate::order::before::Race;
+use crate::order::events::{Label, Touch};
+use crate::outcome::Outcome;
+use crate::strategy::Run;
+use crate::strategy::hapset::{Backtrack, Guide};
+use crate::system::{Choice, Variant};
+use crate::trace::{Class, Role};
+
+/// What is to be run at a node.
+enum Wanted {
+    /// One of these leads there, the first best; if there is none, everything.
+    OneOf(Vec<(TaskId, Label)>),
+    /// All of these.
+    All(Vec<(TaskId, Label)>),
+}
+
+impl Dpor {
+    /// Classic reduction by the sets of a guide; first in the way of `script`.
+    pub(crate) fn guided(guide: Box<Guide>, script: Vec<Choice>) -> Self {
+        Self { guide: Some(guide), script, ..Self::classic().without_sleep_sets() }
+    }
+
+    pub(crate) fn guide(&self) -> Option<&Guide> {
+        self.guide.as_deref()
+    }
+
+    pub(crate) fn guide_mut(&mut self) -> Option<&mut Guide> {
+        self.guide.as_deref_mut()
+    }
+
+    /// Shows the execution that has just ended to the guide.
+    pub(super) fn show_to_guide(&mut self, run: &Run<'_>) {
+        if let Some(guide) = &mut self.guide {
+            guide.keep_nodes(self.fresh + 1);
+            let good = matches!(run.outcome, Some(Outcome::Completed));
+            guide.look(run.trace, &self.events, self.kept, good);
+        }
+    }
+
+    /// Plans what the event `index`, which may not have happened, makes necessary.
+    pub(super) fn reverse_guided(&mut self, index: usize) {
+        let previous = self.before.previous(self.events.get(index).task, index);
+        let second = Second { event: index, previous };
+        let mut races = mem::take(&mut self.races);
+        self.before.rivals(&self.events, index, previous, &mut races);
+        races.sort_by_key(|race| Reverse(race.first));
+        races.dedup_by_key(|race| race.first);
+        // The task was about to take this step from there on.
+        let since = previous.map_or(0, |previous| previous + 1);
+        for race in &races {
+            let planned = self.reverse_if_new(race, second, since);
+            if planned && race.first < since {
+                break;
+            }
+        }
+        self.races = races;
+    }
+
+    fn reverse_if_new(&mut self, race: &Race, second: Second, since: usize) -> bool {
+        let (e, later) = (self.events.get(race.first), self.events.get(second.event));
+        let receives = later.class == Class::Receive && later.object == e.object;
+        let first = if receives && messages::chose(&self.events, race.first) {
+            Some(race.first)
+        } else {
+            reversal::origin(&self.events, &self.before, &self.nodes, race, second)
+        };
+        let Some(first) = first.filter(|&first| !self.created_after(first, second)) else { return false };
+        self.plan_if_new(first, second, race.first.max(since))
+    }
+
+    /// Whether the second event's task was only created after the first event, and because of it.
+    fn created_after(&self, first: usize, second: Second) -> bool {
+        if second.previous.is_some() {
+            return false;
+        }
+        let born = |touch: &&Touch| touch.is_birth() && touch.role == Role::Takes;
+        let Some(birth) = self.events.touches(second.event).iter().find(born) else { return false };
+        let gives = |at: &usize| {
+            let gives = |touch: &Touch| touch.object == birth.object && touch.role == Role::Gives;
+            self.events.touches(*at).iter().any(gives)
+        };
+        let giver = (first..second.event.min(self.before.len())).find(gives);
+        giver.is_some_and(|giver| self.before.ordered(&self.events, first, giver))
+    }
+
+    /// Plans to run what lets `second` come before `first`, if that was not seen before event `at`. Whether it was not.
+    pub(super) fn plan_if_new(&mut self, first: usize, second: Second, at: usize) -> bool {
+        let Some(guide) = &self.guide else { return false };
+        let new = guide.is_new(first, second.event, at);
+        let options = match self.wanted(first, second, new) {
+            Wanted::OneOf(options) if options.is_empty() => self.nodes[first].options.clone(),
+            Wanted::OneOf(options) if options.iter().any(|option| self.nodes[first].covers(*option)) => return new,
+            Wanted::OneOf(options) => options[..1].to_vec(),
+            Wanted::All(options) => options,
+        };
+        for option in options {
+            if self.nodes[first].covers(option) {
+                continue;
+            }
+            if new {
+                self.nodes[first].add(option);
+                self.guide.iter_mut().for_each(|guide| guide.take_back(first, option));
+            } else {
+                self.pass_by(first, option, second.event);
+            }
+        }
+        new
+    }
+
+    fn pass_by(&mut self, first: usize, option: (TaskId, Label), second: usize) {
+        let Self { guide, nodes, .. } = self;
+        let Some(guide) = guide else { return };
+        guide.pass_by(first, option, || way(nodes, first, option), second);
+    }
+
+    fn wanted(&mut self, first: usize, second: Second, new: bool) -> Wanted {
+        let Some(guide) = &self.guide else { return Wanted::All(Vec::new()) };
+        match guide.backtrack {
+            Backtrack::Dpor => {
+                let pair = (first, second.event);
+                let leading = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
+                Wanted::OneOf(leading)
+            }
+            Backtrack::Baseline => Wanted::All(self.nodes[first].options.clone()),
+            Backtrack::Preemption(bound) => {
+                let above: u32 = (0..first).map(|at| u32::from(self.preempts(at, self.nodes[at].current().0))).sum();
+                let fits = |option: &(TaskId, Label)| above + u32::from(self.preempts(first, option.0)) <= bound;
+                let (within, beyond): (Vec<_>, Vec<_>) = self.nodes[first].options.iter().partition(|it| fits(it));
+                if let Some(later) = self.guide.as_mut().filter(|_| new).and_then(|guide| guide.later.as_mut()) {
+                    beyond.into_iter().for_each(|option| later.keep(bound, way(&self.nodes, first, option)));
+                }
+                Wanted::All(within)
+            }
+        }
+    }
+
+    /// Whether it is a preemption to let `task` go on at node `at`: see [`Preemption`](crate::strategy::preemption).
+    fn preempts(&self, at: usize, task: TaskId) -> bool {
+        let decided = |at: &usize| self.events.get(*at).class != Class::Choice;
+        let Some(latest) = (0..at).rev().find(decided) else { return false };
+        let running = self.events.get(latest);
+        let ordinary = |label: Label| matches!(label, Label::Way(Variant::Ready | Variant::Message(_)));
+        let goes_on = |option: &(TaskId, Label)| option.0 == running.task && ordinary(option.1);
+        running.task != task && running.class != Class::Yield && self.nodes[at].options.iter().any(goes_on)
+    }
+}
+
+/// The choices that lead to an option of a node.
+fn way(nodes: &[Node], at: usize, option: (TaskId, Label)) -> Vec<Choice> {
+    let place = nodes[at].options.iter().position(|it| *it == option);
+    let last = place.expect("raddle bug: it is an option of the node");
+    let last = Choice(u32::try_from(last).expect("raddle bug: more than 2^32 actions"));
+    nodes[..at].iter().map(Node::choice).chain([last]).collect()
+}

@@ -1,0 +1,88 @@
+//! Statements: where in the source something is done, and what.
+//!
+//! A place is known by its file, line and column, so that it is the same in the next build. What is done there belongs to it, as
+//! one line may do several things (a wait gives its lock back and takes it again).
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::trace::{Operation, Site};
+
+/// One statement of the program, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Statement {
+    /// The source file, as the compiler calls it.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// What is done there.
+    pub verb: String,
+}
+
+/// A statement, by its place in the table of this search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StatementId(u32);
+
+impl StatementId {
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) fn next_of(len: usize) -> Self {
+        Self(u32::try_from(len).expect("raddle bug: more than 2^32 statements"))
+    }
+}
+
+/// The statements that are known.
+#[derive(Debug, Default)]
+pub(super) struct Statements {
+    all: Vec<Known>,
+    by_words: HashMap<Statement, StatementId>,
+    /// By the addresses of site and operation, of which there may be several for one statement.
+    by_address: HashMap<(usize, usize), StatementId>,
+}
+
+#[derive(Debug)]
+struct Known {
+    statement: Statement,
+    /// It was seen in this search, and is not only known from earlier ones.
+    met: bool,
+}
+
+impl Statements {
+    /// The statement that does `op` at `site`.
+    pub(super) fn of(&mut self, site: Site, op: &'static Operation) -> StatementId {
+        let key = (std::ptr::from_ref(site).addr(), std::ptr::from_ref(op).addr());
+        if let Some(&id) = self.by_address.get(&key) {
+            return id;
+        }
+        let id = self.known(Statement {
+            file: site.file().to_owned(),
+            line: site.line(),
+            column: site.column(),
+            verb: op.verb.to_owned(),
+        });
+        self.all[id.index()].met = true;
+        self.by_address.insert(key, id);
+        id
+    }
+
+    /// The place of a statement, which it is given if it has none yet.
+    pub(super) fn known(&mut self, statement: Statement) -> StatementId {
+        if let Some(&id) = self.by_words.get(&statement) {
+            return id;
+        }
+        let id = StatementId::next_of(self.all.len());
+        self.by_words.insert(statement.clone(), id);
+        self.all.push(Known { statement, met: false });
+        id
+    }
+
+    /// All of them, and whether each was met in this search.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Statement, bool)> {
+        self.all.iter().map(|known| (&known.statement, known.met))
+    }
+}

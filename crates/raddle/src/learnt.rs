@@ -1,0 +1,92 @@
+//! What searches have learnt of a program, in a file: the next one starts from there.
+//!
+//! Two lines of JSON: whose it is and what the second must add up to, then what was learnt. A file that is not like that is set
+//! aside under another name and not used: it is only there to save time, so it must never keep a test from running.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use raddle_engine::strategy::hapset::Lessons;
+use serde::{Deserialize, Serialize};
+
+use crate::files::write_whole;
+use crate::left::sum;
+
+/// The version of this kind of file.
+const FORMAT: u32 = 1;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: u32,
+    test: String,
+    /// Of the second line.
+    sum: u64,
+}
+
+/// What is in a file.
+pub(crate) enum Read {
+    /// There is none.
+    Nothing,
+    /// This.
+    Lessons(Lessons),
+    /// Something else.
+    Broken {
+        why: String,
+        /// The name it has now; `None` if it could not be given one.
+        now: Option<PathBuf>,
+    },
+}
+
+/// Reads what was learnt of a test; what cannot be understood is set aside.
+pub(crate) fn read(file: &Path, test: &str) -> Read {
+    let text = match fs::read(file) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Read::Nothing,
+        Err(error) => return Read::Broken { why: error.to_string(), now: None },
+    };
+    match understood(&text, test) {
+        Ok(lessons) => Read::Lessons(lessons),
+        Err(why) => {
+            let mut aside = file.as_os_str().to_owned();
+            aside.push(".corrupt");
+            let aside = PathBuf::from(aside);
+            Read::Broken { why, now: fs::rename(file, &aside).is_ok().then_some(aside) }
+        }
+    }
+}
+
+fn understood(text: &[u8], test: &str) -> Result<Lessons, String> {
+    let broken = |error: serde_json::Error| format!("it is broken ({error})");
+    let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
+    let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
+    let head: Head = serde_json::from_str(head).map_err(broken)?;
+    if head.format != FORMAT {
+        return Err(format!("it has format {} and not {FORMAT}", head.format));
+    }
+    if head.test != test {
+        return Err(format!("it belongs to the test {}", head.test));
+    }
+    if head.sum != sum(lessons.as_bytes()) {
+        return Err("it is not what was written".to_owned());
+    }
+    let lessons: Lessons = serde_json::from_str(lessons).map_err(broken)?;
+    if lessons.is_sound() { Ok(lessons) } else { Err("its parts do not fit together".to_owned()) }
+}
+
+/// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile. Readers see the old file or
+/// the new one, never half of it.
+pub(crate) fn write(file: &Path, test: &str, latest: &Lessons) -> Result<(), String> {
+    if latest.statements.is_empty() {
+        return Ok(());
+    }
+    let earlier = match read(file, test) {
+        Read::Lessons(lessons) => lessons,
+        Read::Nothing | Read::Broken { .. } => Lessons::default(),
+    };
+    let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
+    let head = Head { format: FORMAT, test: test.to_owned(), sum: sum(lessons.as_bytes()) };
+    let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
+    write_whole(file, &format!("{head}\n{lessons}\n")).map_err(|error| format!("{}: {error}", file.display()))
+}

@@ -1,0 +1,172 @@
+//! Search by orderings that were seen: the paper's examples, what is said, and what is kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use raddle::strategy::Hapset;
+use raddle::sync::Mutex;
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::{Explorer, Report, thread};
+
+/// One thread allocates and frees, the other checks and uses; the two of those are meant to be atomic.
+fn alloc_use_free() {
+    let pointer = Arc::new(AtomicUsize::new(0));
+    let other = pointer.clone();
+    let user = thread::spawn(move || {
+        if other.load(SeqCst) != 0 {
+            assert_ne!(other.load(SeqCst), 0, "nothing there");
+        }
+    });
+    let owner = thread::spawn(move || {
+        pointer.store(1, SeqCst);
+        pointer.store(0, SeqCst);
+    });
+    user.join().unwrap();
+    owner.join().unwrap();
+}
+
+/// One thread waits in a loop, the other lets it go on.
+fn busy_waiting() {
+    let (lock, flag) = (Arc::new(Mutex::new(())), Arc::new(AtomicUsize::new(0)));
+    let setter = {
+        let (lock, flag) = (lock.clone(), flag.clone());
+        thread::spawn(move || {
+            let _held = lock.lock().unwrap();
+            flag.store(1, SeqCst);
+        })
+    };
+    let waiter = thread::spawn(move || {
+        loop {
+            let _held = lock.lock().unwrap();
+            if flag.load(SeqCst) != 0 {
+                break;
+            }
+        }
+    });
+    setter.join().unwrap();
+    waiter.join().unwrap();
+}
+
+#[test]
+fn an_atomicity_violation_is_something_new() {
+    let kinds = ["hapset", "hapset:all", "hapset:baseline", "hapset:preemption", "hapset:preemption:2"];
+    for strategy in kinds {
+        let report = Explorer::new().strategy(strategy).run(alloc_use_free);
+        assert!(report.failed() && report.executions() <= 8, "{strategy}: {report}");
+    }
+    let report = Explorer::new().strategy("hapset:preemption:1").run(alloc_use_free);
+    assert!(!report.failed(), "it takes two preemptions: {report}");
+}
+
+#[test]
+fn a_loop_that_waits_ends_after_two_executions() {
+    let report = Explorer::new().strategy("hapset").run(busy_waiting);
+    assert_eq!(report.executions(), 2, "{report}");
+    let learnt = Explorer::new().strategy(Hapset::new().learn(20, 1)).run(busy_waiting);
+    assert_eq!(learnt.executions(), 21, "one of its own, since all orderings are known by then: {learnt}");
+}
+
+/// Threads that take turns at a lock.
+fn turns(threads: usize) {
+    let lock = Arc::new(Mutex::new(0));
+    let turn = |_| {
+        let lock = lock.clone();
+        thread::spawn(move || {
+            *lock.lock().unwrap() += 1;
+            *lock.lock().unwrap() += 1;
+        })
+    };
+    let threads: Vec<_> = (0..threads).map(turn).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn executions_hardly_grow_with_the_number_of_threads() {
+    let run = |threads| Explorer::new().strategy("hapset").run(move || turns(threads)).executions();
+    assert_eq!(Explorer::new().strategy("dpor").run(|| turns(3)).executions(), 90);
+    // Of 6, 90, 2,520, 113,400 and 7,484,400.
+    let counts: Vec<_> = (2..=6).map(run).collect();
+    assert!((2..).zip(&counts).all(|(threads, &count)| count <= threads * threads), "{counts:?}");
+}
+
+#[test]
+fn a_selection_is_no_proof_and_says_so() {
+    let report = Explorer::new().strategy("hapset").name("suite::turns").set("out", "").run(|| turns(2));
+    insta::assert_snapshot!(report.to_string());
+    assert!(!report.verified());
+    let all = Explorer::new().strategy("hapset:all").run(|| turns(2));
+    assert!(all.verified(), "{all}");
+}
+
+/// A test with files of its own.
+struct Kept {
+    name: &'static str,
+    out: PathBuf,
+}
+
+impl Kept {
+    fn new(name: &'static str) -> Self {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&out);
+        Self { name, out }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.out.join(format!("suite-{}.learnt.json", self.name))
+    }
+
+    fn run(&self, program: fn()) -> Report {
+        let explorer = Explorer::new().strategy("hapset").name(format!("suite::{}", self.name)).regressions(false);
+        explorer.set("out", self.out.to_str().unwrap()).run(program)
+    }
+}
+
+#[test]
+fn what_was_learnt_is_known_the_next_time() {
+    let kept = Kept::new("known_the_next_time");
+    assert_eq!(kept.run(busy_waiting).executions(), 2);
+    assert_eq!(kept.run(busy_waiting).executions(), 1, "all orderings are known");
+    // What a search has learnt on the way to a failure is not, so it is found again.
+    let kept = Kept::new("found_the_next_time");
+    assert!(kept.run(alloc_use_free).failed());
+    assert!(kept.run(alloc_use_free).failed());
+    assert!(!kept.file().exists());
+}
+
+#[test]
+fn a_file_that_is_broken_is_reported_and_set_aside() {
+    let kept = Kept::new("broken");
+    kept.run(busy_waiting);
+    let whole = fs::read(kept.file()).unwrap();
+    let aside = kept.file().with_extension("json.corrupt");
+    let changed: Vec<u8> = whole.iter().map(|&byte| if byte == b'1' { b'2' } else { byte }).collect();
+    let of_another = String::from_utf8(whole.clone()).unwrap().replace("suite::broken", "suite::token");
+    let broken: [&[u8]; 6] =
+        [b"", b"\xff\xfe", &whole[..whole.len() / 2], b"{}\n{}\n", &changed, of_another.as_bytes()];
+    for text in broken {
+        fs::write(kept.file(), text).unwrap();
+        let report = kept.run(busy_waiting);
+        assert_eq!(report.executions(), 2, "{report}");
+        assert!(report.to_string().contains("learnt.json, cannot be used"), "{report}");
+        assert_eq!(fs::read(&aside).unwrap(), text);
+        fs::remove_file(&aside).unwrap();
+        let again = kept.run(busy_waiting);
+        assert!(again.executions() == 1 && !again.to_string().contains("cannot be used"), "{again}");
+    }
+}
+
+#[test]
+fn a_crash_in_the_middle_of_writing_leaves_the_old_file() {
+    let kept = Kept::new("crashed");
+    kept.run(busy_waiting);
+    let whole = fs::read(kept.file()).unwrap();
+    // Files are written under another name first. Whoever crashed has left some of that, and somebody else may be at it still.
+    let draft = kept.out.join(format!(".suite-crashed.learnt.json.{}.tmp", std::process::id()));
+    fs::write(&draft, &whole[..10]).unwrap();
+    fs::write(kept.out.join(".suite-crashed.learnt.json.1.tmp"), &whole[..10]).unwrap();
+    let report = kept.run(busy_waiting);
+    assert!(report.executions() == 1 && !report.to_string().contains("cannot be used"), "{report}");
+    assert!(!draft.exists(), "it was written over and renamed");
+    assert!(fs::read(kept.file()).unwrap().len() >= whole.len() - 10);
+}
