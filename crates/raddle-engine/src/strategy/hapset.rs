@@ -125,11 +125,11 @@ impl Hapset {
         self
     }
 
-    /// Learns nothing, so that everything is new: for tests of whether anything else is left out.
+    /// Learns, and takes everything to be new all the same: for tests of whether anything else is left out, and of what it costs.
     #[doc(hidden)]
     #[must_use]
-    pub fn forgetful(mut self) -> Self {
-        self.guide_mut().forgetful = true;
+    pub fn heedless(mut self) -> Self {
+        self.guide_mut().heedless = true;
         self
     }
 
