@@ -96,12 +96,15 @@ impl Proof {
             Ended::BudgetSpent => (searched.covered, false),
             _ => (None, false),
         };
-        // A search that reduces but does not cover all, given the time, is one that picks.
-        let picks = searched.reduced && !searched.systematic;
-        let selected = picks || searched.ended == Ended::Done(Claim::Selective);
+        let selected = picks(searched) || searched.ended == Ended::Done(Claim::Selective);
         let stopped = searched.systematic && searched.ended == Ended::BudgetSpent;
         Self { reduced: searched.reduced, selected, stopped, bound, whole }
     }
+}
+
+/// Whether orders are left out by choice, however long the search goes on.
+fn picks(searched: &search::Report) -> bool {
+    searched.strategy == "hapset"
 }
 
 /// A failure and the execution that shows it.
@@ -190,7 +193,7 @@ impl Report {
                 verdict::number(guessed)
             ));
         }
-        if selective && searched.reduced && !searched.systematic {
+        if selective && picks(searched) {
             let command = text::command(&report, "RADDLE_STRATEGY=dpor");
             report.notes.push(format!("to search every order, and not only those with something new: {command}"));
         }

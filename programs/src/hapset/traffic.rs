@@ -10,7 +10,8 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Says what somebody is about to do.
+    /// Says what somebody is about to do. Who says it tells one statement from another here, not this one place.
+    #[track_caller]
     pub(super) fn tell(&self, what: &'static str) {
         self.log.lock().unwrap().push(what);
         self.events.fetch_add(1, Relaxed);

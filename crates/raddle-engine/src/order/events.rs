@@ -342,6 +342,11 @@ impl Events {
         self.events[index].mask
     }
 
+    /// The event in which the task ended whose end the object is; `None` if it is no end, or came before anything was decided.
+    pub(crate) fn end(&self, object: ObjectId) -> Option<usize> {
+        self.ends.iter().find(|end| end.0 == object).and_then(|end| end.2.checked_sub(1))
+    }
+
     /// The messages that receives choose from, in order of sending.
     #[must_use]
     pub fn offered(&self) -> &[Offered] {

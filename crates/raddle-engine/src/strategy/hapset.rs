@@ -12,7 +12,7 @@
 //!
 //! Where we differ: statements are told apart by column and operation as well. What was learnt in an execution counts for its own
 //! races from where it was learnt on, as in the paper, but only if it turns out to be a good one. A race that something else orders
-//! already (a task's creation) is not reversed. Accesses to plain memory (`cell`) take no part, since nobody decides about them:
+//! already (a task's creation, or its end where another waits for that) is not reversed. Accesses to plain memory (`cell`) take no part, since nobody decides about them:
 //! if their order matters at all, that is a data race and a failure in any order.
 //!
 //! Whoever starts from sets that lead up to a failure, but do not have it, may not come to it again: the orderings on the way there
@@ -125,11 +125,11 @@ impl Hapset {
         self
     }
 
-    /// Learns nothing, so that everything is new: for tests of whether anything else is left out.
+    /// Learns, and takes everything to be new all the same: for tests of whether anything else is left out, and of what it costs.
     #[doc(hidden)]
     #[must_use]
-    pub fn forgetful(mut self) -> Self {
-        self.guide_mut().forgetful = true;
+    pub fn heedless(mut self) -> Self {
+        self.guide_mut().heedless = true;
         self
     }
 

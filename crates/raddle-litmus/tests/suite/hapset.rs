@@ -26,11 +26,11 @@ fn programs(
 const SIZE: Size = Size { threads: 3, steps: 7 };
 
 /// Checks that nothing is left out where nothing is ever known; says how many programs were done in time.
-fn check_forgetful(seeds: std::ops::Range<u64>, size: Size, traces: u64) -> u64 {
+fn check_heedless(seeds: std::ops::Range<u64>, size: Size, traces: u64) -> u64 {
     let mut done = 0;
     for (seed, litmus, program, known) in programs(seeds, size, traces) {
         for backtrack in [Backtrack::Dpor, Backtrack::Baseline, Backtrack::Preemption(u32::MAX)] {
-            let (report, seen) = conformance::run(&program, &mut Hapset::over(backtrack).forgetful(), 3_000);
+            let (report, seen) = conformance::run(&program, &mut Hapset::over(backtrack).heedless(), 3_000);
             if report.ended == Ended::BudgetSpent {
                 continue;
             }
@@ -45,14 +45,14 @@ fn check_forgetful(seeds: std::ops::Range<u64>, size: Size, traces: u64) -> u64 
 
 #[test]
 fn nothing_is_left_out_but_what_was_seen() {
-    let done = check_forgetful(40_000..40_150, SIZE, 60);
+    let done = check_heedless(40_000..40_150, SIZE, 60);
     assert!(done > 250, "{done}");
 }
 
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn nothing_is_left_out_but_what_was_seen_in_larger_programs() {
-    let done = check_forgetful(41_000..44_000, Size { threads: 4, steps: 9 }, 300);
+    let done = check_heedless(41_000..44_000, Size { threads: 4, steps: 9 }, 300);
     assert!(done > 3_000, "{done}");
 }
 

@@ -77,23 +77,27 @@ impl Dpor {
         } else {
             reversal::origin(&self.events, &self.before, &self.nodes, race, second)
         };
-        let Some(first) = first.filter(|&first| !self.created_after(first, second)) else { return false };
+        let Some(first) = first.filter(|&first| !self.had_to_wait(first, second)) else { return false };
         self.plan_if_new(first, second, race.first.max(since))
     }
 
-    /// Whether the second event's task was only created after the first event, and because of it.
-    fn created_after(&self, first: usize, second: Second) -> bool {
-        if second.previous.is_some() {
-            return false;
-        }
-        let born = |touch: &&Touch| touch.is_birth() && touch.role == Role::Takes;
-        let Some(birth) = self.events.touches(second.event).iter().find(born) else { return false };
-        let gives = |at: &usize| {
-            let gives = |touch: &Touch| touch.object == birth.object && touch.role == Role::Gives;
-            self.events.touches(*at).iter().any(gives)
-        };
-        let giver = (first..second.event.min(self.before.len())).find(gives);
-        giver.is_some_and(|giver| self.before.ordered(&self.events, first, giver))
+    /// Whether the second event's task could only come to it after the first event, whatever the order: it was created, or saw
+    /// another one end, because of that.
+    fn had_to_wait(&self, first: usize, second: Second) -> bool {
+        let taken = self.events.touches(second.event).iter().filter(|touch| touch.role == Role::Takes);
+        let mut causes =
+            taken.filter_map(
+                |touch| if touch.is_birth() { self.giver(touch, second) } else { self.events.end(touch.object) },
+            );
+        causes
+            .any(|cause| first <= cause && cause < self.before.len() && self.before.ordered(&self.events, first, cause))
+    }
+
+    /// The event before `second` that gave what it took.
+    fn giver(&self, taken: &Touch, second: Second) -> Option<usize> {
+        let gives = |touch: &Touch| touch.object == taken.object && touch.role == Role::Gives;
+        let mut earlier = (0..second.event.min(self.before.len())).rev();
+        earlier.find(|&at| self.events.touches(at).iter().any(gives))
     }
 
     /// Plans to run what lets `second` come before `first`, if that was not seen before event `at`. Whether it was not.

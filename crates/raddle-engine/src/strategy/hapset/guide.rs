@@ -30,8 +30,8 @@ pub(crate) struct Guide {
     pub(super) rarest: Option<Skipped>,
     /// The ways to what was left out because of the bound on preemptions, if that is to be run later.
     pub(crate) later: Option<Skipped>,
-    /// Learns nothing.
-    pub(super) forgetful: bool,
+    /// Takes everything to be new.
+    pub(super) heedless: bool,
 }
 
 /// How fast orderings are still being learnt.
@@ -77,7 +77,7 @@ impl Guide {
             passed_by: 0,
             rarest: None,
             later: None,
-            forgetful: false,
+            heedless: false,
         }
     }
 
@@ -99,7 +99,7 @@ impl Guide {
             let step = &trace.steps()[events.step(event).index()];
             self.of_events.push(self.statements.of(step.site, step.op));
         }
-        if good && !self.forgetful {
+        if good {
             self.learn(events);
         }
     }
@@ -138,7 +138,7 @@ impl Guide {
 
     /// Whether an order in which `second` comes right before `first` would be a new one, as far as was known at event `at`.
     pub(crate) fn is_new(&self, first: usize, second: usize, at: usize) -> bool {
-        !self.sets.has(self.statement(first), self.statement(second), at)
+        !self.sets.has(self.statement(first), self.statement(second), at) || self.heedless
     }
 
     /// An alternative at a node is passed by, since `second` was seen to come right before `first`.

@@ -25,13 +25,31 @@ struct Latest {
     task: TaskId,
     statement: StatementId,
     effect: Effect,
+    side: Side,
 }
 
-/// Whether what the event does to that object counts. Giving back what was taken does not: that it came before the next one who
-/// takes says nothing that the taking does not say.
-fn counts(class: Class, touch: &Touch) -> bool {
-    let gives_back = touch.role == Role::Gives && !matches!(class, Class::Send | Class::Notify | Class::Finish);
-    class != Class::Release && !gives_back && !touch.is_birth()
+/// What an access is to those who wait. That a lock was given back before it was taken goes without saying, and the taking before
+/// that says more. To one who only tries, or looks, it makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Takes,
+    GivesBack,
+    Other,
+}
+
+impl Side {
+    fn of(class: Class, touch: &Touch) -> Self {
+        match touch.role {
+            Role::Gives if !matches!(class, Class::Send | Class::Notify | Class::Finish) => Self::GivesBack,
+            Role::Takes => Self::Takes,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it tells something that an access of this side came right after one of the other.
+    fn tells(self, before: Self) -> bool {
+        !matches!((self, before), (Self::GivesBack, Self::Takes | Self::GivesBack) | (Self::Takes, Self::GivesBack))
+    }
 }
 
 impl Lookback {
@@ -49,7 +67,8 @@ impl Lookback {
         mut found: impl FnMut(StatementId),
     ) {
         let event = events.get(index);
-        for touch in events.touches(index).iter().filter(|touch| counts(event.class, touch)) {
+        for touch in events.touches(index).iter().filter(|touch| !touch.is_birth()) {
+            let side = Side::of(event.class, touch);
             let slot = touch.slot();
             if self.touched.len() <= slot {
                 self.touched.resize_with(slot + 1, SmallVec::new);
@@ -59,15 +78,21 @@ impl Lookback {
                 self.used.push(slot);
             }
             let own = latest.iter().rposition(|it| it.task == event.task);
-            for it in &latest[own.map_or(0, |own| own + 1)..] {
-                if touch.effect == Effect::Change || it.effect == Effect::Change {
+            let since = &latest[own.map_or(0, |own| own + 1)..];
+            for (at, it) in since.iter().enumerate() {
+                let conflict = touch.effect == Effect::Change || it.effect == Effect::Change;
+                let hidden = || side == Side::Other && since[at + 1..].iter().any(|later| later.task == it.task);
+                if conflict && side.tells(it.side) && !hidden() {
                     found(it.statement);
                 }
             }
-            if let Some(own) = own {
+            // What was given back does not hide what was taken from one who takes it next.
+            let hides =
+                |it: &Latest| it.task == event.task && (it.side == Side::GivesBack) == (side == Side::GivesBack);
+            if let Some(own) = latest.iter().position(hides) {
                 latest.remove(own);
             }
-            latest.push(Latest { task: event.task, statement, effect: touch.effect });
+            latest.push(Latest { task: event.task, statement, effect: touch.effect, side });
         }
     }
 }

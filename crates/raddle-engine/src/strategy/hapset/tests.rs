@@ -115,3 +115,13 @@ fn reads_and_other_objects_make_no_orderings() {
     assert_eq!(learnt(&program, &["wrsx"]), ["r<w", "s<w"]);
     assert_eq!(learnt(&program, &["rsw"]), ["w<r", "w<s"]);
 }
+
+#[test]
+fn who_only_tries_is_told_from_who_waits() {
+    let lock = [line('l', 1, &LOCK, 0), line('u', 1, &UNLOCK, 0)];
+    let others = [line('t', 2, &READ, 0), line('m', 3, &LOCK, 0), line('v', 3, &UNLOCK, 0)];
+    let program: Vec<_> = lock.into_iter().chain(others).collect();
+    assert_eq!(learnt(&program, &["ltu"]), ["t<l", "u<t"]);
+    assert_eq!(learnt(&program, &["lut"]), ["t<u"]);
+    assert_eq!(learnt(&program, &["lumv"]), ["m<l"]);
+}
