@@ -38,7 +38,7 @@ fn a_search_that_goes_over_to_samples_tells_both() {
     // More states than the search has executions.
     let program = || {
         let count = Arc::new(AtomicUsize::new(0));
-        let add = |count: Arc<AtomicUsize>| move || (0..5).for_each(|_| drop(count.fetch_add(1, SeqCst)));
+        let add = |count: Arc<AtomicUsize>| move || (0..5).for_each(|_| _ = count.fetch_add(1, SeqCst));
         let threads: Vec<_> = (0..3).map(|_| thread::spawn(add(count.clone()))).collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     };
