@@ -2,16 +2,19 @@
 //! for, and adds a goal. What is a goal is found out here by the definition, from who received what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
-use raddle_engine::coverage::{Criterion, Name};
+use raddle_engine::coverage::{Coverage, Criterion, Name, forecast};
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Report};
+use raddle_engine::search::{Limits, Report, Search};
+use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::receive_order::{Counts, ReceiveOrder};
+use raddle_engine::strategy::watched::Watched;
 use raddle_engine::strategy::{Decision, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, ReplyTo, System};
-use raddle_runtime::threads::Settings;
+use raddle_runtime::threads::{Settings, Threads};
 
 use crate::explore::run_with;
 use crate::model::ORDERS;
@@ -152,10 +155,55 @@ impl Strategy for Checked {
     }
 }
 
+/// What is covered is what is by the definition, how often each goal was achieved included.
+#[test]
+fn coverage_is_counted_by_the_definition() {
+    for (seed, delivery) in (0..10).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
+        let mut times: BTreeMap<Goal, u64> = BTreeMap::new();
+        let count = |_: &dyn Strategy, run: &Run<'_>| {
+            goals(run.trace).into_iter().for_each(|goal| *times.entry(goal).or_default() += 1);
+        };
+        let mut strategy = Watched::new(Box::new(Random::new(seed)), count);
+        let limits = Limits { executions: Some(30), ..Limits::default() };
+        let coverage = Arc::<Mutex<Coverage>>::default();
+        let search = Search::new(&mut strategy, &limits, 1).covering(coverage.clone());
+        let mut seat = search.seat(&mut strategy);
+        let body = Arc::new(program(seed, delivery, Kind { asks: true, stops: false }));
+        let _ = seat.work(&mut Threads::new(body, &Settings::default()));
+        let _ = search.close(vec![seat]);
+        drop(strategy);
+        let coverage = coverage.lock().unwrap();
+        assert_eq!(coverage.executions(), 30);
+        for criterion in Criterion::ALL {
+            let own: BTreeMap<_, _> = times.iter().filter(|(goal, _)| goal.0 == criterion).collect();
+            let both = own.keys().filter(|goal| times.contains_key(&(goal.0, goal.2, goal.1))).count() as u64 / 2;
+            let seen = |n| own.values().filter(|times| ***times == n).count() as u64;
+            let achieved = coverage.achieved(criterion);
+            assert_eq!(
+                (achieved.goals, achieved.pairs),
+                (own.len() as u64, both),
+                "seed {seed}, {delivery:?}, {criterion:?}"
+            );
+            let expected = forecast(30, seen(1), seen(2), 1_000);
+            assert!((achieved.expected - expected).abs() < 1e-9, "{} is not {expected}", achieved.expected);
+            let last = coverage.growth(criterion).points().last().map(|point| point.1);
+            assert_eq!(last.unwrap_or(0), own.len() as u64);
+        }
+    }
+}
+
 fn check(seed: u64, delivery: Delivery, kind: Kind, feasible: bool) -> (Report, Counts, BTreeSet<Goal>) {
-    let mut rng = Rng::new(seed);
-    let actors = 2 + rng.below(3);
-    let body = move || {
+    let body = program(seed, delivery, kind);
+    let mut checked = Checked { inner: ReceiveOrder::new(seed), achieved: BTreeSet::new(), executions: 0, feasible };
+    let limits = Limits { executions: Some(3_000), keep_going: true, ..Limits::default() };
+    let report = run_with(&Settings::default(), &mut checked, limits, body);
+    (report, checked.inner.counts(), checked.achieved)
+}
+
+/// A program in two rounds.
+fn program(seed: u64, delivery: Delivery, kind: Kind) -> impl Fn() + Send + Sync + 'static {
+    let actors = 2 + Rng::new(seed).below(3);
+    move || {
         let mut rng = Rng::new(seed + 1);
         let system = System::new().delivery(delivery);
         let nodes: Vec<_> = (0..actors).map(|_| system.spawn(Node::default())).collect();
@@ -168,11 +216,7 @@ fn check(seed: u64, delivery: Delivery, kind: Kind, feasible: bool) -> (Report, 
         nodes[0].send(Msg::Do(jobs(&mut rng, 2, actors, kind), nodes.clone()));
         nodes[1].send(Msg::Do(jobs(&mut rng, 2, actors, kind), nodes.clone()));
         system.run_until_quiet();
-    };
-    let mut checked = Checked { inner: ReceiveOrder::new(seed), achieved: BTreeSet::new(), executions: 0, feasible };
-    let limits = Limits { executions: Some(3_000), keep_going: true, ..Limits::default() };
-    let report = run_with(&Settings::default(), &mut checked, limits, body);
-    (report, checked.inner.counts(), checked.achieved)
+    }
 }
 
 fn check_many(seeds: std::ops::Range<u64>, kind: Kind, feasible: bool) -> Counts {
