@@ -2,6 +2,7 @@
 //! covered meanwhile.
 
 mod bugs;
+mod claims;
 mod covered;
 mod delays;
 mod free;
@@ -125,7 +126,7 @@ fn tell(results: &Results) {
         });
         say(&object.to_string());
     }
-    for (claim, ours) in words::claims(results) {
+    for (claim, ours) in claims::claims(results) {
         say(&json!({ "kind": "claim", "paper": claim, "ours": ours }).to_string());
     }
 }
