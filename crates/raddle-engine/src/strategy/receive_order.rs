@@ -43,6 +43,8 @@ pub struct ReceiveOrder {
     base: Option<(Base, [Cursor; 3])>,
     /// What is to be generated from next.
     waiting: VecDeque<Recorded>,
+    /// What has no receives that nobody had seen, but orders.
+    spare: VecDeque<Recorded>,
     /// Schedules that were made elsewhere, to be run first.
     given: VecDeque<Vec<Scheduled>>,
     /// Run what was given and nothing else.
@@ -98,9 +100,11 @@ pub struct Counts {
     pub infeasible: u64,
     /// Executions whose receives were generated from.
     pub bases: u64,
+    /// Executions that would have been worth that, but were too many to be kept.
+    pub left_out: u64,
 }
 
-/// Random executions in a row that bring no new receives, where nothing is left to generate: then the search is over.
+/// Random executions in a row that bring nothing new, where nothing is left to generate: then the search is over.
 const MOST_IN_VAIN: u32 = 10;
 
 /// So many receives of generated schedules are kept at most.
@@ -129,6 +133,7 @@ impl ReceiveOrder {
             tried: Default::default(),
             base: None,
             waiting: VecDeque::new(),
+            spare: VecDeque::new(),
             given: VecDeque::new(),
             only_given: false,
             in_vain: 0,
@@ -190,7 +195,7 @@ impl ReceiveOrder {
                     }
                 }
             }
-            let recorded = self.waiting.pop_front()?;
+            let recorded = self.waiting.pop_front().or_else(|| self.spare.pop_front())?;
             let places = self.roll.enter_all(&recorded);
             self.base = Some((Base::new(recorded, places), Default::default()));
             self.counts.bases += 1;
@@ -228,13 +233,25 @@ impl ReceiveOrder {
         let known = self.roll.len();
         let places = self.roll.enter_all(&recorded);
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
+        let mut new = 0;
         for criterion in Criterion::ALL {
-            self.achieved[criterion.index()].add(criterion, &own);
+            let added = self.achieved[criterion.index()].add(criterion, &own);
+            new += if self.criteria.contains(&criterion) { added } else { 0 };
         }
-        let new = self.roll.len() > known;
-        self.in_vain = if new || self.planned.is_some() { 0 } else { self.in_vain + 1 };
-        if new && self.waiting.len() < MOST_WAITING {
-            self.waiting.push_back(recorded);
+        // What must come before what is not the same in every execution, so one that achieves more than it was to is worth a look.
+        let bases = match (self.roll.len() > known, new > 1) {
+            (true, _) => &mut self.waiting,
+            (false, true) => &mut self.spare,
+            (false, false) => {
+                self.in_vain += u32::from(self.planned.is_none());
+                return;
+            }
+        };
+        self.in_vain = 0;
+        if bases.len() < MOST_WAITING {
+            bases.push_back(recorded);
+        } else {
+            self.counts.left_out += 1;
         }
     }
 }
