@@ -13,8 +13,8 @@
 //! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
 //! the like make impossible.
 //!
-//! Where we differ: objects go by names that are the same in every execution. The counts are means of the first executions, of which the first is a random walk and the others already
-//! go by what is known.
+//! Where we differ: objects go by names that are the same in every execution. The counts are means of the first executions, of
+//! which the first is a random walk and the others already go by what is known.
 
 mod lineage;
 mod places;
