@@ -32,6 +32,15 @@ fn every_bug_is_found_and_is_what_it_should_be() {
     held::every_bug_is_found(bugs(), &FOUND);
 }
 
+/// More executions than it takes, and far fewer than there are orders.
+#[test]
+fn the_guided_search_finds_every_bug() {
+    for program in bugs() {
+        let report = raddle::Explorer::new().strategy("hapset").executions(200).run(program.run);
+        assert_eq!(report.failure().map(raddle::Failure::kind), program.failure, "{}: {report}", program.label);
+    }
+}
+
 #[test]
 fn taking_turns_shows_no_bug() {
     held::turns_show_only(&[], bugs().chain(correct()));

@@ -13,15 +13,18 @@
 //! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
 //! the like make impossible.
 //!
-//! Where we differ: the counts are means of the first executions, of which the first is a random walk and the others already
-//! go by what is known.
+//! Where we differ: objects go by names that are the same in every execution. The counts are means of the first executions, of
+//! which the first is a random walk and the others already go by what is known.
 
 mod lineage;
+mod places;
 mod profile;
 
+use std::collections::BTreeMap;
+
 use self::lineage::Lineage;
-pub use self::profile::Counts;
-use self::profile::Profile;
+use self::places::Places;
+pub use self::profile::{Counts, Touched};
 use crate::ids::{ObjectId, TaskId};
 use crate::piece::Learnt;
 use crate::rng::{Rng, mix};
@@ -35,10 +38,19 @@ pub struct Surw {
     seed: u64,
     execution: u64,
     rng: Rng,
-    profile: Profile,
-    /// What matters in this execution; [`ObjectId::NONE`] if nothing does.
-    object: ObjectId,
+    profile: Counts,
+    /// Those of the profile.
+    shared: Vec<u64>,
+    /// What matters in this execution, if anything does.
+    object: Option<u64>,
+    /// By task: how often it is expected to touch that.
+    expected: BTreeMap<u64, i64>,
     lineage: Lineage,
+    places: Places,
+    /// The objects that turned out to be that.
+    found: Vec<ObjectId>,
+    /// Which of the actions at this point are about it.
+    about: Vec<bool>,
     /// By task: how many steps that matter are left to it, with those of whom it will create; `None` if it was not seen yet.
     left: Vec<Option<i64>>,
     /// Whose step is to be the next one that matters.
@@ -61,9 +73,14 @@ impl Surw {
             seed,
             execution: 0,
             rng: Rng::new(seed),
-            profile: Profile::default(),
-            object: ObjectId::NONE,
+            profile: Counts::default(),
+            shared: Vec::new(),
+            object: None,
+            expected: BTreeMap::new(),
             lineage: Lineage::default(),
+            places: Places::default(),
+            found: Vec::new(),
+            about: Vec::new(),
             left: Vec::new(),
             next: None,
             straight: false,
@@ -76,8 +93,8 @@ impl Surw {
         if self.left.len() <= task.index() {
             self.left.resize(task.index() + 1, None);
         }
-        let Self { left, lineage, profile, object, .. } = self;
-        left[task.index()].get_or_insert_with(|| profile.expected(*object, lineage.name(task)))
+        let Self { left, lineage, expected, .. } = self;
+        left[task.index()].get_or_insert_with(|| expected.get(&lineage.name(task)).copied().unwrap_or(0))
     }
 
     /// Takes in what has happened since.
@@ -89,10 +106,17 @@ impl Surw {
     }
 
     fn take(&mut self, step: &Step) {
-        if step.access.object == self.object && profile::counts(step) {
+        let counts = profile::counts(step);
+        if counts && self.matters(step.task, step.access.object) {
+            if !self.found.contains(&step.access.object) {
+                self.found.push(step.access.object);
+            }
             *self.left(step.task) -= 1;
             // Also if another was meant to come: who comes after this one is a new question.
             self.next = None;
+        }
+        if counts {
+            self.places.touch(step.task, step.access.object);
         }
         if step.op.class == Class::Finish {
             *self.left(step.task) = 0;
@@ -103,25 +127,29 @@ impl Surw {
         }
     }
 
+    /// Whether what the task does to the object is what matters in this execution.
+    fn matters(&mut self, task: TaskId, object: ObjectId) -> bool {
+        let Self { object: Some(wanted), found, places, lineage, profile, .. } = self else { return false };
+        found.contains(&object) || profile.object(places.name(lineage, task, object)) == Some(*wanted)
+    }
+
     /// A task was created: what it will do is no longer part of what its parent will.
     fn part(&mut self, parent: TaskId, new: TaskId) {
         let steps = *self.left(new);
         *self.left(parent) -= steps;
         if self.next == Some(parent) {
             self.weights.clear();
-            self.weigh(parent, &[]);
-            self.weigh(new, &[]);
+            self.weigh(parent, false);
+            self.weigh(new, false);
             self.next = self.draw();
         }
     }
 
     /// Gives a task a weight by what is left to it.
-    fn weigh(&mut self, task: TaskId, actions: &[Action]) {
-        let object = self.object;
+    fn weigh(&mut self, task: TaskId, about_to: bool) {
         let steps = *self.left(task);
-        let about_to = || actions.iter().any(|action| action.task == task && is_about(action, object));
         // Whoever is about to take a step has one left, whatever was counted before.
-        let steps = if steps <= 0 && about_to() { 1 } else { steps };
+        let steps = if about_to { steps.max(1) } else { steps };
         // Long executions are weighed as if they were shorter, so that sums stay small.
         let weight = u32::try_from(steps.clamp(0, 1 << 16)).expect("raddle bug: a weight out of bounds");
         self.weights.push((task, weight));
@@ -147,7 +175,7 @@ impl Surw {
         }
         for task in (0..self.left.len()).map(TaskId::next_of) {
             if self.left[task.index()].is_some() {
-                self.weigh(task, actions);
+                self.weigh(task, self.is_about_to(actions, task));
             }
         }
         self.next = self.draw();
@@ -156,20 +184,35 @@ impl Surw {
     /// Draws from those who are about to take such a step, if nobody else can do anything.
     fn draw_from(&mut self, actions: &[Action]) {
         self.weights.clear();
-        let object = self.object;
         let mut latest = None;
-        for action in actions.iter().filter(|action| is_about(action, object)) {
-            if latest != Some(action.task) {
-                self.weigh(action.task, actions);
+        for task in actions.iter().map(|action| action.task) {
+            if latest != Some(task) && self.is_about_to(actions, task) {
+                self.weigh(task, true);
             }
-            latest = Some(action.task);
+            latest = Some(task);
         }
         self.next = self.draw();
     }
-}
 
-fn is_about(action: &Action, object: ObjectId) -> bool {
-    action.object == object && object.is_some() && profile::matters(action.op.class)
+    fn is_about_to(&self, actions: &[Action], task: TaskId) -> bool {
+        actions.iter().zip(&self.about).any(|(action, about)| *about && action.task == task)
+    }
+
+    /// Finds out which actions are about what matters.
+    fn look_at(&mut self, actions: &[Action]) {
+        self.about.clear();
+        for Action { task, op, object, .. } in actions {
+            let about = object.is_some() && profile::matters(op.class) && self.matters(*task, *object);
+            self.about.push(about);
+        }
+    }
+
+    /// The actions that need not wait.
+    fn able<'a>(&'a self, actions: &'a [Action]) -> impl Iterator<Item = u32> + 'a {
+        let comes = self.straight && actions.iter().any(|action| Some(action.task) == self.next);
+        let may = move |(action, about): (&Action, &bool)| Some(action.task) == self.next || !comes && !about;
+        (0..).zip(actions.iter().zip(&self.about)).filter(move |it| may(it.1)).map(|it| it.0)
+    }
 }
 
 impl Strategy for Surw {
@@ -185,10 +228,11 @@ impl Strategy for Surw {
         self.left.clear();
         self.next = None;
         self.followed = 0;
-        self.object = match self.profile.shared() {
-            [] => ObjectId::NONE,
-            shared => ObjectId::new(shared[self.rng.below(shared.len() as u32) as usize]),
-        };
+        self.places.clear();
+        self.found.clear();
+        let objects = u32::try_from(self.shared.len()).expect("raddle bug: more than 2^32 objects");
+        self.object = (objects > 0).then(|| self.shared[self.rng.below(objects) as usize]);
+        self.expected = self.object.map(|object| self.profile.expected(object)).unwrap_or_default();
         self.straight = self.rng.below(2) == 0;
         Next::Run { seed }
     }
@@ -198,29 +242,23 @@ impl Strategy for Surw {
             return Decision::Take(Choice(self.rng.below(at.alternatives())));
         };
         self.follow(so_far);
+        self.look_at(actions);
         if self.next.is_none() && self.object.is_some() {
             self.draw_next(actions);
         }
-        let waits = |action: &Action| is_about(action, self.object) && Some(action.task) != self.next;
-        if actions.iter().all(waits) {
+        if self.able(actions).next().is_none() {
             self.draw_from(actions);
         }
-        let (next, object) = (self.next, self.object);
-        let comes = self.straight && actions.iter().any(|action| Some(action.task) == next);
-        let goes = |action: &Action| Some(action.task) == next || !comes && !is_about(action, object);
-        let able = actions.iter().filter(|action| goes(action)).count();
-        let drawn = self.rng.below(u32::try_from(able).expect("raddle bug: more than 2^32 actions")) as usize;
-        let (choice, _) = (0..)
-            .zip(actions.iter())
-            .filter(|(_, action)| goes(action))
-            .nth(drawn)
-            .expect("raddle bug: somebody who need not wait was counted");
+        let able = u32::try_from(self.able(actions).count()).expect("raddle bug: more than 2^32 actions");
+        let drawn = self.rng.below(able) as usize;
+        let choice = self.able(actions).nth(drawn).expect("raddle bug: somebody who need not wait was counted");
         Decision::Take(Choice(choice))
     }
 
     fn end(&mut self, run: &Run<'_>) {
         if self.execution <= PROFILED {
             self.profile.learn(run.trace);
+            self.shared = self.profile.shared();
         }
     }
 
@@ -229,8 +267,7 @@ impl Strategy for Surw {
     }
 
     fn guarantee(&self, _: u64) -> Option<String> {
-        let objects = self.profile.shared().len();
-        let which = match objects {
+        let which = match self.shared.len() {
             0 => return None,
             1 => "the one shared object".to_owned(),
             objects => format!("one of {objects} shared objects"),
@@ -249,15 +286,16 @@ impl ByNumber for Surw {
     }
 
     fn learnt(&mut self) -> Learnt {
-        Learnt { counts: self.profile.to_counts(), ..Learnt::default() }
+        Learnt { counts: self.profile.clone(), ..Learnt::default() }
     }
 
     fn recall(&mut self, learnt: &Learnt, _: u64) -> bool {
-        self.profile = Profile::of_counts(&learnt.counts);
+        self.profile = learnt.counts.clone();
+        self.shared = self.profile.shared();
         true
     }
 
     fn copy(&mut self) -> Box<dyn Strategy> {
-        Box::new(Self { profile: self.profile.clone(), ..Self::new(self.seed) })
+        Box::new(Self { profile: self.profile.clone(), shared: self.shared.clone(), ..Self::new(self.seed) })
     }
 }

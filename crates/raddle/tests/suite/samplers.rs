@@ -50,3 +50,34 @@ fn threads_to_come_count_for_whoever_creates_them_under_surw() {
     let free = orders as f64 - 1.0;
     assert!(seen.len() == orders && (square - free).abs() < 5.0 * (2.0 * free).sqrt(), "{square}: {seen:?}");
 }
+
+/// Nine threads that set one number and then another; a tenth must see neither or both.
+fn reorder() {
+    let numbers = Arc::new([const { AtomicU32::new(0) }; 2]);
+    let set = |_| {
+        let numbers = numbers.clone();
+        thread::spawn(move || numbers.iter().for_each(|number| number.store(1, Ordering::SeqCst)))
+    };
+    let mut threads: Vec<_> = (0..9).map(set).collect();
+    threads.push({
+        let numbers = numbers.clone();
+        thread::spawn(move || {
+            let seen = [numbers[0].load(Ordering::SeqCst), numbers[1].load(Ordering::SeqCst)];
+            assert_ne!(seen, [1, 0], "one was set and the other was not");
+        })
+    });
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Which objects there are is known by what each thread does: the numbers they are given depend on how many threads were there
+/// when somebody first touched them.
+#[test]
+fn objects_are_the_same_in_every_execution_under_surw() {
+    let after = |seed| {
+        let report = Explorer::new().strategy("surw").seed(seed).executions(2_000).workers(1).run(reorder);
+        if report.failed() { report.executions() } else { 10_000 }
+    };
+    // By one object, it is the last of ten in one execution of ten.
+    let mean = (1..=10).map(after).sum::<u64>() / 10;
+    assert!(mean <= 60, "{mean}");
+}
