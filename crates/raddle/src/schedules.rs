@@ -34,6 +34,8 @@ pub(crate) enum SchedulesError {
     Line { file: PathBuf, line: usize, source: serde_json::Error },
     #[error("{} was written by another version of Raddle ({version}, not {VERSION}); have the schedules generated anew", .file.display())]
     Version { file: PathBuf, version: u32 },
+    #[error("{} has no receives; delete it, or have the schedules generated anew", .file.display())]
+    Empty { file: PathBuf },
     #[error("{} cannot be written: {source}", .file.display())]
     Unwritable { file: PathBuf, source: io::Error },
 }
@@ -68,7 +70,9 @@ fn read_one(file: &Path) -> Result<Vec<Scheduled>, SchedulesError> {
         return Err(SchedulesError::Version { file: file.to_owned(), version: heading.raddle_receives });
     }
     let numbered = lines.enumerate().filter(|(_, line)| !line.trim().is_empty());
-    numbered.map(|(at, line)| serde_json::from_str(line).map_err(|e| wrong(at + 2, e))).collect()
+    let receives = numbered.map(|(at, line)| serde_json::from_str(line).map_err(|e| wrong(at + 2, e)));
+    let receives: Vec<Scheduled> = receives.collect::<Result<_, _>>()?;
+    if receives.is_empty() { Err(SchedulesError::Empty { file: file.to_owned() }) } else { Ok(receives) }
 }
 
 /// Writes schedules to `dir`, in place of those that are there.

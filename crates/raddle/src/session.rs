@@ -153,7 +153,9 @@ impl Session {
         }
         let followed = strategy.followed().iter().filter(|followed| followed.missed.is_none()).count();
         self.notes.push(format!("followed {followed} of {} schedules kept in {}", names.len(), shown.display()));
-        let found = searched.found.take()?;
+        let mut found = searched.found.take()?;
+        let which = names.get(strategy.followed().len().saturating_sub(1));
+        found.remark = which.map(|name| format!("by the kept schedule {}", shown.join(name).display()));
         let mut report = Report::of_search(self.test.clone(), &searched, "kept schedules of receives".to_owned());
         report.failed = Some(self.run_once_more(found));
         Some(report)
@@ -165,8 +167,11 @@ impl Session {
         let generated = self.plan.strategy.generated();
         let shown = files::shown(dir, &self.test);
         if generated.is_empty() {
-            let strategy = self.plan.strategy.name();
-            self.notes.push(format!("no schedules are kept: {strategy} has generated none that were followed"));
+            let why = match self.plan.strategy.name() {
+                "receive-order" => "none were generated and followed".to_owned(),
+                other => format!("`{other}` generates none, `receive-order` does"),
+            };
+            self.notes.push(format!("no schedules are kept: {why}; what was kept before stays"));
             return;
         }
         self.notes.push(match schedules::write(dir, generated) {

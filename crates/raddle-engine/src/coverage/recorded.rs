@@ -64,6 +64,8 @@ pub struct Recorded {
     pub events: Vec<Event>,
     /// Receives in whose course a request was sent and waited for, and the receive in whose course it was replied to.
     pub waits: Vec<(usize, usize)>,
+    /// Receives that were too many to be looked at: beyond the first 30,000, or 10,000 of one receiver.
+    pub left_out: u64,
     /// What was drawn, by who drew and how often it had drawn since its latest receive.
     pub drawn: HashMap<Draw, u32>,
 }
@@ -78,6 +80,10 @@ pub struct Draw {
     /// How often it had drawn before.
     pub before: u32,
 }
+
+/// What is known of pairs grows with the square of these.
+const MOST_RECEIVES: usize = 30_000;
+const MOST_OF_ONE: u32 = 10_000;
 
 impl Recorded {
     /// What `trace` has received.
@@ -141,6 +147,8 @@ struct Reader<'t> {
     /// Those to whom messages are sent as to an actor.
     actors: Vec<bool>,
     names: HashMap<Name, u32>,
+    /// By receiver, how many receives it had.
+    counts: HashMap<u64, u32>,
     recorded: Recorded,
 }
 
@@ -164,6 +172,7 @@ impl<'t> Reader<'t> {
             replies: HashMap::new(),
             actors,
             names: HashMap::new(),
+            counts: HashMap::new(),
             recorded: Recorded::default(),
         }
     }
@@ -202,7 +211,13 @@ impl<'t> Reader<'t> {
             *first
         });
         if let Some(receipt) = receipt.filter(|receipt| !receipt.reply) {
-            self.receive(at, step, &receipt);
+            let of_one = self.counts.entry(receipt.receiver).or_insert(0);
+            *of_one += 1;
+            if *of_one > MOST_OF_ONE || self.recorded.events.len() == MOST_RECEIVES {
+                self.recorded.left_out += 1;
+            } else {
+                self.receive(at, step, &receipt);
+            }
         }
         if let (Class::Spawn, Some(child)) = (step.op.class, step.found) {
             let (born, known) = (self.causes(step.task), self.party(step.task).known.clone());

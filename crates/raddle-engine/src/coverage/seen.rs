@@ -16,6 +16,7 @@ pub struct Coverage {
     pub(super) roll: Roll,
     pub(super) receivers: Vec<Receiver>,
     executions: u64,
+    left_out: u64,
     growth: [Growth; 3],
     /// Executions that had receives which nobody had seen before, with their places.
     pub(super) kept: Vec<Recorded>,
@@ -30,7 +31,7 @@ pub(super) struct Receiver {
     /// What it received and from whom, in words.
     pub(super) messages: Vec<String>,
     /// How often the same words fit.
-    said: HashMap<String, u32>,
+    pub(super) said: HashMap<String, u32>,
     pub(super) planes: [Planes; 3],
 }
 
@@ -64,6 +65,7 @@ impl Coverage {
             }
         }
         self.executions += 1;
+        self.left_out += recorded.left_out;
         for criterion in Criterion::ALL {
             let goals = self.counts(criterion).goals;
             self.growth[criterion.index()].note(self.executions, goals);
@@ -104,6 +106,12 @@ impl Coverage {
     #[must_use]
     pub fn executions(&self) -> u64 {
         self.executions
+    }
+
+    /// How many receives were not looked at, since there were too many in one execution.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// How many different receives there were.

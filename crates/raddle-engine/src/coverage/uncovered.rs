@@ -84,8 +84,10 @@ impl Coverage {
     fn example(&self, recorded: &Recorded, must: &Must, (first, second): (usize, usize)) -> Example {
         let say = |event: usize| {
             let place = self.place(recorded, event);
-            let Receiver { label, messages, .. } = &self.receivers[place.receiver];
-            (label.clone(), messages[place.event].clone())
+            let Receiver { label, messages, said, .. } = &self.receivers[place.receiver];
+            let message = &messages[place.event];
+            let first_of_many = said.get(message).is_some_and(|times| *times > 1);
+            (label.clone(), if first_of_many { format!("{message} (no. 1)") } else { message.clone() })
         };
         let chain = must.chain(recorded, second, first);
         let chain = chain.into_iter().map(|(event, why)| {

@@ -16,6 +16,7 @@ use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome, TaskCard};
 use crate::piece::Learnt;
 use crate::replay::Script;
+use crate::schedule::TaskName;
 use crate::strategy::{Bound, Claim, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
@@ -320,7 +321,8 @@ impl<'s> Seat<'s> {
         let pending = if self.wants_pending { system.pending() } else { Vec::new() };
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
-            let label = |task: TaskCard| task.label.unwrap_or_else(|| task.name.to_string());
+            let thread = |name: TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
+            let label = |task: TaskCard| task.label.unwrap_or_else(|| thread(task.name));
             let who = || system.cast().tasks.into_iter().map(label).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }

@@ -331,6 +331,7 @@ impl Strategy for ReceiveOrder {
         let followed = generated - infeasible;
         match &self.first_missed {
             _ if generated == 0 => None,
+            None if generated == 1 => Some("the 1 generated schedule was followed".to_owned()),
             None => Some(format!("all {generated} generated schedules were followed")),
             Some(missed) => Some(format!(
                 "{followed} of {generated} generated schedules were followed; in the first that was not, {missed} was not received"

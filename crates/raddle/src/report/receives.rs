@@ -30,11 +30,17 @@ pub(super) fn lines(coverage: &Coverage, sampled: bool) -> Vec<String> {
     }
     let receivers = coverage.by_receiver(Criterion::Pairs).count();
     let mut lines = vec![format!(
-        "receives: {} by {}, in {} orders",
+        "receives: {} by {}, in {}",
         number(coverage.receives() as u64),
-        if receivers == 1 { "1 receiver".to_owned() } else { format!("{} receivers", number(receivers as u64)) },
-        number(coverage.executions())
+        counted(receivers as u64, "receiver"),
+        counted(coverage.executions(), "execution")
     )];
+    if coverage.left_out() > 0 {
+        lines.push(format!(
+            "  {} were not looked at, since one execution had too many of them",
+            counted(coverage.left_out(), "receive")
+        ));
+    }
     for criterion in Criterion::ALL {
         let achieved = coverage.achieved(criterion);
         if achieved.goals > 0 {
@@ -46,11 +52,15 @@ pub(super) fn lines(coverage: &Coverage, sampled: bool) -> Vec<String> {
     lines
 }
 
+fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", number(count), if count == 1 { "" } else { "s" })
+}
+
 fn line_of(criterion: Criterion, achieved: &Achieved, sampled: bool) -> String {
     let (both, seen) = both_of_all(achieved);
     let expected = achieved.expected.round();
     let more = if sampled && expected >= 1.0 {
-        format!("; about {} more goals in the next 1,000 orders", number(expected as u64))
+        format!("; about {} more goals in the next 1,000", number(expected as u64))
     } else {
         String::new()
     };
@@ -82,20 +92,20 @@ fn by_receiver(coverage: &Coverage) -> Vec<String> {
 }
 
 fn uncovered(coverage: &Coverage) -> Vec<String> {
-    let uncovered = coverage.uncovered(Criterion::Pairs, EXAMPLES);
+    let uncovered = coverage.uncovered(Criterion::Pairs, 8 * EXAMPLES);
     let mut lines = Vec::new();
-    let kinds = [
-        (uncovered.open, "was not reached", "were not reached", false),
-        (uncovered.ordered, "cannot be", "cannot be", true),
-    ];
-    for (count, one, many, ordered) in kinds {
+    let kinds = [(uncovered.open, "was not reached", false), (uncovered.ordered, "cannot be", true)];
+    for (count, what, ordered) in kinds {
         if count == 0 {
             continue;
         }
-        let pairs = if count == 1 { "1 pair".to_owned() } else { format!("{} pairs", number(count)) };
-        lines.push(format!("  the other order of {pairs} {}, such as", if count == 1 { one } else { many }));
-        let own = uncovered.examples.iter().filter(|example| example.chain.is_empty() != ordered);
-        lines.extend(own.map(|example| format!("    {}", say(example))));
+        // That what one sends comes in order goes without saying.
+        let plain = |example: &&Example| matches!(example.chain[..], [(_, Why::Order)]);
+        let own = uncovered.examples.iter().filter(|example| example.chain.is_empty() != ordered && !plain(example));
+        let told: Vec<_> = own.take(EXAMPLES).map(|example| format!("    {}", say(example))).collect();
+        let such = if told.is_empty() { "" } else { ", such as" };
+        lines.push(format!("  the other order {what}: {}{such}", counted(count, "pair")));
+        lines.extend(told);
     }
     lines
 }
