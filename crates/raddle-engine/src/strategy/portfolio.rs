@@ -27,11 +27,11 @@ pub struct Portfolio {
     finished: Option<Claim>,
 }
 
-/// Executions that are systematic, before any is not: more than small tests have orders.
-const ALONE: u64 = 100;
+/// Executions that are systematic, before any is not: more than the smallest tests have orders.
+const ALONE: u64 = 20;
 
 /// Systematic executions after that, one to every [few](TURNS).
-const BETWEEN: u64 = 900;
+const BETWEEN: u64 = 980;
 
 /// Of so many executions during the start, one is systematic.
 const TURNS: u64 = 3;
