@@ -279,9 +279,22 @@ impl Completion<'_> {
         if self.arrival && !self.is_next(event) {
             return false;
         }
+        if depth > 0 {
+            self.doubt(event);
+        }
         self.placed.insert(event);
         self.out.push(event);
         true
+    }
+
+    /// What is put in comes before others of its task that it came after: what these lead to may not come about any more.
+    fn doubt(&mut self, event: usize) {
+        let (base, task) = (self.base, self.base.recorded.events[event].task);
+        let passed = |&earlier: &usize| base.recorded.events[earlier].task == task && !self.placed.contains(earlier);
+        let passed: Vec<_> = (0..event).filter(passed).collect();
+        if !passed.is_empty() {
+            passed.into_iter().chain([event]).for_each(|event| self.doubtful.add(base.must.after(event)));
+        }
     }
 
     /// Whether all that was sent before it to the same receiver has been received.
