@@ -17,16 +17,7 @@ pub mod messenger;
 pub mod registry;
 pub mod signal_collect;
 
-/// The criterion of coverage by which the paper finds a bug, from one recorded execution. Tried in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Criterion {
-    /// Pairs of receives, in both orders.
-    Pr,
-    /// A change of behaviour and a receive, with no other change between them.
-    Pbr,
-    /// One receive right after another.
-    Pcr,
-}
+use raddle::coverage::Criterion;
 
 /// A program of the paper, correct or with one bug.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! The programs of the paper on coverage of receives: what is right with them, and how each of their bugs is found.
 
-use programs::bita::{
-    Criterion, Program, barber, bugs, correct, fyrie, gatling, geotrellis, messenger, registry, signal_collect,
-};
+use programs::bita::{Program, barber, bugs, correct, fyrie, gatling, geotrellis, messenger, registry, signal_collect};
+use raddle::coverage::Criterion;
 use raddle::{Explorer, Report};
 
 /// How a bug is found: by a strategy, with a seed, within so many executions.
@@ -86,9 +85,9 @@ fn correct_programs_pass_for_long() {
 fn the_table_is_that_of_the_paper() {
     let by =
         |criterion| bugs().filter(move |bug| bug.needs == Some(criterion)).map(|bug| bug.label).collect::<Vec<_>>();
-    assert_eq!(by(Criterion::Pr).len(), 10);
-    assert_eq!(by(Criterion::Pbr), ["Barber 1"]);
-    assert_eq!(by(Criterion::Pcr), ["Registry 1"]);
+    assert_eq!(by(Criterion::Pairs).len(), 10);
+    assert_eq!(by(Criterion::BehaviourChanges), ["Barber 1"]);
+    assert_eq!(by(Criterion::Consecutive), ["Registry 1"]);
 }
 
 /// A program, its traces, and its orders if they are few enough to be run.

@@ -112,8 +112,8 @@ impl Explorer {
     }
 
     /// Whether the report says what was covered of the orders in which actors and channels receive their messages: see
-    /// [`Report::coverage`]. On if not set under `receive-order`, and off under others, since it costs about as much as running a short
-    /// execution again.
+    /// [`Report::coverage`]. On if not set under `receive-order`, and off under others, since it takes time
+    /// and, with the square of the receives, memory.
     pub fn coverage(self, coverage: bool) -> Self {
         self.set("coverage", &coverage.to_string())
     }

@@ -11,7 +11,7 @@ use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found, Limits};
 use raddle_engine::shrink::{Effort, alike, shrink};
 use raddle_engine::strategy::Sharing;
-use raddle_engine::strategy::receive_order::{Followed, ReceiveOrder};
+use raddle_engine::strategy::receive_order::{Followed, Following};
 
 use crate::explorer::Test;
 use crate::files::{self, Files};
@@ -139,7 +139,7 @@ impl Session {
         }
         let shown = files::shown(dir, &self.test);
         let (names, schedules): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
-        let mut strategy = ReceiveOrder::following(schedules);
+        let mut strategy = Following::new(schedules);
         let limits = Limits { executions: None, time: None, ..self.plan.limits.clone() };
         let (mut searched, _) = self.workers.search(&mut strategy, &limits, 1, From::default(), None);
         let stale = names.iter().zip(strategy.followed()).filter(|(_, followed)| followed.missed.is_some());

@@ -192,11 +192,11 @@ pub fn criteria(rows: &[Row]) -> Grid {
 }
 
 /// What the paper finds a bug with.
-pub fn needs(criterion: programs::bita::Criterion) -> &'static str {
+pub fn needs(criterion: Criterion) -> &'static str {
     match criterion {
-        programs::bita::Criterion::Pr => "PR",
-        programs::bita::Criterion::Pbr => "PBR",
-        programs::bita::Criterion::Pcr => "PCR",
+        Criterion::Pairs => "PR",
+        Criterion::BehaviourChanges => "PBR",
+        Criterion::Consecutive => "PCR",
     }
 }
 

@@ -7,10 +7,11 @@ mod customer;
 mod room;
 
 use raddle::actor::{Actor, Address, Context, System};
+use raddle::coverage::Criterion;
 
 pub use self::customer::{Customer, ToCustomer};
 pub use self::room::{ToRoom, WaitingRoom};
-use super::{Criterion, Program};
+use super::Program;
 
 /// How large the shop is, and whether there is a mistake in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,5 +209,7 @@ pub fn run(config: Config) {
 const CORRECT: Program = Program::correct("Barber", || run(Config::USUAL));
 
 /// The barber, and a sleepy one.
-pub static PROGRAMS: [Program; 2] =
-    [CORRECT, CORRECT.with("Barber 1", "unhandled message", Criterion::Pbr, || run(Config::USUAL.sleepy()))];
+pub static PROGRAMS: [Program; 2] = [
+    CORRECT,
+    CORRECT.with("Barber 1", "unhandled message", Criterion::BehaviourChanges, || run(Config::USUAL.sleepy())),
+];

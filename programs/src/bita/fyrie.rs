@@ -12,12 +12,13 @@ mod reader;
 mod server;
 
 use raddle::actor::System;
+use raddle::coverage::Criterion;
 
 pub use self::caller::{Caller, Probe, ToCaller, ToProbe};
 pub use self::pipeline::{Pipeline, Request};
 pub use self::reader::{Reader, ToReader, Waiter};
 pub use self::server::{Connection, Frame, Server, ToServer};
-use super::{Criterion, Program};
+use super::Program;
 
 /// What the server can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +115,6 @@ const CORRECT: Program = Program::correct("Fyrie", || run(Config::USUAL));
 /// The client and its bugs.
 pub static PROGRAMS: [Program; 3] = [
     CORRECT,
-    CORRECT.with("Fyrie 1", "panic", Criterion::Pr, || run(Config::USUAL.with(Bug::ReplyBeforeWaiter))),
-    CORRECT.with("Fyrie 2", "panic", Criterion::Pr, || run(Config::USUAL.with(Bug::WaitersInOtherOrder))),
+    CORRECT.with("Fyrie 1", "panic", Criterion::Pairs, || run(Config::USUAL.with(Bug::ReplyBeforeWaiter))),
+    CORRECT.with("Fyrie 2", "panic", Criterion::Pairs, || run(Config::USUAL.with(Bug::WaitersInOtherOrder))),
 ];

@@ -14,13 +14,14 @@ mod terminator;
 mod writer;
 
 use raddle::actor::System;
+use raddle::coverage::Criterion;
 
 pub use self::action::{EndAction, RequestAction, Session, ToAction};
 pub use self::runner::{Runner, ToRunner};
 pub use self::server::{Request, Server};
 pub use self::terminator::{Terminator, ToTerminator};
 pub use self::writer::{Record, Summary, ToWriter, Writer};
-use super::{Criterion, Program};
+use super::Program;
 
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,8 +94,8 @@ const CORRECT: Program = Program::correct("Gatling", || run(Config::USUAL));
 /// The tool and its bugs.
 pub static PROGRAMS: [Program; 5] = [
     CORRECT,
-    CORRECT.with("Gatling 1", "panic", Criterion::Pr, || run(Config::USUAL.with(Bug::FlushBeforeWrite))),
-    CORRECT.with("Gatling 2", "panic", Criterion::Pr, || run(Config::USUAL.with(Bug::EndBeforeOpen))),
-    CORRECT.with("Gatling 3", "unhandled message", Criterion::Pr, || run(Config::USUAL.with(Bug::WriteBeforeOpen))),
-    CORRECT.with("Gatling 4", "panic", Criterion::Pr, || run(Config::USUAL.with(Bug::OneFlushSuffices))),
+    CORRECT.with("Gatling 1", "panic", Criterion::Pairs, || run(Config::USUAL.with(Bug::FlushBeforeWrite))),
+    CORRECT.with("Gatling 2", "panic", Criterion::Pairs, || run(Config::USUAL.with(Bug::EndBeforeOpen))),
+    CORRECT.with("Gatling 3", "unhandled message", Criterion::Pairs, || run(Config::USUAL.with(Bug::WriteBeforeOpen))),
+    CORRECT.with("Gatling 4", "panic", Criterion::Pairs, || run(Config::USUAL.with(Bug::OneFlushSuffices))),
 ];

@@ -10,12 +10,13 @@ mod router;
 mod user;
 
 use raddle::actor::System;
+use raddle::coverage::Criterion;
 
 pub use self::archive::{Archive, Store};
 pub use self::presence::{Presence, ToPresence};
 pub use self::router::{Router, ToRouter};
 pub use self::user::{ToUser, User};
-use super::{Criterion, Program};
+use super::Program;
 
 /// A user by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,4 +87,4 @@ const CORRECT: Program = Program::correct("Messenger", || run(Config::USUAL));
 
 /// The messenger, and a hasty one.
 pub static PROGRAMS: [Program; 2] =
-    [CORRECT, CORRECT.with("Messenger 1", "dead letter", Criterion::Pr, || run(Config::USUAL.hasty()))];
+    [CORRECT, CORRECT.with("Messenger 1", "dead letter", Criterion::Pairs, || run(Config::USUAL.hasty()))];

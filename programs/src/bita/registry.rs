@@ -13,11 +13,12 @@ mod supervisor;
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle::actor::{Actor, Address, Context, ReplyTo, System};
+use raddle::coverage::Criterion;
 
 pub use self::client::{Client, ToClient};
 pub use self::service::{Service, ToService};
 pub use self::supervisor::{Supervisor, ToSupervisor};
-use super::{Criterion, Program};
+use super::Program;
 
 /// How many there are, and whether there is a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,4 +179,4 @@ const CORRECT: Program = Program::correct("Registry", || run(Config::USUAL));
 
 /// The registry, and a forgetful one.
 pub static PROGRAMS: [Program; 2] =
-    [CORRECT, CORRECT.with("Registry 1", "panic", Criterion::Pcr, || run(Config::USUAL.forgetful()))];
+    [CORRECT, CORRECT.with("Registry 1", "panic", Criterion::Consecutive, || run(Config::USUAL.forgetful()))];

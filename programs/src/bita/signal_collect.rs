@@ -15,12 +15,13 @@ mod loader;
 mod worker;
 
 use raddle::actor::System;
+use raddle::coverage::Criterion;
 
 pub use self::aggregator::{Aggregator, ToAggregator};
 pub use self::coordinator::{Coordinator, ToCoordinator};
 pub use self::loader::{Loader, ToLoader};
 pub use self::worker::{Counts, ToWorker, Worker};
-use super::{Criterion, Program};
+use super::Program;
 
 /// A vertex by its number. The first one is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,7 +126,7 @@ const CORRECT: Program = Program::correct("Signal/Collect", || _ = run(Config::U
 /// The framework and its bugs.
 pub static PROGRAMS: [Program; 4] = [
     CORRECT,
-    CORRECT.with("Signal/Collect 1", "panic", Criterion::Pr, || _ = run(Config::USUAL.with(Bug::OneWave))),
-    CORRECT.with("Signal/Collect 2", "panic", Criterion::Pr, || _ = run(Config::USUAL.with(Bug::SumTooEarly))),
-    CORRECT.with("Signal/Collect 3", "panic", Criterion::Pr, || _ = run(Config::USUAL.with(Bug::BeginBeforeEdge))),
+    CORRECT.with("Signal/Collect 1", "panic", Criterion::Pairs, || _ = run(Config::USUAL.with(Bug::OneWave))),
+    CORRECT.with("Signal/Collect 2", "panic", Criterion::Pairs, || _ = run(Config::USUAL.with(Bug::SumTooEarly))),
+    CORRECT.with("Signal/Collect 3", "panic", Criterion::Pairs, || _ = run(Config::USUAL.with(Bug::BeginBeforeEdge))),
 ];

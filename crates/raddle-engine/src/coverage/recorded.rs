@@ -1,16 +1,17 @@
 //! The receives of one execution: who received what from whom, and what each of them depends on.
 //!
-//! All of it is read off the trace. A message is an object that a step gives and another takes, so it is known which receive
-//! its sender was in. Actors know only what they have received; other tasks (threads, the body of the test) also learn by locks, joins
-//! and by waiting until all is quiet, so what they send comes after all they could know of.
+//! All of it is [read](reader) off the trace.
+
+mod reader;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ObjectId, StepIx, TaskId};
+use self::reader::Reader;
+use crate::ids::{StepIx, TaskId};
 use crate::system::Variant;
-use crate::trace::{Access, Class, Delivery, Note, Receipt, Role, Step, Trace};
+use crate::trace::{Delivery, Receipt, Trace};
 
 /// What a receive is called, in every execution in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,6 +24,15 @@ pub struct Name {
     pub message: u64,
     /// How many receives of the same name came before it, where a message arrives twice.
     pub again: u32,
+}
+
+impl Name {
+    /// The name of a receive, if it is the first of that name.
+    #[must_use]
+    pub fn of(receipt: &Receipt) -> Self {
+        let Receipt { sender, receiver, message, .. } = *receipt;
+        Self { sender, receiver, message, again: 0 }
+    }
 }
 
 /// An asynchronous receive.
@@ -81,264 +91,16 @@ pub struct Draw {
     pub before: u32,
 }
 
-/// What is known of pairs grows with the square of these.
-const MOST_RECEIVES: usize = 30_000;
-const MOST_OF_ONE: u32 = 10_000;
-
 impl Recorded {
     /// What `trace` has received.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
-        let mut reader = Reader::new(trace);
-        for at in 0..trace.len() {
-            reader.read(StepIx::next_of(at));
-        }
-        reader.recorded
+        Reader::read_all(trace)
     }
 
     /// Whether anybody changes its behaviour.
     #[must_use]
     pub fn changes(&self) -> bool {
         self.events.iter().any(|event| event.changes)
-    }
-}
-
-/// The latest receive of each task that is known, counted from 1.
-type Known = Vec<u32>;
-
-fn learn(known: &mut Known, other: &Known) {
-    if known.len() < other.len() {
-        known.resize(other.len(), 0);
-    }
-    known.iter_mut().zip(other).for_each(|(own, theirs)| *own = (*own).max(*theirs));
-}
-
-/// What is known of a task along the way.
-#[derive(Clone, Debug, Default)]
-struct Party {
-    known: Known,
-    latest: Option<usize>,
-    /// The receives that came before it was there.
-    born: Vec<usize>,
-    drawn: u32,
-    sent: u32,
-    /// The receives in whose course its requests were replied to, since its latest receive.
-    replied: Vec<usize>,
-}
-
-struct Sent {
-    step: StepIx,
-    sender: TaskId,
-    ordinal: u32,
-    delivery: Option<Delivery>,
-    cause: Option<usize>,
-    causes: Vec<usize>,
-}
-
-struct Reader<'t> {
-    trace: &'t Trace,
-    receipts: &'t [Receipt],
-    parties: Vec<Party>,
-    /// By object, what was published through it.
-    published: HashMap<ObjectId, Known>,
-    messages: HashMap<ObjectId, Sent>,
-    /// By the object that a reply is waited for at: in whose course it was given.
-    replies: HashMap<ObjectId, Option<usize>>,
-    /// Those to whom messages are sent as to an actor.
-    actors: Vec<bool>,
-    names: HashMap<Name, u32>,
-    /// By receiver, how many receives it had.
-    counts: HashMap<u64, u32>,
-    recorded: Recorded,
-}
-
-impl<'t> Reader<'t> {
-    fn new(trace: &'t Trace) -> Self {
-        let tasks = trace.steps().iter().map(|step| step.task.index() + 1).max().unwrap_or(0);
-        let mut actors = vec![false; tasks];
-        for (_, note) in trace.notes_from(StepIx::new(0)) {
-            if let Note::Sent(to) = note
-                && let Some(actor) = actors.get_mut(to.index())
-            {
-                *actor = true;
-            }
-        }
-        Self {
-            trace,
-            receipts: trace.receipts(),
-            parties: vec![Party::default(); tasks],
-            published: HashMap::new(),
-            messages: HashMap::new(),
-            replies: HashMap::new(),
-            actors,
-            names: HashMap::new(),
-            counts: HashMap::new(),
-            recorded: Recorded::default(),
-        }
-    }
-
-    fn party(&mut self, task: TaskId) -> &mut Party {
-        if self.parties.len() <= task.index() {
-            self.parties.resize_with(task.index() + 1, Party::default);
-        }
-        &mut self.parties[task.index()]
-    }
-
-    fn is_actor(&self, task: TaskId) -> bool {
-        self.actors.get(task.index()) == Some(&true)
-    }
-
-    /// The latest receives that `task` may know of.
-    fn causes(&self, task: TaskId) -> Vec<usize> {
-        let Some(party) = self.parties.get(task.index()) else { return Vec::new() };
-        if self.is_actor(task) {
-            let own = party.latest.map_or_else(|| party.born.clone(), |latest| vec![latest]);
-            return own.into_iter().chain(party.replied.iter().copied()).collect();
-        }
-        let known = party.known.iter().filter(|event| **event > 0).map(|event| *event as usize - 1);
-        known.chain(party.latest).collect()
-    }
-
-    fn read(&mut self, at: StepIx) {
-        let step = &self.trace.steps()[at.index()];
-        // Where there was one value only, nobody was asked.
-        if step.op.class == Class::Choice && step.alternatives > 1 {
-            self.draw(step);
-        }
-        let receipt = self.receipts.split_first().filter(|(first, _)| first.step == at);
-        let receipt = receipt.map(|(first, rest)| {
-            self.receipts = rest;
-            *first
-        });
-        if let Some(receipt) = receipt.filter(|receipt| !receipt.reply) {
-            let of_one = self.counts.entry(receipt.receiver).or_insert(0);
-            *of_one += 1;
-            if *of_one > MOST_OF_ONE || self.recorded.events.len() == MOST_RECEIVES {
-                self.recorded.left_out += 1;
-            } else {
-                self.receive(at, step, &receipt);
-            }
-        }
-        if let (Class::Spawn, Some(child)) = (step.op.class, step.found) {
-            let (born, known) = (self.causes(step.task), self.party(step.task).known.clone());
-            let child = self.party(TaskId::next_of(child.0 as usize));
-            child.born = born;
-            learn(&mut child.known, &known);
-        }
-        let mut delivery = None;
-        for access in self.trace.accesses(at) {
-            if let Role::Offers(offer) = access.role {
-                delivery = Some(offer.delivery);
-            }
-            if access.object.as_message().is_some() && access.role == Role::Gives {
-                self.send(at, step, access.object, delivery);
-            }
-            self.synchronise(step, access);
-        }
-        match receipt {
-            Some(receipt) if receipt.reply => {
-                let replied = self.replies.get(&step.access.object).copied().flatten();
-                let party = self.party(step.task);
-                party.replied.extend(replied);
-                let asked = party.latest;
-                self.recorded.waits.extend(asked.zip(replied));
-            }
-            None if step.op.class == Class::Send && step.access.role == Role::Gives => {
-                let latest = self.party(step.task).latest;
-                self.replies.insert(step.access.object, latest);
-            }
-            _ => {}
-        }
-    }
-
-    fn draw(&mut self, step: &Step) {
-        let party = self.party(step.task);
-        let (latest, before) = (party.latest, party.drawn);
-        party.drawn += 1;
-        let during = latest.map(|event| Name { again: 0, ..self.recorded.events[event].name });
-        let value = step.found.map_or(0, |word| word.0 as u32);
-        self.recorded.drawn.insert(Draw { during, task: step.task, before }, value);
-    }
-
-    fn send(&mut self, at: StepIx, step: &Step, message: ObjectId, delivery: Option<Delivery>) {
-        let cause = if self.is_actor(step.task) { self.party(step.task).latest } else { None };
-        let party = self.party(step.task);
-        let ordinal = party.sent;
-        party.sent += 1;
-        let sent = Sent { step: at, sender: step.task, ordinal, delivery, cause, causes: self.causes(step.task) };
-        self.messages.insert(message, sent);
-    }
-
-    fn receive(&mut self, at: StepIx, step: &Step, receipt: &Receipt) {
-        let message = self.trace.accesses(at).map(|access| access.object).find(|object| object.as_message().is_some());
-        let sent = message.and_then(|message| self.messages.remove(&message));
-        let mut sent = sent.unwrap_or_else(|| self.sent_unseen(at, step.task, receipt.sender));
-        if step.variant == Variant::TimedOut {
-            // A timer goes off on its own; one that an actor sets as it starts is set in the course of its creation.
-            sent.delivery = Some(Delivery::Unordered);
-            if sent.sender != step.task {
-                sent = Sent { sender: step.task, cause: None, causes: Vec::new(), ..sent };
-            }
-        }
-        let Receipt { sender, receiver, message, label, changed, .. } = *receipt;
-        let mut name = Name { sender, receiver, message, again: 0 };
-        let again = self.names.entry(name).or_insert(0);
-        name.again = *again;
-        *again += 1;
-        let number = self.recorded.events.len();
-        let mailbox = self.is_actor(step.task);
-        let party = self.party(step.task);
-        party.latest = Some(number);
-        party.drawn = 0;
-        party.replied.clear();
-        let born = party.born.clone();
-        if party.known.len() <= step.task.index() {
-            party.known.resize(step.task.index() + 1, 0);
-        }
-        party.known[step.task.index()] = number as u32 + 1;
-        let mut causes = sent.causes;
-        causes.extend(born);
-        causes.sort_unstable();
-        causes.dedup();
-        self.recorded.events.push(Event {
-            name,
-            label,
-            changes: changed,
-            task: step.task,
-            variant: step.variant,
-            step: at,
-            sent: (sent.step != at).then_some(sent.step),
-            sender: sent.sender,
-            ordinal: sent.ordinal,
-            mailbox,
-            delivery: sent.delivery,
-            causes,
-            cause: sent.cause,
-        });
-    }
-
-    /// A channel with a bound does not say which send a receive takes: what its sender knows by now stands for that.
-    fn sent_unseen(&self, at: StepIx, receiver: TaskId, sender: u64) -> Sent {
-        let thread = usize::try_from(sender).ok().filter(|&task| task < self.parties.len()).map(TaskId::next_of);
-        let sender = thread.unwrap_or(receiver);
-        Sent { step: at, sender, ordinal: u32::MAX, delivery: None, cause: None, causes: self.causes(sender) }
-    }
-
-    fn synchronise(&mut self, step: &Step, access: Access) {
-        if !access.object.is_some() {
-            return;
-        }
-        // Whoever receives tells that something has happened, and does not look at what others have done.
-        if access.ordered.acquire
-            && access.role != Role::Gives
-            && let Some(published) = self.published.get(&access.object)
-        {
-            let published = published.clone();
-            learn(&mut self.party(step.task).known, &published);
-        }
-        if access.ordered.release {
-            let known = self.party(step.task).known.clone();
-            learn(self.published.entry(access.object).or_default(), &known);
-        }
     }
 }

@@ -133,7 +133,7 @@ impl Strategy for Pct {
         // Where that says next to nothing, nothing is said.
         (missed < 99.0).then(|| {
             let Self { depth, longest, .. } = self;
-            format!("a bug that needs {depth} orderings in {longest} steps was missed with a chance of at most {missed:.1} %")
+            format!("a bug that needs {depth} ordering{} in {longest} steps was missed with a chance of at most {missed:.1} %", if *depth == 1 { "" } else { "s" })
         })
     }
 
@@ -178,7 +178,7 @@ mod tests {
             search(&mut Counters::new(&[2, 3]), &mut Pct::new(1, depth), &limits).guarantee
         };
         // Two tasks and five steps: 1/2 for each execution, then 1/10.
-        let told = "a bug that needs 1 orderings in 5 steps was missed with a chance of at most 25.0 %";
+        let told = "a bug that needs 1 ordering in 5 steps was missed with a chance of at most 25.0 %";
         assert_eq!(sample(1, 2).as_deref(), Some(told));
         let told = "a bug that needs 2 orderings in 5 steps was missed with a chance of at most 12.2 %";
         assert_eq!(sample(2, 20).as_deref(), Some(told));

@@ -6,24 +6,27 @@
 //!
 //! Where we go further. Goals count as achieved when an execution has achieved them, whatever its schedule had promised. An execution with
 //! receives that nobody has seen before is a new base to generate from; where nothing is left to generate, a few random executions are run
-//! to find one. A schedule that could not be followed is counted, its goal is not
-//! tried from there again, and what the execution did instead counts like any other. What the program drew in the recorded execution is
-//! drawn again in the course of the same receives.
+//! to find one. A schedule that could not be followed is counted, its goal is not tried again, and what the execution did instead counts
+//! like any other. What the program drew in the recorded execution is drawn again in the course of the same receives.
 //!
 //! Every schedule can be followed if messages can be held back, as in all [delivery orders](crate::trace::Delivery) but that of arrival:
 //! there, what is sent in the course of a receive that has changed its place may come before what the schedule waits for.
 
+mod draws;
 #[cfg(test)]
 mod example;
+mod following;
 mod force;
 mod generate;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use self::draws::Draws;
+pub use self::following::{Followed, Following};
 use self::force::Forced;
 use self::generate::{Base, Cursor, Planned};
 use crate::coverage::roll::{Goals, Roll, orders};
-use crate::coverage::{Criterion, Draw, Name, Recorded, Scheduled, short};
+use crate::coverage::{Criterion, Name, Recorded, Scheduled, short};
 use crate::rng::{Rng, mix};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
@@ -45,10 +48,6 @@ pub struct ReceiveOrder {
     waiting: VecDeque<Recorded>,
     /// What has no receives that nobody had seen, but orders.
     spare: VecDeque<Recorded>,
-    /// Schedules that were made elsewhere, to be run first.
-    given: VecDeque<Vec<Scheduled>>,
-    /// Run what was given and nothing else.
-    only_given: bool,
     /// The schedule of the current execution.
     forced: Forced,
     planned: Option<(Criterion, Planned)>,
@@ -61,8 +60,6 @@ pub struct ReceiveOrder {
     kept_receives: usize,
     /// What was waited for in vain in the first schedule that was not followed.
     first_missed: Option<String>,
-    /// What came of those that were given.
-    followed: Vec<Followed>,
 }
 
 /// A schedule that was generated and followed.
@@ -74,21 +71,6 @@ pub struct Generated {
     pub goal: (String, String),
     /// The receives, in order.
     pub receives: Vec<Scheduled>,
-}
-
-/// What came of a schedule that was made before, maybe for an older program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
-    /// How many receives of it came about in their order.
-    pub receives: usize,
-    /// How many it has.
-    pub of: usize,
-    /// The one that did not, in words.
-    pub missed: Option<String>,
-    /// How many of its pairs came in its order all the same.
-    pub pairs: u64,
-    /// How many pairs it has.
-    pub of_pairs: u64,
 }
 
 /// What has come of the schedules so far.
@@ -134,30 +116,15 @@ impl ReceiveOrder {
             base: None,
             waiting: VecDeque::new(),
             spare: VecDeque::new(),
-            given: VecDeque::new(),
-            only_given: false,
             in_vain: 0,
             generated: Vec::new(),
             kept_receives: 0,
             first_missed: None,
-            followed: Vec::new(),
             forced: Forced::default(),
             planned: None,
             draws: Draws::default(),
             counts: Counts::default(),
         }
-    }
-
-    /// Runs these schedules, and then as little as possible: no others are generated.
-    #[must_use]
-    pub fn following(schedules: Vec<Vec<Scheduled>>) -> Self {
-        Self { given: schedules.into(), only_given: true, ..Self::new(0) }
-    }
-
-    /// What came of the schedules that were to be [followed](Self::following), in their order.
-    #[must_use]
-    pub fn followed(&self) -> &[Followed] {
-        &self.followed
     }
 
     /// What has come of the schedules so far.
@@ -209,25 +176,6 @@ impl ReceiveOrder {
         planned.order.iter().map(|&event| Scheduled::from(&base.recorded.events[event])).collect()
     }
 
-    /// What came of the schedule that was given.
-    fn look_back(&self, recorded: &Recorded) -> Followed {
-        let expected = self.forced.expected();
-        let at: HashMap<Name, usize> = recorded.events.iter().enumerate().map(|(at, event)| (event.name, at)).collect();
-        let mut of_receiver: HashMap<u64, Vec<Option<usize>>> = HashMap::new();
-        for receive in expected {
-            of_receiver.entry(receive.name.receiver).or_default().push(at.get(&receive.name).copied());
-        }
-        let (mut pairs, mut of_pairs) = (0, 0);
-        for own in of_receiver.values() {
-            for (first, second) in (0..own.len()).flat_map(|j| (0..j).map(move |i| (own[i], own[j]))) {
-                of_pairs += 1;
-                pairs += u64::from(first.is_some() && first < second);
-            }
-        }
-        let missed = self.forced.missed().map(|missed| short(&missed.label).to_owned());
-        Followed { receives: self.forced.followed(), of: expected.len(), missed, pairs, of_pairs }
-    }
-
     /// Takes in what an execution has received.
     fn take_in(&mut self, recorded: Recorded) {
         let known = self.roll.len();
@@ -265,11 +213,7 @@ impl Strategy for ReceiveOrder {
         let seed = mix(self.seed, self.execution);
         self.rng = Rng::new(seed);
         self.planned = None;
-        if let Some(given) = self.given.pop_front() {
-            self.forced = Forced::new(given);
-        } else if self.only_given {
-            return Next::Done(Claim::Selective);
-        } else if self.execution == 0 {
+        if self.execution == 0 {
             self.forced = Forced::default();
         } else {
             self.planned = self.plan();
@@ -297,12 +241,7 @@ impl Strategy for ReceiveOrder {
 
     fn end(&mut self, run: &Run<'_>) {
         self.forced.follow(run.trace);
-        let recorded = Recorded::of(run.trace);
-        if self.only_given {
-            self.followed.push(self.look_back(&recorded));
-            return;
-        }
-        self.take_in(recorded);
+        self.take_in(Recorded::of(run.trace));
         if let Some((criterion, planned)) = &self.planned
             && let Some((base, _)) = &self.base
         {
@@ -345,38 +284,5 @@ impl Strategy for ReceiveOrder {
         let [first, second] = [planned.goal.0, planned.goal.1].map(|event| short(events[event].label));
         let next = if *criterion == Criterion::Consecutive { "just " } else { "" };
         Some(format!("by a schedule in which {first} is received {next}before {second}"))
-    }
-}
-
-/// Which draw a task is about to make, by the receive in whose course it is.
-#[derive(Debug, Default)]
-struct Draws {
-    receipts: usize,
-    /// By task: its latest receive, and how often it has drawn since.
-    latest: Vec<(Option<Name>, u32)>,
-}
-
-impl Draws {
-    fn next(&mut self, task: crate::ids::TaskId, trace: &Trace) -> Draw {
-        for receipt in &trace.receipts()[self.receipts..] {
-            if !receipt.reply {
-                let receiver = trace.steps()[receipt.step.index()].task;
-                let name =
-                    Name { sender: receipt.sender, receiver: receipt.receiver, message: receipt.message, again: 0 };
-                *self.of(receiver) = (Some(name), 0);
-            }
-        }
-        self.receipts = trace.receipts().len();
-        let (during, before) = self.of(task);
-        let draw = Draw { during: *during, task, before: *before };
-        *before += 1;
-        draw
-    }
-
-    fn of(&mut self, task: crate::ids::TaskId) -> &mut (Option<Name>, u32) {
-        if self.latest.len() <= task.index() {
-            self.latest.resize(task.index() + 1, (None, 0));
-        }
-        &mut self.latest[task.index()]
     }
 }

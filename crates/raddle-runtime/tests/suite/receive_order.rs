@@ -95,7 +95,7 @@ fn goals(trace: &Trace) -> BTreeSet<Goal> {
     let mut received: BTreeMap<u64, Vec<(Name, bool)>> = BTreeMap::new();
     let mut seen: BTreeMap<Name, u32> = BTreeMap::new();
     for receipt in trace.receipts().iter().filter(|receipt| !receipt.reply) {
-        let mut name = Name { sender: receipt.sender, receiver: receipt.receiver, message: receipt.message, again: 0 };
+        let mut name = Name::of(receipt);
         let again = seen.entry(name).or_default();
         name.again = *again;
         *again += 1;

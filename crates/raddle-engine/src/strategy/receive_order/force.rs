@@ -100,8 +100,7 @@ impl Forced {
             if receipt.reply || self.diverged || self.is_done() {
                 continue;
             }
-            let mut name =
-                Name { sender: receipt.sender, receiver: receipt.receiver, message: receipt.message, again: 0 };
+            let mut name = Name::of(receipt);
             let again = self.seen.entry(name).or_insert(0);
             name.again = *again;
             *again += 1;
