@@ -128,6 +128,8 @@ pub struct Offer {
     pub message: u32,
     /// Which messages come before it.
     pub delivery: Delivery,
+    /// It is late: those that are sent after it need not wait for it.
+    pub late: bool,
 }
 
 /// Which of the messages that wait in one place can be received.

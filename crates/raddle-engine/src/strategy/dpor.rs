@@ -101,8 +101,6 @@ pub struct Dpor {
     items: Items,
     /// The event with which the execution failed while others could have gone on.
     failed: Option<usize>,
-    /// That has happened in some execution.
-    has_failed: bool,
     events: Events,
     before: Before,
     races: Vec<Race>,
@@ -199,7 +197,6 @@ impl Dpor {
             found: Found::default(),
             items: Items::default(),
             failed: None,
-            has_failed: false,
             events: Events::default(),
             before: Before::anonymous(),
             races: Vec::new(),
@@ -314,13 +311,9 @@ impl Strategy for Dpor {
             let latest = depth.checked_sub(1).map(|latest| self.events.get(latest).task);
             node.take_any(latest, exact)
         } else {
-            // Where a sequence is followed, what else its tasks might have got is planned by races of its own, for as long as
-            // there is somebody asleep whom it would not wake. Below a shared node such a plan may come when the sequence is
-            // being run already, and is dropped there, and where executions fail such a race may be cut off: then it must not
-            // be relied on.
-            let relies = self.algorithm == Algorithm::Optimal && self.frozen == 0 && !self.has_failed;
-            let widely = !relies || node.sleep.is_empty();
-            match node.take_next(exact, widely) {
+            // Where a task is the first to go on from a node, it does so in all its ways: nothing it does is in a race with what
+            // it does instead. Further down the tree races plan what it might have got.
+            match node.take_next(exact, true) {
                 Some(beyond) => {
                     self.beyond = beyond;
                     true
@@ -351,7 +344,6 @@ impl Strategy for Dpor {
         self.script.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
-        self.has_failed |= self.failed.is_some();
         self.reverse_races();
         for pending in run.pending {
             // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.

@@ -178,7 +178,7 @@ impl State {
                 Order::PerSender => Delivery::PerSender,
                 Order::Causal => Delivery::Causal,
             };
-            let offer = Offer { message: name.packed(), delivery };
+            let offer = Offer { message: name.packed(), delivery, late: false };
             taken.more = Some(access(code.head(channel), Effect::Read, Role::Offers(offer)));
             let place = queue.partition_point(|other| other.name < name);
             queue.insert(place, message);

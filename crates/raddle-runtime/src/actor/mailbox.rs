@@ -173,7 +173,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let (object, effect, role) = match delivery.offered() {
             Some(delivery) => {
                 letter.number = post.queue.free_number(letter.number);
-                (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery }))
+                (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery, late: false }))
             }
             None => (post.tail, Effect::Change, Role::Plain),
         };
@@ -236,7 +236,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let ask = match offered {
             Some(delivery) => {
                 letter.number = post.queue.free_number(letter.number);
-                let offer = Offer { message: letter.number, delivery };
+                let offer = Offer { message: letter.number, delivery, late: delayed };
                 Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
             }
             None => Ask { posts: true, ..Ask::new(op, post.tail, Effect::Change, site) },

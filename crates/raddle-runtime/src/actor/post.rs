@@ -246,13 +246,18 @@ impl Moment<'_> {
                 (Taken::Crash, None)
             }
         };
-        let faults = post.faults;
+        let (faults, tail) = (post.faults, post.tail);
+        // What was received may have been late, or have overtaken what was: another that comes first makes a difference.
+        let looks_behind = delivery == Delivery::Arrival && troupes[post.troupe as usize].rules.faults.delay > 0;
         self.state.objects[post.head.index()].word = post.queue.len() as u64;
         changed.push(mail as u32);
         let object = &mut self.state.objects[activity.index()];
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
         self.state.also_touch(activity, Effect::Read, Role::Gives, Ordered::BOTH);
+        if looks_behind {
+            self.state.also_touch(tail, Effect::Read, Role::Plain, Ordered::RELAXED);
+        }
         match letter {
             Some(letter) => {
                 self.found(letter.name);

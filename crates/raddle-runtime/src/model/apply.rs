@@ -185,12 +185,13 @@ impl Scene {
 
     fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) {
         let (delivery, object, label, name) = (self.delivery(), letter.object(), letter.label, letter.name);
+        let late = letter.delayed;
         let stopped = self.actors[to].body.actor.is_none();
         // One who has stopped might have waited for this message instead of another, so it is offered all the same.
         let message =
             if stopped { letter.number } else { self.change_mail(to, |mail| mail.put(delivery, letter, parcel)) };
         let op = if stopped { &DEAD_LETTER } else { &SEND };
-        self.note(trace, task(actor), op, self.sending(to, message));
+        self.note(trace, task(actor), op, self.sending(to, message, late));
         trace.last_mut().expect("pushed just now").left = Some(Word(name));
         trace.touch(access(object, Touches::Change, Role::Gives));
         if !stopped {
@@ -202,9 +203,9 @@ impl Scene {
     }
 
     /// What a send does to a mailbox.
-    pub(super) fn sending(&self, to: usize, message: u32) -> Access {
+    pub(super) fn sending(&self, to: usize, message: u32, late: bool) -> Access {
         match self.delivery().offered() {
-            Some(delivery) => access(self.head(to), Touches::Read, Role::Offers(Offer { message, delivery })),
+            Some(delivery) => access(self.head(to), Touches::Read, Role::Offers(Offer { message, delivery, late })),
             None => access(self.tail(to), Touches::Change, Role::Plain),
         }
     }
@@ -213,7 +214,7 @@ impl Scene {
         let letter = self.write(actor, label, &parcel);
         let (delivery, object) = (self.delivery(), letter.object());
         let message = self.change_mail(actor, |mail| mail.set_timer(delivery, timer, letter, parcel));
-        let offer = Offer { message, delivery: raddle_engine::trace::Delivery::Unordered };
+        let offer = Offer { message, delivery: raddle_engine::trace::Delivery::Unordered, late: false };
         self.note(trace, task(actor), &SET_TIMER, access(self.head(actor), Touches::Read, Role::Offers(offer)));
         trace.touch(access(object, Touches::Change, Role::Gives));
     }

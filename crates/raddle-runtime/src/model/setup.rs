@@ -157,7 +157,7 @@ impl Scene {
         let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
         let (delivery, object) = (self.delivery(), letter.object());
         let message = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
-        let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message), 0);
+        let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message, false), 0);
         let message = access(object, Touches::Change, Role::Gives);
         Arc::make_mut(&mut self.code).first_steps.push((step, message));
     }

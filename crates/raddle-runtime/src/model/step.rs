@@ -209,6 +209,10 @@ impl Scene {
         let delivery = self.delivery();
         let (letter, parcel) = self.change_mail(actor, |mail| mail.take(delivery, number));
         trace.touch(access(letter.object(), Effect::Change, Role::Takes));
+        if delivery == Delivery::Arrival && self.code.rules.faults.delay > 0 {
+            // It may have been late, or have overtaken what was: another that comes first makes a difference.
+            trace.touch(access(self.tail(actor), Effect::Read, Role::Plain));
+        }
         let receiver = self.actors[actor].body.party.name;
         trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), receiver));
         trace.last_mut().expect("pushed just now").found = Some(Word(letter.name));

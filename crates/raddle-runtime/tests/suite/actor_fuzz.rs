@@ -195,6 +195,9 @@ fn reduction_misses_nothing_of_faults_or_claims_nothing() {
         let (compared, _) = compare(100..110, 300, faults, false);
         assert!(compared > 10, "{faults:?}: {compared} compared");
     }
+    // Whoever receives what is late has seen that nothing came after it.
+    let (compared, _) = compare([1_517].into_iter(), 1_000, Faults { drop: 1, delay: 1, ..Faults::default() }, false);
+    assert!(compared > 0, "the program is small enough");
 }
 
 #[test]

@@ -40,8 +40,10 @@ pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message
     if wanted.offer.delivery == Delivery::Unordered {
         return true;
     }
-    let waits =
-        |sent: &Offered| sent.place == wanted.place && happens(sent) && !was_taken(events, wanted.place, sent, receive);
+    let waits = |sent: &Offered| {
+        let is_ahead = sent.place == wanted.place && !sent.offer.late && happens(sent);
+        is_ahead && !was_taken(events, wanted.place, sent, receive)
+    };
     let comes_first = |earlier: usize| match wanted.offer.delivery {
         Delivery::PerSender => events.offered()[earlier].task == wanted.task,
         _ => is_known(events, earlier, message),

@@ -220,7 +220,8 @@ impl Dpor {
             let Event { task, label, .. } = *self.events.get(first);
             let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
             if leaves_out && messages::is_still_to_come(&self.events, first, second.event) {
-                sequence.push(u32::try_from(first).expect("raddle bug: more than 2^32 events in one execution"));
+                let postponed = reversal::postpone(&mut self.events, first, &sequence);
+                sequence.push(u32::try_from(postponed).expect("raddle bug: more than 2^32 events in one execution"));
             }
             let by = self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
             let stays =

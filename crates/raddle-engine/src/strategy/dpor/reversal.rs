@@ -3,7 +3,10 @@
 //! `v` is everything after the first event `e` that does not happen after it, over the whole rest of the execution, and then
 //! the second event `e'` (`v = notdep(e, E) · e'` in the papers).
 
+use std::collections::HashSet;
+
 use super::path::Node;
+use crate::ids::ObjectId;
 use crate::order::before::{Before, Race};
 use crate::order::events::{Event, Events, Label, Touch};
 use crate::system::Variant;
@@ -144,8 +147,47 @@ pub(super) fn may_have_rivals(events: &Events, first: usize, second: usize) -> b
     taken_together(events, first, second).is_some()
 }
 
-/// The second event as it would be in the first one's place: what it does may depend on what it finds.
+/// The second event as it would be in the first one's place: what it does may depend on what it finds, and tasks are numbered as
+/// they are created.
 fn revise(events: &mut Events, first: usize, second: usize) -> usize {
+    let revised = revise_effect(events, first, second);
+    match (first_born(events, first), first_born(events, revised)) {
+        (Some(mine), Some(later)) if mine < later => suppose_born(events, revised, (later, mine)),
+        _ => revised,
+    }
+}
+
+/// The first event of a race as it would be after the sequence that reverses it.
+pub(super) fn postpone(events: &mut Events, first: usize, sequence: &[u32]) -> usize {
+    let Some(mine) = first_born(events, first) else { return first };
+    let touches = sequence.iter().flat_map(|&event| events.touches(event as usize));
+    let others = touches.filter(|touch| is_born(touch)).map(|touch| touch.object).collect::<HashSet<_>>().len();
+    if others == 0 {
+        return first;
+    }
+    let others = u32::try_from(others).expect("raddle bug: more than 2^32 tasks");
+    suppose_born(events, first, (mine, mine + others))
+}
+
+fn is_born(touch: &Touch) -> bool {
+    touch.is_birth() && touch.role == Role::Gives
+}
+
+/// The first of those whom an event creates.
+fn first_born(events: &Events, event: usize) -> Option<u32> {
+    events.touches(event).iter().filter(|touch| is_born(touch)).map(|touch| touch.object.number()).min()
+}
+
+/// Supposes that those whom an event creates are numbered from another number on.
+fn suppose_born(events: &mut Events, event: usize, (from, to): (u32, u32)) -> usize {
+    let mut touches = events.touches(event).to_vec();
+    for touch in touches.iter_mut().filter(|touch| is_born(touch)) {
+        touch.object = ObjectId::new(touch.object.number() - from + to);
+    }
+    events.suppose(*events.get(event), touches)
+}
+
+fn revise_effect(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
     if e.object != later.object {
         return second;
