@@ -7,8 +7,8 @@ use super::statement::{StatementId, Statements};
 use super::{Backtrack, Lessons, Noted};
 use crate::ids::TaskId;
 use crate::order::events::{Events, Label};
-use crate::system::{Action, Choice};
-use crate::trace::Trace;
+use crate::system::{Choice, Pending};
+use crate::trace::{Note, Trace};
 
 /// Learns the sets, and goes by them.
 #[derive(Debug)]
@@ -95,9 +95,19 @@ impl Guide {
     pub(crate) fn look(&mut self, trace: &Trace, events: &Events, kept: usize, good: bool) {
         self.sets.begin();
         self.of_events.truncate(kept);
-        for event in self.of_events.len()..events.len() {
-            let step = &trace.steps()[events.step(event).index()];
-            self.of_events.push(self.statements.of(step.site, step.op));
+        let first = self.of_events.len();
+        let mut notes = if first < events.len() { trace.notes_from(events.step(first)) } else { &[] };
+        for event in first..events.len() {
+            let at = events.step(event);
+            let step = &trace.steps()[at.index()];
+            let mut context = None;
+            while let Some(((of, note), rest)) = notes.split_first().filter(|((of, _), _)| *of <= at) {
+                if let (true, Note::Context(calls)) = (*of == at, note) {
+                    context = Some(*calls);
+                }
+                notes = rest;
+            }
+            self.of_events.push(self.statements.of(step.site, step.op, context));
         }
         if good {
             self.learn(events);
@@ -127,8 +137,9 @@ impl Guide {
     }
 
     /// What comes next is about what a task was about to do.
-    pub(crate) fn suppose(&mut self, action: &Action) {
-        self.pending = Some(self.statements.of(action.site, action.op));
+    pub(crate) fn suppose(&mut self, pending: &Pending) {
+        let Pending { action, context, .. } = pending;
+        self.pending = Some(self.statements.of(action.site, action.op, *context));
     }
 
     fn statement(&self, event: usize) -> StatementId {
