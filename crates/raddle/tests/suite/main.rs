@@ -3,6 +3,7 @@
 mod actors;
 mod attribute;
 mod compile;
+mod contexts;
 mod delay;
 mod failures;
 mod hapset;
