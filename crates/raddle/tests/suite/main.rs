@@ -9,6 +9,7 @@ mod failures;
 mod hapset;
 mod interrupted;
 mod kept;
+mod plain_memory;
 mod programs;
 mod proofs;
 mod receives;
