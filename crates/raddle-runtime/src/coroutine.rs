@@ -16,7 +16,6 @@ mod cut_off;
 pub(crate) mod scoped;
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::ptr;
 
 use corosensei::stack::{DefaultStack, Stack};
@@ -202,13 +201,13 @@ impl Lane {
         }
     }
 
-    /// Where the job of the fiber that runs now has its frames.
-    pub(crate) fn job_stack(&self) -> Range<usize> {
+    /// Where the frames of the job of the fiber that runs now begin: all of them lie below.
+    pub(crate) fn jobs_below(&self) -> usize {
         let berth = self.berth.get();
         assert!(!berth.is_null(), "raddle bug: a stack was looked at outside a fiber");
         // SAFETY: as in `suspend`.
         let berth = unsafe { &*berth };
-        berth.limit()..berth.jobs_below.get()
+        berth.jobs_below.get()
     }
 
     /// Calls `work` from the running fiber on the stack of whoever resumed it, for what may need more than a fiber has.

@@ -79,13 +79,16 @@ impl Contexts {
 
     /// Walks outwards until there are enough calls. Addresses that are not known yet are part of the way.
     fn walk(&mut self, lane: &Lane) {
-        let stack = lane.job_stack();
+        // What lies below is what walks.
+        let here = 0_u8;
+        let (inside, outside) = ((&raw const here).addr(), lane.jobs_below());
         let Self { wanted, by_address, way, .. } = self;
         way.clear();
         let (mut calls, mut frames) = (0, 0);
         backtrace::trace(|frame| {
-            if !stack.contains(&frame.sp().addr()) {
-                return false;
+            let at = frame.sp().addr();
+            if at < inside || at >= outside {
+                return at < inside;
             }
             let address = frame.ip().addr();
             let known = by_address.get(&address).map(Vec::len);
@@ -148,17 +151,14 @@ fn calls_at(address: usize) -> Vec<String> {
 
 /// Where a call of the user's is; `None` if it is not the user's.
 fn words(symbol: &Symbol) -> Option<String> {
-    // Without the hash behind it, which differs from build to build.
-    let name = symbol.name().map(|name| format!("{name:#}"));
-    if name.as_ref().is_some_and(|name| name.starts_with("backtrace::")) {
-        return None;
-    }
     let file = symbol.filename().and_then(|file| file.to_str());
     if let (Some(file), Some(line)) = (file, symbol.lineno()) {
         let column = symbol.colno().map(|column| format!(":{column}")).unwrap_or_default();
         return is_users_file(file).then(|| format!("{file}:{line}{column}"));
     }
-    name.filter(|name| is_users_function(name))
+    // Without the hash behind it, which differs from build to build.
+    let name = format!("{:#}", symbol.name()?);
+    is_users_function(&name).then_some(name)
 }
 
 fn is_users_file(file: &str) -> bool {
