@@ -28,7 +28,6 @@ struct Head {
     sum: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(context: &usize) -> bool {
     *context == 0
 }

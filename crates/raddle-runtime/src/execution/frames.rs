@@ -3,7 +3,7 @@
 //! A task's frames are walked on its own stack, from the operation outwards, as far as its job goes; only when asked, since each walk
 //! costs as much as many steps. What a return address stands for is looked up once: whose code it is, and where. So frames of
 //! Raddle's own and of the standard library are left out, and functions that were inlined are there. An address means something in one
-//! process only; what others see are files, lines and columns, or the names of functions where there is no debug information.
+//! process only; what others see are files, lines and columns, or places in functions where there is no debug information.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -145,20 +145,21 @@ fn made(context: Context) -> &'static Context {
 /// The user's calls at a return address, the innermost first.
 fn calls_at(address: usize) -> Vec<String> {
     let mut calls = Vec::new();
-    backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| calls.extend(words(symbol)));
+    backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| calls.extend(words(symbol, address)));
     calls
 }
 
-/// Where a call of the user's is; `None` if it is not the user's.
-fn words(symbol: &Symbol) -> Option<String> {
+/// Where a call of the user's is that returns to `address`; `None` if it is not the user's.
+fn words(symbol: &Symbol, address: usize) -> Option<String> {
     let file = symbol.filename().and_then(|file| file.to_str());
     if let (Some(file), Some(line)) = (file, symbol.lineno()) {
         let column = symbol.colno().map(|column| format!(":{column}")).unwrap_or_default();
         return is_users_file(file).then(|| format!("{file}:{line}{column}"));
     }
-    // Without the hash behind it, which differs from build to build.
+    // Without the hash behind the name, which differs from build to build; how far into the function stands for the line.
     let name = format!("{:#}", symbol.name()?);
-    is_users_function(&name).then_some(name)
+    let offset = address.saturating_sub(symbol.addr()?.addr());
+    is_users_function(&name).then(|| format!("{name}+{offset:#x}"))
 }
 
 fn is_users_file(file: &str) -> bool {

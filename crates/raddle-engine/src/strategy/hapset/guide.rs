@@ -118,8 +118,7 @@ impl Guide {
         self.plain.truncate(known);
         let mut notes = trace.notes_from(StepIx::next_of(known));
         for (at, step) in trace.steps().iter().enumerate().skip(known) {
-            let next = self.of_events.len();
-            let decided = next < events.len() && events.step(next).index() == at;
+            let decided = step.alternatives > 0;
             if !decided && step.op.class != Class::Cell {
                 continue;
             }
@@ -127,10 +126,10 @@ impl Guide {
             if decided {
                 self.of_events.push(statement);
             } else {
-                self.plain.take(at, step, statement, next);
+                self.plain.take(at, step, statement, self.of_events.len());
             }
         }
-        self.plain.attribute(trace, events);
+        self.plain.attribute(trace);
         if good {
             self.learn(events);
         }

@@ -10,7 +10,6 @@ use super::lookback::Lookback;
 use super::sets::Sets;
 use super::statement::StatementId;
 use crate::ids::{ObjectId, TaskId};
-use crate::order::events::Events;
 use crate::trace::{Class, Effect, Role, Step, Trace};
 
 /// The accesses of the execution that was looked at last.
@@ -50,7 +49,7 @@ impl Plain {
     }
 
     /// Finds out what came with which event.
-    pub(super) fn attribute(&mut self, trace: &Trace, events: &Events) {
+    pub(super) fn attribute(&mut self, trace: &Trace) {
         self.by_event.clear();
         self.latest.clear();
         if self.accesses.is_empty() {
@@ -62,7 +61,7 @@ impl Plain {
                 self.latest.resize(step.task.index() + 1, None);
             }
             let latest = &mut self.latest[step.task.index()];
-            if event < events.len() && events.step(event).index() == at {
+            if step.alternatives > 0 {
                 *latest = Some(event);
                 event += 1;
             } else if step.op.class == Class::Join || matches!(step.access.role, Role::Takes | Role::Alone) {
