@@ -114,8 +114,8 @@ impl Explorer {
     /// How many calls tell statements apart under `hapset`, beside the place of the operation itself; 0 if not set, at most 64. With 1, a
     /// function that locks for others is another statement for each place that calls it. Other strategies make no use of it.
     ///
-    /// Frames are walked at every operation for that, which takes several times as long as the operation. The program must have
-    /// debug information, or at least the names of its functions.
+    /// Frames are walked at every operation for that, which takes several times as long as the operation. Optimised builds
+    /// must have debug information for it (`debug = "line-tables-only"` is enough).
     pub fn context(self, calls: usize) -> Self {
         self.set("context", &calls.to_string())
     }
