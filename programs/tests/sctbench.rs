@@ -32,7 +32,7 @@ static FOUND: [Found; 31] = [
     Found::by("sync02", "random", 1, 1),
     Found::by("token_ring", "random", 1, 50),
     Found::by("twostage", "random", 1, 500),
-    Found::by("twostage_20", "pct", 1, 2_000),
+    Found::by("twostage_20", "surw", 1, 100),
     // Two of twenty thousand executions showed it; this seed is a lucky one.
     Found::by("twostage_100", "pct", 22, 200),
     Found::by("WorkStealQueue", "random", 1, 500),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub use self::found::Found;
 pub(crate) use self::found::Known;
-pub use self::progress::{Counts, Pace, Progress, covered, left};
+pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
@@ -276,7 +276,7 @@ impl Search {
     }
 
     /// Tells how far the search has come; `uncommitted` is what the worker who says so has done since its latest commit.
-    fn tell(&self, uncommitted: &Tally, own: Option<Estimate>) {
+    fn tell(&self, uncommitted: &Tally, own: Option<Estimate>, learning: Option<Learning>) {
         let Some(observer) = &self.observer else { return };
         let total = self.board.total();
         let counts = Counts {
@@ -286,7 +286,7 @@ impl Search {
         };
         let estimate = self.estimate(false, counts.executions, own, total.walks.estimate());
         let new = if self.systematic { Progress::new } else { Progress::of_samples };
-        observer(&new(counts, estimate, self.started.elapsed()));
+        observer(&Progress { learning, ..new(counts, estimate, self.started.elapsed()) });
     }
 
     /// What is known of the number of orders when so many executions have been run: by the strategy's own book, or by walks.

@@ -33,6 +33,7 @@ use self::receive_order::Generated;
 use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
 use crate::piece::{Learnt, Piece};
+use crate::search::Learning;
 use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
 
@@ -191,6 +192,11 @@ pub trait Strategy: Send {
     /// What else is to be said of the search, a sentence each. Asked by who reports, at the end.
     fn account(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// How much was learnt of the program so far; `None` if nothing ever is. Asked now and then while a search runs.
+    fn learning(&self) -> Option<Learning> {
+        None
     }
 
     /// What was learnt of the program that the next search of it should know; `None` if nothing ever is. Asked by who keeps it, at

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
-use crate::trace::{Effect, Operation, Role, Site, Trace};
+use crate::trace::{Context, Effect, Operation, Role, Site, Trace};
 
 /// A program that can be executed again and again. One value per worker; it may keep stacks and tables between
 /// executions.
@@ -192,6 +192,8 @@ pub struct Pending {
     pub ready: bool,
     /// The clock that the wait for it may end by; [`ObjectId::NONE`] if it does not end by time.
     pub clock: ObjectId,
+    /// The calls that led to it, if the program was asked to find that out.
+    pub context: Option<&'static Context>,
 }
 
 /// Which way out of its wait a task takes. Ordered: the ordinary way first.

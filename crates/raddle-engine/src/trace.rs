@@ -216,6 +216,14 @@ pub struct Receipt {
     pub changed: bool,
 }
 
+/// The calls that led to an operation, in words that are the same in the next build as far as the source is. Each is one value
+/// that stays, as a [`Site`] is; there may be several with the same words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Context {
+    /// The innermost first.
+    pub calls: Vec<String>,
+}
+
 /// What a step means to those who decide by more than what it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -223,6 +231,8 @@ pub enum Note {
     Sent(TaskId),
     /// The program has said this.
     Hint(u64),
+    /// These calls have led to it; only if the program was asked to find that out.
+    Context(&'static Context),
 }
 
 /// A value small enough to be shown.

@@ -309,7 +309,7 @@ impl System for Execution {
             let Access { object, effect, role, .. } = self.state.announced(&self.code, thread);
             let op = operation(self.state.pending(&self.code, thread).verb);
             let action = Action { task: task(thread), variant: Variant::Ready, op, object, effect, role, site: site() };
-            Pending { action, ready: self.state.enabled(&self.code, thread), clock: ObjectId::NONE }
+            Pending { action, ready: self.state.enabled(&self.code, thread), clock: ObjectId::NONE, context: None }
         };
         let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
         (0..self.state.threads.len()).filter(at_step).map(waits).collect()

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 15] = [
+const ALLOWED: [&str; 16] = [
     "strategy",
     "executions",
     "time",
@@ -15,6 +15,7 @@ const ALLOWED: [&str; 15] = [
     "workers",
     "deviations",
     "resume",
+    "context",
     "coverage",
     "save_schedules",
     "steps",

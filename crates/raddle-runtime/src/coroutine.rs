@@ -60,6 +60,8 @@ struct Berth {
     trap: Cell<Option<CoroutineTrapHandler<()>>>,
     /// Where its stack ended when it last handed control back.
     paused_at: Cell<usize>,
+    /// Where its stack ended in the loop that runs its jobs.
+    jobs_below: Cell<usize>,
     /// The highest address of its stack.
     base: usize,
     stack_bytes: usize,
@@ -97,6 +99,7 @@ impl Fiber {
             job: Cell::default(),
             trap: Cell::default(),
             paused_at: Cell::new(stack.base().get()),
+            jobs_below: Cell::new(stack.base().get()),
             base: stack.base().get(),
             stack_bytes,
         });
@@ -107,6 +110,7 @@ impl Fiber {
             // fiber is borrowed by `resume`.
             let berth = unsafe { &*own };
             berth.switch.set(yielder);
+            berth.jobs_below.set(stack_pointer());
             loop {
                 let job = berth.job.take().expect("raddle bug: an idle fiber was resumed without a job");
                 job();
@@ -195,6 +199,23 @@ impl Lane {
             (*berth).paused_at.set(stack_pointer());
             (*(*berth).switch.get()).suspend(Paused::Asking);
         }
+    }
+
+    /// Where the frames of the job of the fiber that runs now begin: all of them lie below.
+    pub(crate) fn jobs_below(&self) -> usize {
+        let berth = self.berth.get();
+        assert!(!berth.is_null(), "raddle bug: a stack was looked at outside a fiber");
+        // SAFETY: as in `suspend`.
+        let berth = unsafe { &*berth };
+        berth.jobs_below.get()
+    }
+
+    /// Calls `work` from the running fiber on the stack of whoever resumed it, for what may need more than a fiber has.
+    pub(crate) fn on_large_stack<R>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let berth = self.berth.get();
+        assert!(!berth.is_null(), "raddle bug: a stack was left outside a fiber");
+        // SAFETY: as in `suspend`. `work` does not resume or suspend anything: it cannot have a fiber or a lane, which are not `Send`.
+        unsafe { (*(*berth).switch.get()).on_parent_stack(work) }
     }
 
     /// The guard of the fiber that runs now: how to cut it off, and the lowest address that may be used.

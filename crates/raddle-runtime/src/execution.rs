@@ -7,6 +7,7 @@
 mod budget;
 mod enabled;
 mod ending;
+mod frames;
 mod object;
 mod spin;
 mod state;
@@ -20,6 +21,7 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
+pub(crate) use self::frames::Contexts;
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
 pub use self::state::Settings;
 pub(crate) use self::state::{Newborn, State};
@@ -239,6 +241,7 @@ impl Execution {
     #[inline(always)]
     fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
+        state.take_context(&self.lane);
         // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
         if state.tearing_down || state.unwinds() {
             drop(state);
@@ -267,6 +270,7 @@ impl Execution {
             if state.tearing_down {
                 return None;
             }
+            state.take_context(&self.lane);
             state.ask(ask, Act::lend(&mut take_effect));
         }
         self.lane.suspend();
@@ -276,7 +280,9 @@ impl Execution {
     /// Does what is asked at once, without a decision: for what no other task can tell the time of.
     #[inline]
     pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
-        self.state.borrow_mut().record(&ask, Variant::Ready, act)
+        let mut state = self.state.borrow_mut();
+        state.take_context(&self.lane);
+        state.record(&ask, Variant::Ready, act)
     }
 
     /// Looks at something where a wait begins. Others can tell when, so the look belongs to the task's latest decision; if the task
@@ -291,6 +297,7 @@ impl Execution {
         let mut nothing = |_: &mut Moment<'_>| ();
         loop {
             let mut state = self.state.borrow_mut();
+            state.take_context(&self.lane);
             if state.is_ready(&ask) {
                 return state.record(&ask, Variant::Ready, nothing);
             }
@@ -353,6 +360,7 @@ impl Execution {
             if choices <= 1 || state.tearing_down || state.unwinds() {
                 return 0;
             }
+            state.take_context(&self.lane);
             state.data = Some((choices, site, op));
         }
         self.lane.suspend();

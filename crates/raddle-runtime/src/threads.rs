@@ -20,7 +20,7 @@ use raddle_engine::trace::{Effect, Site, Trace};
 
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::Settings;
-use crate::execution::{Ask, Execution, Newborn, State, Status, Task};
+use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
 use crate::{panics, thread};
 
 /// A function that starts threads, to be executed again and again.
@@ -61,7 +61,11 @@ impl Threads {
     pub fn new(body: Arc<dyn Fn() + Send + Sync>, settings: &Settings) -> Self {
         panics::install();
         let execution = Execution::new();
-        execution.state.borrow_mut().settings = settings.clone();
+        {
+            let mut state = execution.state.borrow_mut();
+            state.settings = settings.clone();
+            state.contexts = (settings.context > 0).then(|| Box::new(Contexts::new(settings.context)));
+        }
         let worker = Worker {
             execution,
             idle: RefCell::default(),

@@ -111,6 +111,15 @@ impl Explorer {
         self.set("resume", &resume.to_string())
     }
 
+    /// How many calls tell statements apart under `hapset`, beside the place of the operation itself; 0 if not set, at most 64. With 1, a
+    /// function that locks for others is another statement for each place that calls it. Other strategies make no use of it.
+    ///
+    /// Frames are walked at every operation for that, which takes several times as long as the operation. Optimised builds
+    /// must have debug information for it (`debug = "line-tables-only"` is enough).
+    pub fn context(self, calls: usize) -> Self {
+        self.set("context", &calls.to_string())
+    }
+
     /// Whether the report says what was covered of the orders in which actors and channels receive their messages: see
     /// [`Report::coverage`]. On if not set under `receive-order`, and off under others, since it takes time
     /// and, with the square of the receives, memory.

@@ -21,8 +21,15 @@ const FORMAT: u32 = 1;
 struct Head {
     format: u32,
     test: String,
+    /// How many calls tell its statements apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    context: usize,
     /// Of the second line.
     sum: u64,
+}
+
+fn is_zero(context: &usize) -> bool {
+    *context == 0
 }
 
 /// What is in a file.
@@ -31,6 +38,8 @@ pub(crate) enum Read {
     Nothing,
     /// This.
     Lessons(Lessons),
+    /// What was learnt with statements that are told apart by so many calls, which are others.
+    OfOthers { context: usize },
     /// Something else.
     Broken {
         why: String,
@@ -39,15 +48,16 @@ pub(crate) enum Read {
     },
 }
 
-/// Reads what was learnt of a test; what cannot be understood is set aside.
-pub(crate) fn read(file: &Path, test: &str) -> Read {
+/// Reads what was learnt of a test with so many calls; what cannot be understood is set aside.
+pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
     let text = match fs::read(file) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Read::Nothing,
         Err(error) => return Read::Broken { why: error.to_string(), now: None },
     };
     match understood(&text, test) {
-        Ok(lessons) => Read::Lessons(lessons),
+        Ok((lessons, with)) if with == context => Read::Lessons(lessons),
+        Ok((_, context)) => Read::OfOthers { context },
         Err(why) => {
             let mut aside = file.as_os_str().to_owned();
             aside.push(".corrupt");
@@ -57,7 +67,7 @@ pub(crate) fn read(file: &Path, test: &str) -> Read {
     }
 }
 
-fn understood(text: &[u8], test: &str) -> Result<Lessons, String> {
+fn understood(text: &[u8], test: &str) -> Result<(Lessons, usize), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
     let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
@@ -72,21 +82,21 @@ fn understood(text: &[u8], test: &str) -> Result<Lessons, String> {
         return Err("it is not what was written".to_owned());
     }
     let lessons: Lessons = serde_json::from_str(lessons).map_err(broken)?;
-    if lessons.is_sound() { Ok(lessons) } else { Err("its parts do not fit together".to_owned()) }
+    if lessons.is_sound() { Ok((lessons, head.context)) } else { Err("its parts do not fit together".to_owned()) }
 }
 
 /// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile. Readers see the old file or
-/// the new one, never half of it.
-pub(crate) fn write(file: &Path, test: &str, latest: &Lessons) -> Result<(), String> {
+/// the new one, never half of it. What was learnt with another number of calls is no use any more.
+pub(crate) fn write(file: &Path, test: &str, context: usize, latest: &Lessons) -> Result<(), String> {
     if latest.statements.is_empty() {
         return Ok(());
     }
-    let earlier = match read(file, test) {
+    let earlier = match read(file, test, context) {
         Read::Lessons(lessons) => lessons,
-        Read::Nothing | Read::Broken { .. } => Lessons::default(),
+        Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),
     };
     let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
-    let head = Head { format: FORMAT, test: test.to_owned(), sum: sum(lessons.as_bytes()) };
+    let head = Head { format: FORMAT, test: test.to_owned(), context, sum: sum(lessons.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
     write_whole(file, &format!("{head}\n{lessons}\n")).map_err(|error| format!("{}: {error}", file.display()))
 }

@@ -208,9 +208,14 @@ impl Session {
     /// Takes up what earlier searches have learnt of the program.
     fn study(&mut self) {
         let Some(file) = self.files.learnt.as_ref().filter(|_| self.plan.strategy.lessons().is_some()) else { return };
-        match learnt::read(file, &self.test.path) {
+        let wanted = self.plan.program.context;
+        match learnt::read(file, &self.test.path, wanted) {
             Read::Nothing => {}
             Read::Lessons(lessons) => self.plan.strategy.study(&lessons),
+            Read::OfOthers { context } => self.notes.push(format!(
+                "what earlier searches have learnt, in {}, is not used: it was learnt with context {context} and not {wanted}",
+                files::shown(file, &self.test).display(),
+            )),
             Read::Broken { why, now } => {
                 let file = files::shown(file, &self.test);
                 self.notes.push(format!(
@@ -228,7 +233,7 @@ impl Session {
     /// Keeps what was learnt of the program for the next search.
     fn keep_lessons(&mut self) {
         let (Some(lessons), Some(file)) = (self.plan.strategy.lessons(), &self.files.learnt) else { return };
-        if let Err(why) = learnt::write(file, &self.test.path, &lessons) {
+        if let Err(why) = learnt::write(file, &self.test.path, self.plan.program.context, &lessons) {
             self.notes.push(format!("what was learnt could not be kept: {why}"));
         }
     }

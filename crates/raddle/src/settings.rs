@@ -123,7 +123,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 17] = [
+pub(crate) static TABLE: [Setting; 18] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
@@ -131,6 +131,7 @@ pub(crate) static TABLE: [Setting; 17] = [
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
     setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
     setting!(resume, Some("RADDLE_RESUME"), FLAG, read_flag),
+    setting!(context, Some("RADDLE_CONTEXT"), "a number of calls between 0 and 64", read_context),
     setting!(coverage, Some("RADDLE_COVERAGE"), FLAG, read_flag),
     setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), FLAG, read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
@@ -153,6 +154,7 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<usize>,
     pub(crate) deviations: Option<u32>,
     pub(crate) resume: Option<bool>,
+    pub(crate) context: Option<usize>,
     pub(crate) coverage: Option<bool>,
     pub(crate) save_schedules: Option<bool>,
     pub(crate) steps: Option<u32>,
@@ -186,6 +188,10 @@ fn read_positive<N: TryFrom<u64>>(text: &str) -> Option<N> {
 
 fn read_workers(text: &str) -> Option<usize> {
     read_positive(text).filter(|&workers| workers <= 1024)
+}
+
+fn read_context(text: &str) -> Option<usize> {
+    read_number(text).filter(|&calls| calls <= 64)
 }
 
 fn read_stack_size(text: &str) -> Option<usize> {
@@ -256,6 +262,7 @@ impl Settings {
             workers: self.workers.or(code.workers),
             deviations: self.deviations.or(code.deviations),
             resume: self.resume.or(code.resume),
+            context: self.context.or(code.context),
             coverage: self.coverage.or(code.coverage),
             save_schedules: self.save_schedules.or(code.save_schedules),
             steps: self.steps.or(code.steps),
@@ -322,6 +329,11 @@ impl Plan {
             }
             label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
         }
+        // The others have no use for it, and it takes time.
+        let context = settings.context.filter(|_| strategy.lessons().is_some()).unwrap_or(0);
+        if context > 0 {
+            label = format!("{label}, context {context}");
+        }
         let systematic =
             matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption" | "hapset");
         let (executions, time) = match (settings.executions, settings.time) {
@@ -341,6 +353,7 @@ impl Plan {
             stack_bytes: settings.stack_size.unwrap_or(usual.stack_bytes),
             spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
+            context,
             ..threads::Settings::default()
         };
         let out = settings.out.map(PathBuf::from);

@@ -86,7 +86,7 @@ impl Workers {
 
     /// Runs one execution, to be looked at.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
-        let settings = Settings { tell: true, ..self.settings.clone() };
+        let settings = Settings { tell: true, context: 0, ..self.settings.clone() };
         let telling = Self { name: self.name.clone(), body: self.body.clone(), settings };
         telling.on_fresh_worker(|program| replay(program, script, limits))
     }

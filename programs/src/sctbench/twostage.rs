@@ -1,6 +1,6 @@
 //! Two values are to be seen together but are written under two locks, one after the other.
 //!
-//! The large ones start their threads one by one, as the suite does, the reader last.
+//! The large ones start their threads one by one, as the suite does, the readers last.
 
 use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -8,21 +8,22 @@ use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::Program;
 use crate::program::{one_by_one, together};
 
-/// With two, twenty and a hundred threads, one of which reads; and with one lock over both stages.
+/// With two and a hundred threads, one of which reads, and with twenty, half of which do, as in the suite; and with one lock over
+/// both stages.
 pub static PROGRAMS: [Program; 4] = [
     Program::bug("twostage", "panic", || small(2)).sized(2, 100, small),
-    Program::bug("twostage_20", "panic", || one_by_one(&Stages::default(), &crowd(20))),
-    Program::bug("twostage_100", "panic", || one_by_one(&Stages::default(), &crowd(100))),
+    Program::bug("twostage_20", "panic", || one_by_one(&Stages::default(), &crowd(10, 10))),
+    Program::bug("twostage_100", "panic", || one_by_one(&Stages::default(), &crowd(99, 1))),
     Program::correct("twostage_ok", || together(&Stages::default(), &[Stages::write_in_one, Stages::read_in_one])),
 ];
 
 fn small(threads: u32) {
-    together(&Stages::default(), &crowd(threads as usize));
+    together(&Stages::default(), &crowd(threads as usize - 1, 1));
 }
 
-fn crowd(threads: usize) -> Vec<fn(&Stages)> {
-    let mut roles: Vec<fn(&Stages)> = vec![Stages::write; threads - 1];
-    roles.push(Stages::read);
+fn crowd(writers: usize, readers: usize) -> Vec<fn(&Stages)> {
+    let mut roles: Vec<fn(&Stages)> = vec![Stages::write; writers];
+    roles.extend(vec![Stages::read as fn(&Stages); readers]);
     roles
 }
 

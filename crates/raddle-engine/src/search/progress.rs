@@ -21,6 +21,19 @@ pub struct Progress {
     pub elapsed: Duration,
     /// How long it will still run to its end, if it goes on like this.
     pub left: Option<Duration>,
+    /// What the strategy has learnt, if it learns.
+    pub learning: Option<Learning>,
+}
+
+/// How much was learnt of the program, and how fast more is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Learning {
+    /// Orderings that are known.
+    pub known: u64,
+    /// How many of them were new in the latest executions that were learnt from.
+    pub new: u64,
+    /// How many executions that were: a hundred, or all if there are fewer.
+    pub executions: u64,
 }
 
 /// Counts of a search that is running.
@@ -41,7 +54,7 @@ impl Progress {
         let Counts { executions, pruned, failing } = counts;
         let covered = estimate.and_then(|estimate| covered(executions, estimate));
         let left = covered.and_then(|covered| left(covered, elapsed));
-        Self { executions, pruned, failing, estimate, covered, elapsed, left }
+        Self { executions, pruned, failing, estimate, covered, elapsed, left, learning: None }
     }
 
     /// The same for a sampler, which may see orders more than once and has no end of its own.

@@ -216,10 +216,11 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
                 _ => {}
             }
             while let Some((_, note)) = notes.next_if(|note| note.0.index() <= index) {
-                explorer.step(&match note {
-                    Note::Sent(to) => Event::Sent(*to),
-                    Note::Hint(value) => Event::Hint(*value),
-                });
+                match note {
+                    Note::Sent(to) => explorer.step(&Event::Sent(*to)),
+                    Note::Hint(value) => explorer.step(&Event::Hint(*value)),
+                    Note::Context(_) => {}
+                }
             }
         }
         // Before the first point where tasks go on, nobody waits.

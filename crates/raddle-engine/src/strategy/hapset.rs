@@ -12,8 +12,9 @@
 //!
 //! Where we differ: statements are told apart by column and operation as well. What was learnt in an execution counts for its own
 //! races from where it was learnt on, as in the paper, but only if it turns out to be a good one. A race that something else orders
-//! already (a task's creation, or its end where another waits for that) is not reversed. Accesses to plain memory (`cell`) take no part, since nobody decides about them:
-//! if their order matters at all, that is a data race and a failure in any order.
+//! already (a task's creation, or its end where another waits for that) is not reversed. Nobody decides about accesses to plain memory (`cell`), so they
+//! make no races, but they [tell](plain) whether a race is worth reversing. What creates a task, ends one or waits for that belongs to the
+//! decision that it comes with.
 //!
 //! Whoever starts from sets that lead up to a failure, but do not have it, may not come to it again: the orderings on the way there
 //! are not new any more. So what was learnt in a search that failed is not [kept](Strategy::lessons) for the next one.
@@ -21,6 +22,7 @@
 mod guide;
 mod lessons;
 mod lookback;
+mod plain;
 mod sets;
 mod skipped;
 mod statement;
@@ -31,6 +33,7 @@ use self::skipped::Skipped;
 pub use self::statement::Statement;
 use crate::order::events::Events;
 use crate::outcome::Outcome;
+use crate::search::Learning;
 use crate::strategy::dpor::Dpor;
 use crate::strategy::random::Random;
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
@@ -282,6 +285,10 @@ impl Strategy for Hapset {
             String::new()
         };
         vec![format!("{all} {plural} of statements known, {new} of them learnt now{pace}")]
+    }
+
+    fn learning(&self) -> Option<Learning> {
+        Some(self.guide().learning())
     }
 
     fn lessons(&self) -> Option<Lessons> {

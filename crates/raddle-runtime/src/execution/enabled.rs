@@ -71,7 +71,8 @@ impl State {
         let pending = |&task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
             let clock = if ask.deadline.is_some() { CLOCK } else { ObjectId::NONE };
-            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask), clock })
+            let context = self.contexts.as_ref().and_then(|contexts| contexts.of(task));
+            Some(Pending { action: action(task, Variant::Ready, ask), ready: self.is_ready(ask), clock, context })
         };
         self.alive.iter().filter_map(pending).collect()
     }

@@ -6,12 +6,13 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace};
+use raddle_engine::trace::{Access, Class, Effect, Hold, Note, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::actor::{Posts, Story};
-use crate::coroutine::Job;
 use crate::coroutine::act::Act;
+use crate::coroutine::{Job, Lane};
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
+use crate::execution::frames::Contexts;
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::{Spin, Verdict};
 use crate::execution::task::{Status, Task};
@@ -32,11 +33,14 @@ pub struct Settings {
     pub print_panics: bool,
     /// Whether the execution is run to be shown: messages and what becomes of them are kept in words.
     pub tell: bool,
+    /// How many of the calls that led to an operation are found out, beside the place of the operation itself; 0 for nothing of
+    /// that.
+    pub context: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false }
+        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false, context: 0 }
     }
 }
 
@@ -117,6 +121,8 @@ pub(crate) struct State {
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
     pub(crate) statics: Vec<Option<Kept>>,
+    /// The calls that led to what tasks ask for, if that is to be found out.
+    pub(crate) contexts: Option<Box<Contexts>>,
 }
 
 static TASK_END: Kind = Kind { noun: "thread", show: word_as_number };
@@ -160,6 +166,7 @@ impl Default for State {
             irreducible: false,
             turns: 0,
             statics: Vec::new(),
+            contexts: None,
         }
     }
 }
@@ -195,6 +202,7 @@ impl State {
         self.story = self.settings.tell.then(Box::default);
         self.irreducible = false;
         self.plain_list = false;
+        self.contexts.iter_mut().for_each(|contexts| contexts.begin());
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
         assert_eq!(clock, CLOCK, "raddle bug: the clock is not the first object");
         let budget = self.add_object(&BUDGET_KIND, u64::from(self.settings.spurious));
@@ -231,6 +239,14 @@ impl State {
 
     pub(crate) fn task(&mut self) -> &mut Task {
         &mut self.tasks[self.current.index()]
+    }
+
+    /// Finds out by which calls the current task has come to what it is about to ask for, if anybody wants to know.
+    #[inline(always)]
+    pub(crate) fn take_context(&mut self, lane: &Lane) {
+        if let Some(contexts) = &mut self.contexts {
+            contexts.take(self.current, lane);
+        }
     }
 
     /// Whether the current task unwinds because of a panic. The standard library knows that of the OS thread only, which is
@@ -357,6 +373,11 @@ impl State {
             alternatives: std::mem::take(&mut self.alternatives),
             more: 0,
         });
+        if let Some(contexts) = &mut self.contexts
+            && let Some(context) = contexts.use_up(task)
+        {
+            self.trace.note(Note::Context(context));
+        }
         let progress = match ask.effect {
             Effect::Change if variant == Variant::Ready => Progress::Changed,
             _ => Progress::Looked,

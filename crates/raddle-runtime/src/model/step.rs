@@ -323,7 +323,7 @@ impl System for Scene {
     }
 
     fn pending(&self) -> Vec<Pending> {
-        self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE }).collect()
+        self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE, context: None }).collect()
     }
 
     fn irreducible(&self) -> bool {

@@ -105,6 +105,7 @@ impl Builder {
             let stack_bytes = self.stack_size.unwrap_or(state.settings.stack_bytes).max(MIN_STACK_BYTES);
             let task = state.add_task(self.name);
             let end = state.tasks[task.index()].end;
+            state.take_context(&execution.lane);
             let ask = Ask { ordered: Ordered::RELEASE, ..Ask::new(&SPAWN, end, Effect::Change, site) };
             state.record(&ask, Variant::Ready, |moment| moment.found(u64::from(task.number())));
             state.newborn.push_back(Newborn { task, job, stack_bytes });

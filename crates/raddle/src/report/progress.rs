@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use raddle_engine::search::Progress;
+use raddle_engine::search::{Learning, Progress};
 
 use super::verdict;
 use crate::environment::Environment;
@@ -59,8 +59,16 @@ pub(crate) fn line(progress: &Progress) -> String {
     if progress.failing > 0 {
         parts.push(format!("{} failing", verdict::number(progress.failing)));
     }
+    parts.extend(progress.learning.map(learning));
     parts.extend(progress.left.map(|left| format!("about {} left", about(left))));
     parts.join(", ")
+}
+
+/// How much was learnt, and how fast: `41 orderings known, 2 new in the latest 100`.
+fn learning(Learning { known, new, executions }: Learning) -> String {
+    let orderings = if known == 1 { "ordering" } else { "orderings" };
+    let number = verdict::number;
+    format!("{} {orderings} known, {} new in the latest {}", number(known), number(new), number(executions))
 }
 
 /// A length of time, as exactly as one wants to know it.
@@ -106,6 +114,14 @@ mod tests {
         );
         assert_eq!(told(12_400, 0, None), "12,400 orders");
         assert_eq!(told(1, 1, None), "1 order, 1 failing");
+    }
+
+    #[test]
+    fn how_fast_orderings_are_learnt() {
+        let counts = Counts { executions: 1_240, ..Counts::default() };
+        let learning = Some(Learning { known: 1_041, new: 2, executions: 100 });
+        let progress = Progress { learning, ..Progress::of_samples(counts, None, Duration::from_secs(2)) };
+        assert_eq!(line(&progress), "1,240 orders, 1,041 orderings known, 2 new in the latest 100");
     }
 
     #[test]

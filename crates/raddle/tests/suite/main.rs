@@ -3,11 +3,13 @@
 mod actors;
 mod attribute;
 mod compile;
+mod contexts;
 mod delay;
 mod failures;
 mod hapset;
 mod interrupted;
 mod kept;
+mod plain_memory;
 mod programs;
 mod proofs;
 mod receives;

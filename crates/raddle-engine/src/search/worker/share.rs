@@ -52,8 +52,9 @@ impl<'s> Seat<'s> {
         let slow = elapsed.as_micros() > u128::from(self.done) * SLOW_MICROS;
         self.next_look = (self.done + if slow { 1 } else { 64 }, steps + 4_096);
         if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
-            let own = self.strategy.get().estimate();
-            self.search.tell(&self.tally, own);
+            let strategy = self.strategy.get();
+            let (own, learning) = (strategy.estimate(), strategy.learning());
+            self.search.tell(&self.tally, own, learning);
         }
         // However little time there is, something is to be said of the program.
         let spent = self.done > 0 && limit.is_some_and(|limit| elapsed >= limit);

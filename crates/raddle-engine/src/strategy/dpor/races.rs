@@ -275,7 +275,7 @@ impl Dpor {
             touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
         }
         if let Some(guide) = &mut self.guide {
-            guide.suppose(&pending.action);
+            guide.suppose(pending);
         }
         let mut event = Event::pending(task, Label::Way(variant), op.class, object);
         event.timed = pending.clock;

@@ -1,14 +1,16 @@
 //! What the reduction asks: which races are worth reversing.
 
 use super::lookback::Lookback;
+use super::plain::Plain;
 use super::sets::Sets;
 use super::skipped::Skipped;
 use super::statement::{StatementId, Statements};
 use super::{Backtrack, Lessons, Noted};
-use crate::ids::TaskId;
+use crate::ids::{StepIx, TaskId};
 use crate::order::events::{Events, Label};
-use crate::system::{Action, Choice};
-use crate::trace::Trace;
+use crate::search::Learning;
+use crate::system::{Choice, Pending};
+use crate::trace::{Class, Context, Note, Trace};
 
 /// Learns the sets, and goes by them.
 #[derive(Debug)]
@@ -19,6 +21,7 @@ pub(crate) struct Guide {
     lookback: Lookback,
     /// Of each event of the execution that was looked at last.
     of_events: Vec<StatementId>,
+    plain: Plain,
     /// Of what a task was about to do at its end.
     pending: Option<StatementId>,
     pub(super) convergence: Convergence,
@@ -57,6 +60,11 @@ impl Convergence {
         }
     }
 
+    /// How many orderings were learnt in the latest executions, and how many those are.
+    fn latest(&self) -> (u64, u64) {
+        if self.runs < 100 { (self.first, self.runs) } else { (self.latest, 100) }
+    }
+
     /// Whether there was more than one hundred.
     pub(super) fn is_long(&self) -> bool {
         self.runs >= 200
@@ -71,6 +79,7 @@ impl Guide {
             sets: Sets::default(),
             lookback: Lookback::default(),
             of_events: Vec::new(),
+            plain: Plain::default(),
             pending: None,
             convergence: Convergence::default(),
             passed: Vec::new(),
@@ -87,6 +96,12 @@ impl Guide {
         self.passed.clear();
     }
 
+    /// How much is known, and how fast more is learnt.
+    pub(super) fn learning(&self) -> Learning {
+        let (new, executions) = self.convergence.latest();
+        Learning { known: self.sets.len(), new, executions }
+    }
+
     pub(super) fn sets(&self) -> &Sets {
         &self.sets
     }
@@ -95,10 +110,26 @@ impl Guide {
     pub(crate) fn look(&mut self, trace: &Trace, events: &Events, kept: usize, good: bool) {
         self.sets.begin();
         self.of_events.truncate(kept);
-        for event in self.of_events.len()..events.len() {
-            let step = &trace.steps()[events.step(event).index()];
-            self.of_events.push(self.statements.of(step.site, step.op));
+        let known = match self.of_events.len() {
+            0 => 0,
+            first if first < events.len() => events.step(first).index(),
+            _ => trace.len(),
+        };
+        self.plain.truncate(known);
+        let mut notes = trace.notes_from(StepIx::next_of(known));
+        for (at, step) in trace.steps().iter().enumerate().skip(known) {
+            let decided = step.alternatives > 0;
+            if !decided && step.op.class != Class::Cell {
+                continue;
+            }
+            let statement = self.statements.of(step.site, step.op, context(&mut notes, at));
+            if decided {
+                self.of_events.push(statement);
+            } else {
+                self.plain.take(at, step, statement, self.of_events.len());
+            }
         }
+        self.plain.attribute(trace);
         if good {
             self.learn(events);
         }
@@ -106,18 +137,19 @@ impl Guide {
 
     /// Learns from a good execution of somebody else's.
     pub(super) fn learn_apart(&mut self, trace: &Trace, events: &Events) {
-        let own = std::mem::take(&mut self.of_events);
+        let own = (std::mem::take(&mut self.of_events), std::mem::take(&mut self.plain));
         self.look(trace, events, 0, true);
-        self.of_events = own;
+        (self.of_events, self.plain) = own;
     }
 
     fn learn(&mut self, events: &Events) {
         let known = self.sets.len();
-        let Self { lookback, sets, of_events, .. } = self;
+        let Self { lookback, sets, of_events, plain, .. } = self;
         lookback.clear();
         for (event, &statement) in of_events.iter().enumerate() {
             lookback.take(events, event, statement, |before| sets.learn(statement, before, event));
         }
+        plain.learn(lookback, sets);
         self.convergence.add(self.sets.len() - known);
     }
 
@@ -127,8 +159,9 @@ impl Guide {
     }
 
     /// What comes next is about what a task was about to do.
-    pub(crate) fn suppose(&mut self, action: &Action) {
-        self.pending = Some(self.statements.of(action.site, action.op));
+    pub(crate) fn suppose(&mut self, pending: &Pending) {
+        let Pending { action, context, .. } = pending;
+        self.pending = Some(self.statements.of(action.site, action.op, *context));
     }
 
     fn statement(&self, event: usize) -> StatementId {
@@ -138,7 +171,9 @@ impl Guide {
 
     /// Whether an order in which `second` comes right before `first` would be a new one, as far as was known at event `at`.
     pub(crate) fn is_new(&self, first: usize, second: usize, at: usize) -> bool {
-        !self.sets.has(self.statement(first), self.statement(second), at) || self.heedless
+        !self.sets.has(self.statement(first), self.statement(second), at)
+            || self.plain.is_new(&self.sets, first, second, at)
+            || self.heedless
     }
 
     /// An alternative at a node is passed by, since `second` was seen to come right before `first`.
@@ -195,5 +230,36 @@ impl Guide {
         let known = self.sets.iter().filter(|(of, before, _)| met[of.index()] && met[before.index()]);
         let orderings = known.map(|(of, before, times)| (places[of.index()], places[before.index()], times)).collect();
         Lessons { statements, orderings }
+    }
+}
+
+/// The calls that led to a step; notes of earlier ones are done with.
+fn context(notes: &mut &[(StepIx, Note)], at: usize) -> Option<&'static Context> {
+    let mut context = None;
+    while let Some(((of, note), rest)) = notes.split_first().filter(|((of, _), _)| of.index() <= at) {
+        if let (true, Note::Context(calls)) = (of.index() == at, note) {
+            context = Some(*calls);
+        }
+        *notes = rest;
+    }
+    context
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Convergence;
+
+    #[test]
+    fn the_pace_is_that_of_the_latest_hundred() {
+        let mut convergence = Convergence::default();
+        assert_eq!(convergence.latest(), (0, 0));
+        (0..30).for_each(|_| convergence.add(2));
+        assert_eq!(convergence.latest(), (60, 30));
+        (30..100).for_each(|_| convergence.add(1));
+        assert_eq!(convergence.latest(), (130, 100));
+        (100..199).for_each(|_| convergence.add(0));
+        assert_eq!(convergence.latest(), (130, 100), "the second hundred is not whole");
+        convergence.add(3);
+        assert_eq!(convergence.latest(), (3, 100));
     }
 }

@@ -88,7 +88,8 @@ mod tests {
     use super::*;
 
     fn statement(file: &str, line: u32) -> Noted {
-        let statement = Statement { file: file.to_owned(), line, column: 1, verb: "lock".to_owned() };
+        let statement =
+            Statement { file: file.to_owned(), line, column: 1, verb: "lock".to_owned(), calls: Vec::new() };
         Noted { statement, missed: 0 }
     }
 

@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use super::statement::StatementId;
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, TaskId};
 use crate::order::events::{Events, Touch};
 use crate::trace::{Class, Effect, Role};
 
@@ -69,30 +69,46 @@ impl Lookback {
         let event = events.get(index);
         for touch in events.touches(index).iter().filter(|touch| !touch.is_birth()) {
             let side = Side::of(event.class, touch);
-            let slot = touch.slot();
-            if self.touched.len() <= slot {
-                self.touched.resize_with(slot + 1, SmallVec::new);
-            }
-            let latest = &mut self.touched[slot];
-            if latest.is_empty() {
-                self.used.push(slot);
-            }
-            let own = latest.iter().rposition(|it| it.task == event.task);
-            let since = &latest[own.map_or(0, |own| own + 1)..];
-            for (at, it) in since.iter().enumerate() {
-                let conflict = touch.effect == Effect::Change || it.effect == Effect::Change;
-                let hidden = || side == Side::Other && since[at + 1..].iter().any(|later| later.task == it.task);
-                if conflict && side.tells(it.side) && !hidden() {
-                    found(it.statement);
-                }
-            }
-            // What was given back does not hide what was taken from one who takes it next.
-            let hides =
-                |it: &Latest| it.task == event.task && (it.side == Side::GivesBack) == (side == Side::GivesBack);
-            if let Some(own) = latest.iter().position(hides) {
-                latest.remove(own);
-            }
-            latest.push(Latest { task: event.task, statement, effect: touch.effect, side });
+            let latest = Latest { task: event.task, statement, effect: touch.effect, side };
+            self.touch(touch.slot(), latest, &mut found);
         }
+    }
+
+    /// Takes in an access to plain memory, in the same way.
+    pub(super) fn take_plain(
+        &mut self,
+        task: TaskId,
+        object: ObjectId,
+        effect: Effect,
+        statement: StatementId,
+        mut found: impl FnMut(StatementId),
+    ) {
+        let slot = Touch { object, effect, role: Role::Plain }.slot();
+        self.touch(slot, Latest { task, statement, effect, side: Side::Other }, &mut found);
+    }
+
+    fn touch(&mut self, slot: usize, now: Latest, found: &mut impl FnMut(StatementId)) {
+        if self.touched.len() <= slot {
+            self.touched.resize_with(slot + 1, SmallVec::new);
+        }
+        let latest = &mut self.touched[slot];
+        if latest.is_empty() {
+            self.used.push(slot);
+        }
+        let own = latest.iter().rposition(|it| it.task == now.task);
+        let since = &latest[own.map_or(0, |own| own + 1)..];
+        for (at, it) in since.iter().enumerate() {
+            let conflict = now.effect == Effect::Change || it.effect == Effect::Change;
+            let hidden = || now.side == Side::Other && since[at + 1..].iter().any(|later| later.task == it.task);
+            if conflict && now.side.tells(it.side) && !hidden() {
+                found(it.statement);
+            }
+        }
+        // What was given back does not hide what was taken from one who takes it next.
+        let hides = |it: &Latest| it.task == now.task && (it.side == Side::GivesBack) == (now.side == Side::GivesBack);
+        if let Some(own) = latest.iter().position(hides) {
+            latest.remove(own);
+        }
+        latest.push(now);
     }
 }

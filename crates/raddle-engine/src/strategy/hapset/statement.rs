@@ -1,13 +1,14 @@
 //! Statements: where in the source something is done, and what.
 //!
 //! A place is known by its file, line and column, so that it is the same in the next build. What is done there belongs to it, as
-//! one line may do several things (a wait gives its lock back and takes it again).
+//! one line may do several things (a wait gives its lock back and takes it again). So do the calls that led there, if the program
+//! was asked for them.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::{Operation, Site};
+use crate::trace::{Context, Operation, Site};
 
 /// One statement of the program, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub struct Statement {
     pub column: u32,
     /// What is done there.
     pub verb: String,
+    /// The calls that led there, the innermost first, as many as were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
 }
 
 /// A statement, by its place in the table of this search.
@@ -41,8 +45,8 @@ impl StatementId {
 pub(super) struct Statements {
     all: Vec<Known>,
     by_words: HashMap<Statement, StatementId>,
-    /// By the addresses of site and operation, of which there may be several for one statement.
-    by_address: HashMap<(usize, usize), StatementId>,
+    /// By the addresses of site, operation and context, of which there may be several for one statement.
+    by_address: HashMap<(usize, usize, usize), StatementId>,
 }
 
 #[derive(Debug)]
@@ -53,9 +57,10 @@ struct Known {
 }
 
 impl Statements {
-    /// The statement that does `op` at `site`.
-    pub(super) fn of(&mut self, site: Site, op: &'static Operation) -> StatementId {
-        let key = (std::ptr::from_ref(site).addr(), std::ptr::from_ref(op).addr());
+    /// The statement that does `op` at `site`, where these calls have led to.
+    pub(super) fn of(&mut self, site: Site, op: &'static Operation, context: Option<&'static Context>) -> StatementId {
+        let context_address = context.map_or(0, |context| std::ptr::from_ref(context).addr());
+        let key = (std::ptr::from_ref(site).addr(), std::ptr::from_ref(op).addr(), context_address);
         if let Some(&id) = self.by_address.get(&key) {
             return id;
         }
@@ -64,6 +69,7 @@ impl Statements {
             line: site.line(),
             column: site.column(),
             verb: op.verb.to_owned(),
+            calls: context.map(|context| context.calls.clone()).unwrap_or_default(),
         });
         self.all[id.index()].met = true;
         self.by_address.insert(key, id);
