@@ -141,6 +141,28 @@ fn what_several_workers_know_was_seen_in_good_executions() {
     assert!(all > 300 && failing > 20 && shorter > 50, "{all}, {failing}, {shorter}");
 }
 
+/// That the load comes right after the store is in failing executions only, and nobody is to learn it.
+#[test]
+fn nobody_learns_from_executions_that_fail() {
+    let text = "shared x = 0; shared y = 0;
+        thread setter { store(x, 1); }
+        thread reader { t = load(x); assert t == 0; }
+        thread adder(i in 1..=3) { t = add(y, 1); t = add(y, 1); }";
+    let program = Program::new(&Litmus::parse(text).expect("it is written well"), "failing").expect("it can be run");
+    for (seed, backtrack) in (0..10).flat_map(|seed| KINDS.map(|kind| (seed, kind))) {
+        for (lost, first) in [(0, Hapset::over(backtrack)), (50, Hapset::over(backtrack).then_the_rest())] {
+            let how = Play { seed, workers: 3, lost };
+            let (report, _) = play_shared(&first, None, Some(2_000), &mut Watched::new(program.clone()), how);
+            assert!(report.failing > 0, "{backtrack:?}, {seed}: it is found");
+            assert_eq!(
+                first.orderings(),
+                2,
+                "{backtrack:?}, {seed}: the store after the load, and adding after adding"
+            );
+        }
+    }
+}
+
 type Make = fn() -> Hapset;
 
 const MADE: [Make; 6] = [
