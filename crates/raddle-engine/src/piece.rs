@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::strategy::delay::Deviations;
 use crate::strategy::dpor::Subtree;
 use crate::strategy::exhaustive::Boughs;
+use crate::strategy::hapset::Course;
 use crate::strategy::preemption::Ways;
 use crate::strategy::surw::Counts;
 use crate::system::Choice;
 
-/// What a strategy whose executions go by [number](Piece::Numbers) knows from those that were run: the others depend on it.
+/// What a strategy knows from the executions that were run, where the others depend on it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Learnt {
     /// Steps of the longest execution that it learnt from; 0 if there was none.
@@ -21,6 +22,9 @@ pub struct Learnt {
     pub start: Start,
     /// What those know that take turns under it.
     pub members: Vec<Learnt>,
+    /// How far a search by orderings that were seen has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Box<Course>>,
 }
 
 /// A systematic start of executions that go by number.
@@ -58,6 +62,11 @@ pub enum Piece {
     Preempted(Ways),
     /// States that take a certain number of delays.
     Delayed(Deviations),
+    /// What comes next when all before it is done, if anything does: the strategy knows.
+    After {
+        /// Its [stage](Self::stage).
+        stage: u32,
+    },
 }
 
 impl Piece {
@@ -74,6 +83,7 @@ impl Piece {
             Self::Reduced(subtree) => subtree.is_sound(),
             Self::Preempted(ways) => ways.is_sound(),
             Self::Delayed(deviations) => deviations.is_sound(),
+            Self::After { stage } => (1..u32::MAX).contains(stage),
         }
     }
 
@@ -84,6 +94,7 @@ impl Piece {
         match self {
             Self::Preempted(ways) => ways.stage(),
             Self::Delayed(deviations) => deviations.stage(),
+            Self::After { stage } => *stage,
             _ => 0,
         }
     }

@@ -203,7 +203,13 @@ impl Search {
                 assert!(recalled, "raddle bug: what is left of a search was not left by this strategy");
                 (by_number.warm_up(), false)
             }
-            Sharing::ByPiece(_) => (0, false),
+            Sharing::ByPiece(by_piece) => {
+                assert!(
+                    remains.learnt.is_none() || by_piece.recall(remains.learnt.as_ref()),
+                    "raddle bug: what is left of a search was not left by this strategy"
+                );
+                (0, false)
+            }
         };
         let workers = if alone { 1 } else { workers.max(1) };
         Self {
@@ -212,7 +218,7 @@ impl Search {
             name: strategy.name(),
             reduces: strategy.reduces(),
             reverses: strategy.reverses_races(),
-            systematic: matches!(strategy.sharing(), Sharing::ByPiece(_)),
+            systematic: matches!(strategy.sharing(), Sharing::ByPiece(by_piece) if !by_piece.selects()),
             started: Instant::now(),
             observer: None,
             coverage: None,

@@ -281,6 +281,32 @@ pub trait ByPiece {
     /// What was done since the latest commit does not count. Called just before the piece is handed out again as it was then.
     fn lost(&mut self) {}
 
+    /// The worker leaves what is left to others, or for later. Called just before the last commit of its piece.
+    fn leave(&mut self) {}
+
+    /// Whether something was learnt that other workers go by, so that it should be committed at once. Asked after each execution, if
+    /// there are others.
+    fn has_learnt(&self) -> bool {
+        false
+    }
+
+    /// What was learnt so far and what is left depends on, to be written down with that; `None` if nothing ever is.
+    fn learnt(&mut self) -> Option<Learnt> {
+        None
+    }
+
+    /// Takes up what a search has learnt; no if that does not fit, as a file may say anything. Called before the first execution, more
+    /// than once maybe.
+    fn recall(&mut self, learnt: Option<&Learnt>) -> bool {
+        let _ = learnt;
+        true
+    }
+
+    /// Whether orders are left out on purpose, so that what was run says nothing of how many there are.
+    fn selects(&self) -> bool {
+        false
+    }
+
     /// What can be said of what was covered, once nothing is left.
     fn claim(&self) -> Claim;
 

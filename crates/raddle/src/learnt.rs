@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::write_whole;
 use crate::left::sum;
+use crate::turn::Turn;
 
 /// The version of this kind of file.
 const FORMAT: u32 = 1;
@@ -85,12 +86,13 @@ fn understood(text: &[u8], test: &str) -> Result<(Lessons, usize), String> {
     if lessons.is_sound() { Ok((lessons, head.context)) } else { Err("its parts do not fit together".to_owned()) }
 }
 
-/// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile. Readers see the old file or
-/// the new one, never half of it. What was learnt with another number of calls is no use any more.
+/// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile: one after the other. Readers
+/// see the old file or the new one, never half of it. What was learnt with another number of calls is no use any more.
 pub(crate) fn write(file: &Path, test: &str, context: usize, latest: &Lessons) -> Result<(), String> {
     if latest.statements.is_empty() {
         return Ok(());
     }
+    let _turn = Turn::at(file);
     let earlier = match read(file, test, context) {
         Read::Lessons(lessons) => lessons,
         Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),

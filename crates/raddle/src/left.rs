@@ -14,7 +14,7 @@ use crate::settings::SettingError;
 use crate::strategy::Strategy;
 
 /// The version of this kind of file.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The first line of the file; the second is what is left.
 #[derive(Serialize, Deserialize)]

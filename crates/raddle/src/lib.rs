@@ -67,6 +67,7 @@ mod settings;
 pub mod strategy;
 mod strategy_name;
 mod tested;
+mod turn;
 mod workers;
 
 /// What is covered of the orders in which messages are received.

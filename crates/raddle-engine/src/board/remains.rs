@@ -17,7 +17,7 @@ pub struct Remains {
     pub(crate) trunk: Trunk,
     pub(crate) total: Tally,
     pub(crate) claim: Claim,
-    /// What the strategy has learnt, where executions go by number.
+    /// What the strategy has learnt, where what is left depends on it.
     pub(crate) learnt: Option<Learnt>,
     /// How to come to the failure that would be reported.
     pub(crate) failed: Option<Known>,
@@ -80,7 +80,8 @@ impl Remains {
             }
             Sharing::ByPiece(by_piece) => {
                 let shares = by_piece.takes(&Piece::Reduced(Subtree::default()));
-                pieces().all(|piece| by_piece.takes(piece)) && (shares || self.trunk.is_empty())
+                let takes = pieces().all(|piece| by_piece.takes(piece)) && (shares || self.trunk.is_empty());
+                takes && by_piece.recall(self.learnt.as_ref())
             }
         };
         kind && self.is_sound()

@@ -31,12 +31,17 @@ pub(super) struct State {
     pub warming: bool,
 }
 
+fn first_stage(pieces: &[Waiting]) -> u32 {
+    pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
+}
+
 impl State {
     pub fn new(remains: Remains, limits: &Limits, warm_up: u64) -> Self {
         let Remains { pieces, trunk, total, claim, .. } = remains;
         let mut state = Self {
             queue: VecDeque::new(),
-            stage: pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0),
+            // What is in the trunk comes before all that waits for a later stage.
+            stage: if trunk.is_empty() { first_stage(&pieces) } else { 0 },
             later: BTreeMap::new(),
             trunk,
             out: Vec::new(),
@@ -57,7 +62,7 @@ impl State {
         if failing {
             self.drop_what_comes_later();
         }
-        let all_done = self.queue.is_empty() && !self.is_out();
+        let all_done = self.queue.is_empty() && self.trunk.is_empty() && !self.is_out();
         if all_done && let Some((stage, pieces)) = self.later.pop_first() {
             (self.stage, self.queue) = (stage, pieces);
         }

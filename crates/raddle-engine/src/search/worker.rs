@@ -142,11 +142,12 @@ impl<'s> Seat<'s> {
         self.strategy.get().guarantee(drawn)
     }
 
-    /// What the strategy has learnt, where executions go by number.
+    /// What the strategy has learnt, where what is left depends on it.
     pub(super) fn learnt(&mut self) -> Option<Learnt> {
         match self.strategy.get().sharing() {
+            Sharing::Alone => None,
             Sharing::ByNumber(by_number) => Some(by_number.learnt()),
-            _ => None,
+            Sharing::ByPiece(by_piece) => by_piece.learnt(),
         }
     }
 

@@ -106,7 +106,7 @@ pub struct Dpor {
     races: Vec<Race>,
     sequence: Vec<u32>,
     /// Says which races are worth reversing; `None` if all are.
-    pub(super) guide: Option<Box<Guide>>,
+    guide: Option<Box<Guide>>,
     /// The choices of the first execution, as far as they are given.
     script: Vec<Choice>,
 }

@@ -19,29 +19,37 @@
 //! Whoever starts from sets that lead up to a failure, but do not have it, may not come to it again: the orderings on the way there
 //! are not new any more. So what was learnt in a search that failed is not [kept](Strategy::lessons) for the next one.
 
+mod course;
 mod guide;
 mod lessons;
 mod lookback;
 mod plain;
+mod pool;
 mod sets;
+mod share;
 mod skipped;
 mod statement;
 
+use serde::{Deserialize, Serialize};
+
+pub use self::course::Course;
 pub(crate) use self::guide::Guide;
 pub use self::lessons::{Lessons, Noted};
+use self::pool::Pool;
 use self::skipped::Skipped;
 pub use self::statement::Statement;
 use crate::order::events::Events;
 use crate::outcome::Outcome;
+use crate::piece::Piece;
 use crate::search::Learning;
 use crate::strategy::dpor::Dpor;
 use crate::strategy::random::Random;
-use crate::strategy::{Claim, Decision, Next, Run, Strategy};
+use crate::strategy::{ByPiece, Claim, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
 /// Which alternatives are run where a race is to be reversed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Backtrack {
     /// One that leads to the reversal, if that is known; else all.
     Dpor,
@@ -55,16 +63,19 @@ pub enum Backtrack {
 #[derive(Debug)]
 pub struct Hapset {
     guided: Dpor,
-    /// Executions to learn from before the search.
+    /// Executions to learn from before the search, in all and those that are left; and their seed.
     learn: u64,
+    walks: u64,
+    seed: u64,
     random: Random,
     /// Leaves nothing out, once the guided search is done.
     rest: Option<Dpor>,
     phase: Phase,
+    /// The guided search is at something that was passed by.
+    rarest_begun: bool,
     /// Of executions that are not the guided search's.
     events: Events,
-    /// Some execution has failed.
-    failed: bool,
+    pool: Pool,
 }
 
 /// Who decides in the execution that is being run.
@@ -76,6 +87,8 @@ enum Phase {
     Rarest,
     /// Everything.
     Rest,
+    /// Nobody: nothing is left.
+    Over,
 }
 
 impl Default for Hapset {
@@ -94,14 +107,22 @@ impl Hapset {
     /// Over another way to say which alternatives are run.
     #[must_use]
     pub fn over(backtrack: Backtrack) -> Self {
+        let pool = Pool::new(backtrack);
+        Self::with(Guide::new(pool.clone()), pool)
+    }
+
+    fn with(guide: Guide, pool: Pool) -> Self {
         Self {
-            guided: Dpor::guided(Box::new(Guide::new(backtrack)), Vec::new()),
+            guided: Dpor::guided(guide),
             learn: 0,
+            walks: 0,
+            seed: 0,
             random: Random::new(0),
             rest: None,
-            phase: Phase::Learning,
+            phase: Phase::Guided,
+            rarest_begun: false,
             events: Events::default(),
-            failed: false,
+            pool,
         }
     }
 
@@ -109,14 +130,16 @@ impl Hapset {
     #[must_use]
     pub fn over_few_preemptions() -> Self {
         let mut hapset = Self::over(Backtrack::Preemption(0));
-        hapset.guide_mut().later = Some(Skipped::default());
+        hapset.pool.lock().later = Some(Skipped::default());
+        hapset.guide_mut().keeps_later = true;
         hapset
     }
 
     /// Learns from so many random walks first.
     #[must_use]
     pub fn learn(self, executions: u64, seed: u64) -> Self {
-        Self { learn: executions, random: Random::new(seed), ..self }
+        self.pool.lock().walks = executions;
+        Self { learn: executions, seed, ..self }
     }
 
     /// When nothing new is left, goes on with what was passed by, the rarest orderings first, and in turn with a search that leaves
@@ -124,7 +147,11 @@ impl Hapset {
     #[must_use]
     pub fn then_the_rest(mut self) -> Self {
         self.rest = Some(Dpor::optimal());
-        self.guide_mut().rarest = Some(Skipped::default());
+        let mut pool = self.pool.lock();
+        pool.then_the_rest = true;
+        pool.rarest = Some(Skipped::default());
+        drop(pool);
+        self.guide_mut().keeps_rarest = true;
         self
     }
 
@@ -147,33 +174,13 @@ impl Hapset {
     /// How many alternatives were passed by because their ordering had been seen.
     #[must_use]
     pub fn passed_by(&self) -> u64 {
-        self.guide().passed_by
+        self.pool.lock().passed_by.saturating_add_signed(self.guide().passed_by())
     }
 
     /// How many orderings are known.
     #[must_use]
     pub fn orderings(&self) -> u64 {
-        self.guide().sets().len()
-    }
-
-    /// Begins another guided search with the same sets.
-    fn start_over(&mut self, backtrack: Backtrack, script: Vec<Choice>) {
-        let mut guide =
-            std::mem::take(&mut self.guided.guide).expect("raddle bug: the guided search has lost its guide");
-        guide.backtrack = backtrack;
-        guide.start_over();
-        self.guided = Dpor::guided(guide, script);
-    }
-
-    /// Goes on with the guided search; when that is done, with what would have been a preemption too many.
-    fn begin_guided(&mut self, prefix: &mut Vec<Choice>) -> Option<Next> {
-        loop {
-            if let run @ Next::Run { .. } = self.guided.begin(prefix) {
-                return Some(run);
-            }
-            let (bound, way) = self.guide_mut().later.as_mut()?.take()?;
-            self.start_over(Backtrack::Preemption(bound + 1), way);
-        }
+        self.guide().sets().len().max(self.pool.lock().sets.len())
     }
 
     /// Takes turns between what was passed by and everything.
@@ -181,12 +188,15 @@ impl Hapset {
         if self.phase != Phase::Rarest {
             self.phase = Phase::Rarest;
             loop {
-                if let run @ Next::Run { .. } = self.guided.begin(prefix) {
+                if self.rarest_begun
+                    && let run @ Next::Run { .. } = self.guided.begin(prefix)
+                {
                     return run;
                 }
-                let Some((_, way)) = self.guide_mut().rarest.as_mut().and_then(Skipped::take) else { break };
-                let backtrack = self.guide().backtrack;
-                self.start_over(backtrack, way);
+                let next = self.pool.lock().take_rarest();
+                self.rarest_begun = next.is_some();
+                let Some(next) = next else { break };
+                self.guided.place(Piece::Reduced(next));
             }
         }
         self.phase = Phase::Rest;
@@ -211,21 +221,18 @@ impl Strategy for Hapset {
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         if self.phase == Phase::Learning {
-            if self.learn > 0 {
-                self.learn -= 1;
+            if self.walks > 0 {
+                self.walks -= 1;
                 return self.random.begin(prefix);
             }
             self.phase = Phase::Guided;
         }
-        if self.phase == Phase::Guided
-            && let Some(run) = self.begin_guided(prefix)
-        {
-            return run;
+        match self.phase {
+            Phase::Rarest | Phase::Rest => self.begin_rest(prefix),
+            // What comes next, if anything, is on the board.
+            Phase::Learning | Phase::Guided => self.guided.begin(prefix),
+            Phase::Over => Next::Done(Claim::Selective),
         }
-        if self.rest.is_none() {
-            return Next::Done(Claim::Selective);
-        }
-        self.begin_rest(prefix)
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
@@ -237,7 +244,9 @@ impl Strategy for Hapset {
     }
 
     fn end(&mut self, run: &Run<'_>) {
-        self.failed |= matches!(run.outcome, Some(Outcome::Failed(_)));
+        if matches!(run.outcome, Some(Outcome::Failed(_))) {
+            self.pool.lock().failed = true;
+        }
         match (self.phase, &mut self.rest) {
             (Phase::Learning, _) => self.learn_from(run),
             (Phase::Rest, Some(rest)) => {
@@ -268,6 +277,10 @@ impl Strategy for Hapset {
         true
     }
 
+    fn sharing(&mut self) -> Sharing<'_> {
+        Sharing::ByPiece(self)
+    }
+
     fn guarantee(&self, _: u64) -> Option<String> {
         let passed = self.passed_by();
         let plural = if passed == 1 { "alternative" } else { "alternatives" };
@@ -275,11 +288,11 @@ impl Strategy for Hapset {
     }
 
     fn account(&self) -> Vec<String> {
-        let guide = self.guide();
-        let (all, new) = (guide.sets().len(), guide.sets().learnt());
+        let pool = self.pool.lock();
+        let (all, new) = (pool.sets.len(), pool.learnt());
         let plural = if all == 1 { "ordering" } else { "orderings" };
-        let pace = if guide.convergence.is_long() {
-            let (first, latest) = (guide.convergence.first, guide.convergence.latest);
+        let pace = if pool.convergence.is_long() {
+            let (first, latest) = (pool.convergence.first, pool.convergence.latest);
             format!(" ({first} in the first hundred executions, {latest} in the latest)")
         } else {
             String::new()
@@ -288,15 +301,19 @@ impl Strategy for Hapset {
     }
 
     fn learning(&self) -> Option<Learning> {
-        Some(self.guide().learning())
+        Some(self.pool.lock().learning())
     }
 
     fn lessons(&self) -> Option<Lessons> {
-        Some(if self.failed { Lessons::default() } else { self.guide().lessons() })
+        let pool = self.pool.lock();
+        Some(if pool.failed { Lessons::default() } else { pool.lessons() })
     }
 
     fn study(&mut self, lessons: &Lessons) {
-        self.guide_mut().study(lessons);
+        let pool = self.pool.clone();
+        let mut pool = pool.lock();
+        pool.study(lessons);
+        self.guide_mut().take_all(&pool);
     }
 }
 

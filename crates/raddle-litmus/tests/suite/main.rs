@@ -14,6 +14,7 @@ mod meaning;
 mod preemption;
 mod reduction;
 mod samplers;
+mod shared_hapset;
 mod shared_preemption;
 mod workers;
 

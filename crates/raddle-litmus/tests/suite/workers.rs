@@ -81,7 +81,9 @@ pub(crate) fn play_within<P: system::Program>(
             seats[turn] = fresh();
         }
     }
-    search.leave(Vec::new())
+    drop(seats);
+    let first = search.seat(&mut *first);
+    search.leave(vec![first])
 }
 
 fn generated(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program, Counted)> {

@@ -99,6 +99,39 @@ fn a_selection_is_no_proof_and_says_so() {
     assert!(all.verified(), "{all}");
 }
 
+/// Threads that do different things to two cells and a lock: 200 executions and more, so that other workers come in.
+fn mixed() {
+    let (lock, cells) = (Arc::new(Mutex::new(0)), Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]));
+    let thread = |who: usize| {
+        let (lock, cells) = (lock.clone(), cells.clone());
+        thread::spawn(move || {
+            let first = cells[who % 2].load(SeqCst);
+            *lock.lock().unwrap() += first;
+            cells[(who + 1) % 2].store(first + 1, SeqCst);
+            cells[who % 2].fetch_add(1, SeqCst);
+        })
+    };
+    let threads: Vec<_> = (0..3).map(thread).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn several_workers_are_guided_and_see_all_of_the_rest() {
+    let alone = Explorer::new().strategy("dpor").run(mixed);
+    assert!(alone.verified() && alone.executions() > 300, "{alone}");
+    for workers in [2, 4] {
+        let all = Explorer::new().strategy("hapset:all").workers(workers).run(mixed);
+        assert!(all.verified() && all.executions() >= alone.executions(), "{all}");
+        for strategy in ["hapset", "hapset:baseline", "hapset:preemption", "hapset:preemption:2"] {
+            let report = Explorer::new().strategy(strategy).workers(workers).run(mixed);
+            assert!(!report.failed() && !report.verified(), "{report}");
+            assert!(report.to_string().contains("passed by, since the ordering had been seen"), "{report}");
+            let failing = Explorer::new().strategy(strategy).workers(workers).run(alloc_use_free);
+            assert!(failing.failed() || strategy.ends_with(":1"), "{strategy}: {failing}");
+        }
+    }
+}
+
 /// A test with files of its own.
 struct Kept {
     name: &'static str,
@@ -169,4 +202,58 @@ fn a_crash_in_the_middle_of_writing_leaves_the_old_file() {
     assert!(report.executions() == 1 && !report.to_string().contains("cannot be used"), "{report}");
     assert!(!draft.exists(), "it was written over and renamed");
     assert!(fs::read(kept.file()).unwrap().len() >= whole.len() - 10);
+}
+
+#[test]
+fn a_search_is_taken_up_again_with_what_it_knew() {
+    let sittings = |strategy: &'static str, name: &'static str, each: u64| {
+        let kept = Kept::new(name);
+        for sitting in 1.. {
+            let explorer = Explorer::new().strategy(strategy).executions(each).workers(1).resume(true);
+            let explorer = explorer.name(format!("suite::{name}")).regressions(false);
+            let report = explorer.set("out", kept.out.to_str().unwrap()).run(mixed);
+            if !report.to_string().contains("the next search goes on with it") {
+                return (report, sitting);
+            }
+        }
+        unreachable!("the numbers end before a search does")
+    };
+    for strategy in ["hapset", "hapset:baseline", "hapset:preemption"] {
+        let (whole, _) = sittings(strategy, "in_one_sitting", 1_000_000);
+        let (parts, needed) = sittings(strategy, "in_some_sittings", 7);
+        assert!(needed > 1, "{parts}");
+        assert_eq!(parts.verdict_line(), whole.verdict_line(), "{strategy}");
+    }
+    let (all, needed) = sittings("hapset:all", "all_in_some_sittings", 100);
+    assert!(all.verified() && needed > 3, "{all}");
+}
+
+/// Tests of one name at the same time, each of which does something that the others do not.
+#[test]
+fn what_several_learn_at_once_is_kept_together() {
+    let flags = |at: usize| {
+        let flag = Arc::new(AtomicUsize::new(0));
+        let other = flag.clone();
+        let setter = thread::spawn(move || match at {
+            0 => other.store(1, SeqCst),
+            1 => drop(other.swap(1, SeqCst)),
+            _ => drop(other.fetch_add(1, SeqCst)),
+        });
+        flag.load(SeqCst);
+        setter.join().unwrap();
+    };
+    for _ in 0..20 {
+        let kept = Kept::new("at_once");
+        std::thread::scope(|scope| {
+            for at in 0..3 {
+                let explorer = Explorer::new().strategy("hapset").name("suite::at_once").regressions(false);
+                let explorer = explorer.set("out", kept.out.to_str().unwrap());
+                scope.spawn(move || explorer.run(move || flags(at)));
+            }
+        });
+        let text = fs::read_to_string(kept.file()).unwrap();
+        let has = |verb: &str| text.contains(&format!("\"verb\":\"{verb}\""));
+        assert!(has("store") && has("swap") && has("fetch_add") && has("load"), "{text}");
+        assert_eq!(fs::read_dir(&kept.out).unwrap().count(), 1, "nothing else is left there");
+    }
 }

@@ -246,7 +246,7 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
         "raddle: the search cannot be taken up again: round-robin keeps nothing that could be written down"
     );
     for (broken, why) in [
-        (written.replace("\"format\":3", "\"format\":7"), "has format 7 and not 3"),
+        (written.replace("\"format\":4", "\"format\":7"), "has format 7 and not 4"),
         (written[..written.len() / 2].to_owned(), "is broken"),
         (written.replace("\"choice\":0", "\"choice\":9"), "it is not what was written"),
         (written.replace("spurious_wakeups 1", "spurious_wakeups 2"), "was left with the settings"),

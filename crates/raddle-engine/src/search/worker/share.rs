@@ -108,7 +108,7 @@ impl<'s> Seat<'s> {
             self.commit(Given::Nothing);
         }
         match search.board.beat() {
-            Beat::GoOn if self.tally.run() >= COMMIT_EVERY => self.commit(Given::Nothing),
+            Beat::GoOn if self.tally.run() >= COMMIT_EVERY || self.has_learnt() => self.commit(Given::Nothing),
             Beat::GoOn => {}
             Beat::Share => self.share(),
             Beat::Failing if self.may_come_first() => {}
@@ -147,10 +147,16 @@ impl<'s> Seat<'s> {
     fn share(&mut self) {
         if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
             match by_piece.give() {
-                Given::Nothing => {}
+                Given::Nothing if !self.has_learnt() => {}
                 given => self.commit(given),
             }
         }
+    }
+
+    /// Whether others are to hear at once of what was done.
+    fn has_learnt(&mut self) -> bool {
+        let workers = self.search.workers;
+        matches!(self.strategy.get().sharing(), Sharing::ByPiece(by_piece) if workers > 1 && by_piece.has_learnt())
     }
 
     /// Says what was done, and goes on.
@@ -164,6 +170,9 @@ impl<'s> Seat<'s> {
 
     /// Leaves what is left to others, or for later.
     pub(super) fn leave(&mut self) {
+        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
+            by_piece.leave();
+        }
         let then = match self.rest() {
             Some(piece) => Then::Leaves(piece),
             None => Then::Done(self.claim()),

@@ -20,11 +20,13 @@ pub(super) fn leading(
 ) -> Vec<(TaskId, Label)> {
     let target = events.get(second).task;
     let leads = |task: TaskId| {
+        // If one of its events was known and does not need the first, its earliest was, and does not.
         let helps = |at: usize| {
             let known = previous.is_some_and(|previous| before.ordered(events, at, previous));
-            known && events.get(at).task == task && !before.ordered(events, first, at)
+            known && !before.ordered(events, first, at)
         };
-        task == target || (first + 1..second.min(before.len())).any(helps)
+        let earliest = || (first + 1..second.min(before.len())).find(|&at| events.get(at).task == task);
+        task == target || earliest().is_some_and(helps)
     };
     let mut good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
     good.sort_by_key(|option| option.0 != target);

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::mem;
+use std::ops::Range;
 
 use super::path::Node;
 use super::reversal::{self, Second};
@@ -28,9 +29,9 @@ enum Wanted {
 }
 
 impl Dpor {
-    /// Classic reduction by the sets of a guide; first in the way of `script`.
-    pub(crate) fn guided(guide: Box<Guide>, script: Vec<Choice>) -> Self {
-        Self { guide: Some(guide), script, ..Self::classic().without_sleep_sets() }
+    /// Classic reduction by the sets of a guide.
+    pub(crate) fn guided(guide: Guide) -> Self {
+        Self { guide: Some(Box::new(guide)), ..Self::classic().without_sleep_sets() }
     }
 
     pub(crate) fn guide(&self) -> Option<&Guide> {
@@ -44,7 +45,6 @@ impl Dpor {
     /// Shows the execution that has just ended to the guide.
     pub(super) fn show_to_guide(&mut self, run: &Run<'_>) {
         if let Some(guide) = &mut self.guide {
-            guide.keep_nodes(self.fresh + 1);
             let good = matches!(run.outcome, Some(Outcome::Completed));
             guide.look(run.trace, &self.events, self.kept, good);
         }
@@ -107,6 +107,11 @@ impl Dpor {
         let options = match self.wanted(first, second, new) {
             Wanted::OneOf(options) if options.is_empty() => self.nodes[first].options.clone(),
             Wanted::OneOf(options) if options.iter().any(|option| self.nodes[first].covers(*option)) => return new,
+            Wanted::OneOf(options) if new && first < self.frozen => {
+                self.take_back(first, options[0]);
+                self.plan_one_of(first, options, false);
+                return new;
+            }
             Wanted::OneOf(options) => options[..1].to_vec(),
             Wanted::All(options) => options,
         };
@@ -115,8 +120,8 @@ impl Dpor {
                 continue;
             }
             if new {
-                self.nodes[first].add(option);
-                self.guide.iter_mut().for_each(|guide| guide.take_back(first, option));
+                self.add(first, option);
+                self.take_back(first, option);
             } else {
                 self.pass_by(first, option, second.event);
             }
@@ -125,9 +130,38 @@ impl Dpor {
     }
 
     fn pass_by(&mut self, first: usize, option: (TaskId, Label), second: usize) {
-        let Self { guide, nodes, .. } = self;
+        if self.nodes[first].passed.contains(&option) {
+            return;
+        }
+        self.nodes[first].passed.push(option);
+        let Self { guide, nodes, frozen, .. } = self;
         let Some(guide) = guide else { return };
-        guide.pass_by(first, option, || way(nodes, first, option), second);
+        guide.pass_by(first, second, first < *frozen, || way(nodes, first, option));
+    }
+
+    /// What was passed by at a node is to be run after all.
+    fn take_back(&mut self, at: usize, option: (TaskId, Label)) {
+        let Self { guide, nodes, frozen, .. } = self;
+        let Some(guide) = guide else { return };
+        let above = at < *frozen;
+        let place = nodes[at].passed.iter().position(|it| *it == option);
+        if let Some(place) = place {
+            nodes[at].passed.swap_remove(place);
+        }
+        // Above, it may have been somebody else who passed it by.
+        if above || place.is_some() {
+            guide.take_back(above, || way(nodes, at, option));
+        }
+    }
+
+    /// Other workers come to have to do with these nodes.
+    pub(super) fn share_what_was_passed_by(&mut self, nodes: Range<usize>) {
+        let Some(guide) = &mut self.guide else { return };
+        for at in nodes {
+            for &option in &self.nodes[at].passed {
+                guide.share_passed(&way(&self.nodes, at, option));
+            }
+        }
     }
 
     fn wanted(&mut self, first: usize, second: Second, new: bool) -> Wanted {
@@ -143,8 +177,8 @@ impl Dpor {
                 let above: u32 = (0..first).map(|at| u32::from(self.preempts(at, self.nodes[at].current().0))).sum();
                 let fits = |option: &(TaskId, Label)| above + u32::from(self.preempts(first, option.0)) <= bound;
                 let (within, beyond): (Vec<_>, Vec<_>) = self.nodes[first].options.iter().partition(|it| fits(it));
-                if let Some(later) = self.guide.as_mut().filter(|_| new).and_then(|guide| guide.later.as_mut()) {
-                    beyond.into_iter().for_each(|option| later.keep(bound, way(&self.nodes, first, option)));
+                if let Some(guide) = self.guide.as_mut().filter(|_| new) {
+                    beyond.into_iter().for_each(|option| guide.put_off(bound, || way(&self.nodes, first, option)));
                 }
                 Wanted::All(within)
             }

@@ -28,6 +28,9 @@ pub(super) struct Node {
     /// What is being run failed at once, or with one of its values.
     #[serde(default)]
     pub failed: bool,
+    /// What a guide has passed by here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<(TaskId, Label)>,
 }
 
 impl Node {
@@ -47,6 +50,7 @@ impl Node {
         self.given.clear();
         self.rank = 0;
         self.failed = false;
+        self.passed.clear();
         self
     }
 

@@ -21,7 +21,7 @@ use crate::trace::{Class, Effect, Role};
 
 impl Dpor {
     /// Plans to run an option at node `at`.
-    fn add(&mut self, at: usize, option: (TaskId, Label)) {
+    pub(super) fn add(&mut self, at: usize, option: (TaskId, Label)) {
         if at < self.frozen {
             self.tell(at, Plan::Also(option.0, option.1));
         } else {
@@ -235,7 +235,7 @@ impl Dpor {
         settled
     }
 
-    fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
+    pub(super) fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
         if at < self.frozen {
             self.tell(at, Plan::OneOf { options, all_if_asleep });
         } else {

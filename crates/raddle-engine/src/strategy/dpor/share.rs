@@ -9,6 +9,7 @@ use super::wakeup::{Branch, Item};
 use super::{Algorithm, Dpor};
 use crate::piece::Piece;
 use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
+use crate::system::Choice;
 
 /// A part of the tree: the path that is to be run next, and what is left along it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -20,9 +21,17 @@ pub struct Subtree {
     pub(super) beyond: Vec<Branch>,
     /// What the event at the last frozen level touches is not known above yet.
     pub(super) fresh: bool,
+    /// The choices of its first execution, as far as they are given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) script: Vec<Choice>,
 }
 
 impl Subtree {
+    /// Everything, begun with an execution that goes this way.
+    pub(crate) fn along(script: Vec<Choice>) -> Self {
+        Self { script, ..Self::default() }
+    }
+
     /// That event is known now.
     pub(crate) fn is_known(&mut self) {
         self.fresh = false;
@@ -59,6 +68,8 @@ pub struct Levels {
     /// The event above them, without what its values touch, if it has not been told.
     pub(super) above: Option<Item>,
     pub(super) nodes: Vec<Level>,
+    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
+    pub(super) widely: bool,
 }
 
 /// One of them.
@@ -112,7 +123,7 @@ impl ByPiece for Dpor {
     }
 
     fn trunk(&self) -> Trunk {
-        Trunk::new(self.algorithm != Algorithm::Optimal, self.bound)
+        Trunk::new(self.bound)
     }
 
     fn takes(&self, piece: &Piece) -> bool {
@@ -120,7 +131,7 @@ impl ByPiece for Dpor {
     }
 
     fn place(&mut self, piece: Piece) {
-        let Subtree { path, frozen, beyond, fresh } = match piece {
+        let Subtree { path, frozen, beyond, fresh, script } = match piece {
             Piece::Reduced(subtree) => subtree,
             _ => Subtree::default(),
         };
@@ -129,6 +140,7 @@ impl ByPiece for Dpor {
         self.frozen = frozen;
         self.beyond = beyond;
         self.untold = fresh;
+        self.script = script;
         self.placed = true;
         self.exhausted = false;
         self.news = News::default();
@@ -158,9 +170,10 @@ impl ByPiece for Dpor {
         };
         let nodes = (self.frozen..=open).map(level).collect();
         let above = self.untold.then(|| Item::of(&self.events, self.frozen - 1));
+        self.share_what_was_passed_by(self.frozen..open + 1);
         self.frozen = open + 1;
         self.untold = false;
-        Given::Levels(Levels { via, above, nodes })
+        Given::Levels(Levels { via, above, nodes, widely: self.algorithm != Algorithm::Optimal })
     }
 
     fn rest(&mut self) -> Option<Piece> {
@@ -170,6 +183,7 @@ impl ByPiece for Dpor {
                 frozen: self.frozen,
                 beyond: self.beyond.clone(),
                 fresh: self.untold,
+                script: self.script.clone(),
             })
         })
     }

@@ -30,8 +30,6 @@ pub struct Trunk {
     free: Vec<usize>,
     /// Where something can be handed out, by depth and place.
     open: BTreeSet<(usize, usize)>,
-    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
-    widely: bool,
     /// The largest sum of ranks along a path; see [`super::Dpor::deviations`].
     bound: Option<u32>,
     /// Something was left out because of the bound.
@@ -54,6 +52,8 @@ struct Shared {
     /// That event, without what its values touch, where it asked for one and the child is shared.
     asked: Option<Item>,
     held: Vec<Plan>,
+    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
+    widely: bool,
 }
 
 impl Shared {
@@ -90,8 +90,8 @@ impl Shared {
 }
 
 impl Trunk {
-    pub(crate) fn new(widely: bool, bound: Option<u32>) -> Self {
-        Self { widely, bound, ..Self::default() }
+    pub(crate) fn new(bound: Option<u32>) -> Self {
+        Self { bound, ..Self::default() }
     }
 
     /// Whether everything is done.
@@ -127,7 +127,8 @@ impl Trunk {
             if !asks {
                 node.sleep.push(item.begun());
             }
-            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held: Vec::new() };
+            let (held, widely) = (Vec::new(), levels.widely);
+            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held, widely };
             let place = self.put(shared);
             self.refresh(place);
             parent = Some(place);
@@ -139,8 +140,9 @@ impl Trunk {
     /// Hands out what is left nearest to the root.
     pub(crate) fn take(&mut self) -> Option<(usize, Subtree)> {
         while let Some((_, place)) = self.open.pop_first() {
-            let (widely, bound) = (self.widely, self.bound);
+            let bound = self.bound;
             let shared = self.get_mut(place);
+            let widely = shared.widely;
             if bound.is_some_and(|bound| shared.cost + shared.node.run_before() > bound) {
                 shared.node.tree.clear();
                 self.cut = true;
@@ -150,7 +152,7 @@ impl Trunk {
                 let mut path = self.path(place);
                 let node = path.last_mut().expect("raddle bug: a shared node without a path");
                 node.rely_on_nothing_unless_done();
-                return Some((place, Subtree { frozen: path.len(), path, beyond, fresh: true }));
+                return Some((place, Subtree { frozen: path.len(), path, beyond, fresh: true, script: Vec::new() }));
             }
             self.close_if_done(place);
         }

@@ -1,14 +1,16 @@
 //! What the reduction asks: which races are worth reversing.
 
+use serde::{Deserialize, Serialize};
+
+use super::Backtrack;
 use super::lookback::Lookback;
 use super::plain::Plain;
+use super::pool::{Pool, State};
 use super::sets::Sets;
-use super::skipped::Skipped;
+use super::skipped::hash;
 use super::statement::{StatementId, Statements};
-use super::{Backtrack, Lessons, Noted};
-use crate::ids::{StepIx, TaskId};
-use crate::order::events::{Events, Label};
-use crate::search::Learning;
+use crate::ids::StepIx;
+use crate::order::events::Events;
 use crate::system::{Choice, Pending};
 use crate::trace::{Class, Context, Note, Trace};
 
@@ -24,21 +26,25 @@ pub(crate) struct Guide {
     plain: Plain,
     /// Of what a task was about to do at its end.
     pending: Option<StatementId>,
-    pub(super) convergence: Convergence,
-    /// By node of the current path: what was passed by there.
-    passed: Vec<Vec<(TaskId, Label)>>,
-    /// How many alternatives were passed by.
-    pub(super) passed_by: u64,
-    /// The ways to some of those, if they are to be run later.
-    pub(super) rarest: Option<Skipped>,
-    /// The ways to what was left out because of the bound on preemptions, if that is to be run later.
-    pub(crate) later: Option<Skipped>,
+    /// New orderings in each execution since the latest commit.
+    pace: Vec<u64>,
+    /// How many alternatives were passed by since then, without those that were taken back.
+    passed_by: i64,
+    /// The ways to some of those are kept.
+    pub(super) keeps_rarest: bool,
+    /// The ways to what was left out because of the bound on preemptions are kept.
+    pub(super) keeps_later: bool,
     /// Takes everything to be new.
     pub(super) heedless: bool,
+    pool: Pool,
+    /// By statement: which it is in the pool, and whether it is known there to have been met.
+    in_pool: Vec<(StatementId, bool)>,
+    /// How much of the pool's log is known here.
+    caught_up: usize,
 }
 
 /// How fast orderings are still being learnt.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Convergence {
     /// Executions that were learnt from.
     runs: u64,
@@ -49,7 +55,7 @@ pub(super) struct Convergence {
 }
 
 impl Convergence {
-    fn add(&mut self, new: u64) {
+    pub(super) fn add(&mut self, new: u64) {
         self.runs += 1;
         self.since += new;
         if self.runs <= 100 {
@@ -61,7 +67,7 @@ impl Convergence {
     }
 
     /// How many orderings were learnt in the latest executions, and how many those are.
-    fn latest(&self) -> (u64, u64) {
+    pub(super) fn latest(&self) -> (u64, u64) {
         if self.runs < 100 { (self.first, self.runs) } else { (self.latest, 100) }
     }
 
@@ -72,34 +78,95 @@ impl Convergence {
 }
 
 impl Guide {
-    pub(super) fn new(backtrack: Backtrack) -> Self {
-        Self {
-            backtrack,
+    /// For one more worker.
+    pub(super) fn new(pool: Pool) -> Self {
+        let mut guide = Self {
+            backtrack: pool.lock().backtrack,
             statements: Statements::default(),
             sets: Sets::default(),
             lookback: Lookback::default(),
             of_events: Vec::new(),
             plain: Plain::default(),
             pending: None,
-            convergence: Convergence::default(),
-            passed: Vec::new(),
+            pace: Vec::new(),
             passed_by: 0,
-            rarest: None,
-            later: None,
+            keeps_rarest: false,
+            keeps_later: false,
             heedless: false,
+            pool: pool.clone(),
+            in_pool: Vec::new(),
+            caught_up: 0,
+        };
+        guide.take_all(&pool.lock());
+        guide
+    }
+
+    /// A worker like this one.
+    pub(super) fn copy(&self) -> Self {
+        let Self { keeps_rarest, keeps_later, heedless, .. } = *self;
+        Self { keeps_rarest, keeps_later, heedless, ..Self::new(self.pool.clone()) }
+    }
+
+    /// Takes up all that the pool knows.
+    pub(super) fn take_all(&mut self, pool: &State) {
+        for (of, before, times) in pool.sets.iter() {
+            self.take_in(pool, of, before, times);
+        }
+        self.caught_up += pool.log(self.caught_up).len();
+    }
+
+    /// Takes up an ordering that the pool knows.
+    fn take_in(&mut self, pool: &State, of: StatementId, before: StatementId, times: u32) {
+        let mut own = |id| self.statements.known(pool.statements.get(id).0.clone());
+        let (of, before) = (own(of), own(before));
+        self.sets.recall(of, before, times);
+    }
+
+    /// Takes up what other workers have learnt meanwhile.
+    fn catch_up(&mut self) {
+        if self.pool.has_more_than(self.caught_up) {
+            let pool = self.pool.clone();
+            let state = pool.lock();
+            for &(of, before) in state.log(self.caught_up) {
+                self.take_in(&state, of, before, 1);
+                self.caught_up += 1;
+            }
         }
     }
 
-    /// A search with nodes of its own begins.
-    pub(super) fn start_over(&mut self) {
-        self.of_events.clear();
-        self.passed.clear();
+    /// Whether something was learnt that others should know.
+    pub(super) fn has_news(&self) -> bool {
+        self.sets.news() > 0
     }
 
-    /// How much is known, and how fast more is learnt.
-    pub(super) fn learning(&self) -> Learning {
-        let (new, executions) = self.convergence.latest();
-        Learning { known: self.sets.len(), new, executions }
+    /// From here on, what was done counts.
+    pub(super) fn commit(&mut self) {
+        let pool = self.pool.clone();
+        let mut state = pool.lock();
+        for at in 0..self.statements.len() {
+            let (statement, met) = self.statements.get(StatementId::next_of(at));
+            if self.in_pool.len() <= at {
+                self.in_pool.push((state.statements.known(statement.clone()), false));
+            }
+            let (id, told) = &mut self.in_pool[at];
+            if met && !*told {
+                state.statements.meet(*id);
+                *told = true;
+            }
+        }
+        let Self { sets, in_pool, .. } = self;
+        let theirs = |own: StatementId| in_pool[own.index()].0;
+        sets.tell(|of, before, times| state.learn(theirs(of), theirs(before), times));
+        self.pace.drain(..).for_each(|new| state.convergence.add(new));
+        state.passed_by = state.passed_by.saturating_add_signed(std::mem::take(&mut self.passed_by));
+        pool.publish(&state);
+    }
+
+    /// What was done since the latest commit counts for nothing.
+    pub(super) fn lose(&mut self) {
+        self.sets.forget_untold();
+        self.pace.clear();
+        self.passed_by = 0;
     }
 
     pub(super) fn sets(&self) -> &Sets {
@@ -108,6 +175,7 @@ impl Guide {
 
     /// Looks at an execution, whose first `kept` events are those of the one before, and learns from it if it was a good one.
     pub(crate) fn look(&mut self, trace: &Trace, events: &Events, kept: usize, good: bool) {
+        self.catch_up();
         self.sets.begin();
         self.of_events.truncate(kept);
         let known = match self.of_events.len() {
@@ -150,12 +218,7 @@ impl Guide {
             lookback.take(events, event, statement, |before| sets.learn(statement, before, event));
         }
         plain.learn(lookback, sets);
-        self.convergence.add(self.sets.len() - known);
-    }
-
-    /// What was passed by beyond the first `nodes` nodes belongs to paths that are done with.
-    pub(crate) fn keep_nodes(&mut self, nodes: usize) {
-        self.passed.truncate(nodes);
+        self.pace.push(self.sets.len() - known);
     }
 
     /// What comes next is about what a task was about to do.
@@ -176,60 +239,50 @@ impl Guide {
             || self.heedless
     }
 
-    /// An alternative at a node is passed by, since `second` was seen to come right before `first`.
-    pub(crate) fn pass_by(
-        &mut self,
-        node: usize,
-        option: (TaskId, Label),
-        way: impl FnOnce() -> Vec<Choice>,
-        second: usize,
-    ) {
-        if self.passed.len() <= node {
-            self.passed.resize_with(node + 1, Vec::new);
-        }
-        if self.passed[node].contains(&option) {
+    /// An alternative at the node of event `first` is passed by, since `second` was seen to come right before that. `above` if
+    /// several workers have to do with the node.
+    pub(crate) fn pass_by(&mut self, first: usize, second: usize, above: bool, way: impl FnOnce() -> Vec<Choice>) {
+        if !above && !self.keeps_rarest {
+            self.passed_by += 1;
             return;
         }
-        self.passed[node].push(option);
+        let times = self.sets.times(self.statement(first), self.statement(second));
+        let way = way();
+        let mut state = self.pool.lock();
+        if above && !state.passed_above.insert(hash(&way)) {
+            return;
+        }
         self.passed_by += 1;
-        let times = self.sets.times(self.statement(node), self.statement(second));
-        if let Some(rarest) = &mut self.rarest {
-            rarest.keep(times, way());
+        if self.keeps_rarest
+            && let Some(rarest) = &mut state.rarest
+        {
+            rarest.keep(times, way);
         }
     }
 
     /// What was passed by at a node is to be run after all.
-    pub(crate) fn take_back(&mut self, node: usize, option: (TaskId, Label)) {
-        if let Some(passed) = self.passed.get_mut(node)
-            && let Some(at) = passed.iter().position(|it| *it == option)
+    pub(crate) fn take_back(&mut self, above: bool, way: impl FnOnce() -> Vec<Choice>) {
+        let counted = !above || self.pool.lock().passed_above.remove(&hash(&way()));
+        self.passed_by -= i64::from(counted);
+    }
+
+    /// What was passed by at a node is for others to know, who come to have to do with it.
+    pub(crate) fn share_passed(&mut self, way: &[Choice]) {
+        self.pool.lock().passed_above.insert(hash(way));
+    }
+
+    /// A way has a preemption more than `bound`, and is to be run later.
+    pub(crate) fn put_off(&mut self, bound: u32, way: impl FnOnce() -> Vec<Choice>) {
+        if self.keeps_later
+            && let Some(later) = &mut self.pool.lock().later
         {
-            passed.swap_remove(at);
-            self.passed_by -= 1;
+            later.keep(bound, way());
         }
     }
 
-    /// Takes up what earlier searches have learnt.
-    pub(super) fn study(&mut self, lessons: &Lessons) {
-        for (of, before, times) in lessons.pairs() {
-            let (of, before) = (self.statements.known(of.clone()), self.statements.known(before.clone()));
-            self.sets.recall(of, before, times);
-        }
-    }
-
-    /// What is known of the statements that were met.
-    pub(super) fn lessons(&self) -> Lessons {
-        let met: Vec<bool> = self.statements.iter().map(|(_, met)| met).collect();
-        let mut places = Vec::with_capacity(met.len());
-        let mut statements = Vec::new();
-        for (statement, met) in self.statements.iter() {
-            places.push(u32::try_from(statements.len()).expect("raddle bug: more than 2^32 statements"));
-            if met {
-                statements.push(Noted { statement: statement.clone(), missed: 0 });
-            }
-        }
-        let known = self.sets.iter().filter(|(of, before, _)| met[of.index()] && met[before.index()]);
-        let orderings = known.map(|(of, before, times)| (places[of.index()], places[before.index()], times)).collect();
-        Lessons { statements, orderings }
+    /// How many alternatives were passed by since the latest commit.
+    pub(super) fn passed_by(&self) -> i64 {
+        self.passed_by
     }
 }
 

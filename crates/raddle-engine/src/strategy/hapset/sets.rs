@@ -13,12 +13,16 @@ pub(super) struct Sets {
     len: u64,
     /// Learnt in this search.
     learnt: u64,
+    /// How many of those nobody else has been told of.
+    news: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     /// How often it was seen; 0 if it is not in the set.
     times: u32,
+    /// How much of that others know.
+    told: u32,
     /// In which execution it was seen first, and where in that; 0 and 0 if in an earlier search.
     run: u32,
     at: u32,
@@ -51,15 +55,52 @@ impl Sets {
             entry.at = u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
             self.len += 1;
             self.learnt += 1;
+            self.news += 1;
         }
     }
 
-    /// Takes up what an earlier search has seen so often.
+    /// Takes up what somebody else has seen so often.
     pub(super) fn recall(&mut self, of: StatementId, before: StatementId, times: u32) {
         let entry = self.entry(of, before);
         let unknown = entry.times == 0;
+        entry.told += times.saturating_sub(entry.times);
         entry.times = entry.times.max(times);
         self.len += u64::from(unknown && times > 0);
+    }
+
+    /// Takes in what a worker has seen so often; whether nobody had.
+    pub(super) fn add(&mut self, of: StatementId, before: StatementId, times: u32) -> bool {
+        let entry = self.entry(of, before);
+        let new = entry.times == 0;
+        entry.times = entry.times.saturating_add(times);
+        self.len += u64::from(new);
+        self.learnt += u64::from(new);
+        new
+    }
+
+    /// How many orderings nobody else has been told of.
+    pub(super) fn news(&self) -> u64 {
+        self.news
+    }
+
+    /// Calls `tell` with all that others have not been told, and how often it was seen since.
+    pub(super) fn tell(&mut self, mut tell: impl FnMut(StatementId, StatementId, u32)) {
+        self.news = 0;
+        for (of, row) in self.rows.iter_mut().enumerate() {
+            for (before, entry) in row.iter_mut().enumerate().filter(|(_, entry)| entry.told < entry.times) {
+                tell(StatementId::next_of(of), StatementId::next_of(before), entry.times - entry.told);
+                entry.told = entry.times;
+            }
+        }
+    }
+
+    /// Forgets all that others have not been told.
+    pub(super) fn forget_untold(&mut self) {
+        for entry in self.rows.iter_mut().flatten().filter(|entry| entry.told < entry.times) {
+            entry.times = entry.told;
+            self.len -= u64::from(entry.told == 0);
+        }
+        self.learnt -= std::mem::take(&mut self.news);
     }
 
     /// How often `of` was seen to come right after `before`.

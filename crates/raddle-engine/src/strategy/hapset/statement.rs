@@ -87,6 +87,22 @@ impl Statements {
         id
     }
 
+    /// It was seen in this search, if not here.
+    pub(super) fn meet(&mut self, id: StatementId) {
+        self.all[id.index()].met = true;
+    }
+
+    /// A statement, and whether it was met in this search.
+    pub(super) fn get(&self, id: StatementId) -> (&Statement, bool) {
+        let Known { statement, met } = &self.all[id.index()];
+        (statement, *met)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// All of them, and whether each was met in this search.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Statement, bool)> {
         self.all.iter().map(|known| (&known.statement, known.met))

@@ -53,7 +53,8 @@ fn step(line: &Line) -> Step {
 
 /// What is learnt from these executions: "x<y" for `y ∈ hapset[x]`.
 fn learnt(program: &[Line], executions: &[&str]) -> Vec<String> {
-    let mut guide = Guide::new(Backtrack::Dpor);
+    let pool = Pool::new(Backtrack::Dpor);
+    let mut guide = Guide::new(pool.clone());
     for execution in executions {
         let (mut trace, mut events) = (Trace::default(), Events::default());
         for name in execution.chars() {
@@ -67,7 +68,8 @@ fn learnt(program: &[Line], executions: &[&str]) -> Vec<String> {
         let is_it = |line: &&Line| line.site.line() == statement.line && line.site.column() == statement.column;
         program.iter().find(is_it).expect("it is a line of the program").name
     };
-    let lessons = guide.lessons();
+    guide.commit();
+    let lessons = pool.lock().lessons();
     let mut pairs: Vec<_> = lessons.pairs().map(|(of, before, _)| format!("{}<{}", name(of), name(before))).collect();
     pairs.sort();
     pairs
@@ -146,7 +148,7 @@ fn plain_memory_is_learnt_beside_the_locks_around_it() {
 
 /// Whether the reversal of the races of the two locks is new once these executions are known; the first is looked at once more.
 fn locks_are_new(executions: &[&str]) -> bool {
-    let (program, mut guide) = (sections(), Guide::new(Backtrack::Dpor));
+    let (program, mut guide) = (sections(), Guide::new(Pool::new(Backtrack::Dpor)));
     for execution in executions.iter().chain(&executions[..1]) {
         let (mut trace, mut events) = (Trace::default(), Events::default());
         for name in execution.chars() {
