@@ -34,8 +34,10 @@ pub struct Seat<'s> {
     stage: u32,
     /// Executions it may still run before it has to ask.
     allowed: u64,
-    /// Executions it has run.
+    /// Executions it has run or passed by.
     done: u64,
+    /// Those that it has run.
+    walked: u64,
     /// The latest execution met that of another worker.
     met: bool,
     /// How often that may be, before it is taken to be somebody else.
@@ -96,7 +98,7 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// Of so many executions, one is run from its start, though others go on from copies.
+/// Of so many executions that are run, one is run from its start, though others go on from copies.
 const WATCH_EVERY: u64 = 512;
 
 impl<'s> Seat<'s> {
@@ -115,6 +117,7 @@ impl<'s> Seat<'s> {
             stage: 0,
             allowed: 0,
             done: 0,
+            walked: 0,
             met: false,
             meetings: 1_000,
             tally: Tally::default(),
@@ -291,12 +294,7 @@ impl<'s> Seat<'s> {
 
     /// Whether the next execution is run from its start, to see whether the program does the same thing twice.
     fn is_to_be_watched(&self) -> bool {
-        Self::is_watched(self.done)
-    }
-
-    /// The same of one that comes after so many.
-    fn is_watched(done: u64) -> bool {
-        done.is_power_of_two() || done.is_multiple_of(WATCH_EVERY)
+        self.walked.is_power_of_two() || self.walked.is_multiple_of(WATCH_EVERY)
     }
 
     /// Counts what an execution was like that has ended after so many steps.
@@ -346,6 +344,7 @@ impl<'s> Seat<'s> {
             None => drop(system),
         }
         self.done += 1;
+        self.walked += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
         if self.due == Due::Little {
             self.due = Due::News;
