@@ -58,7 +58,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_engine::system::{Program, System};
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
-pub(crate) use self::handling::{Handling, Parcel};
+pub(crate) use self::handling::{Handling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
 use self::step::Scene;

@@ -4,13 +4,13 @@
 //! of it follows from those of the parts that change. If the receive then happens, the handler has run already.
 
 use raddle_engine::system::{Choice, Foreseen, Variant};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use crate::actor::{Delivery, Faults, Who, combine};
+use crate::actor::{Delivery, Faults};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
-use crate::model::handling::{Effect, Parcel};
-use crate::model::slot::{Mail, Sent};
+use crate::model::handling::Effect;
+use crate::model::slot::{Sent, Slot};
 use crate::model::step::{Scene, index, task};
 
 impl Scene {
@@ -51,66 +51,48 @@ impl Scene {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
-        let body = &self.actors[actor].body;
-        let key = 2 * actor as u64 + 1;
-        let mut digest = self.digest ^ combine(body.digest, key) ^ combine(body.digest_with(ran.digest), key);
-        let mut mail: SmallVec<[Changed<'_>; 4]> = SmallVec::new();
-        mail.push(self.changed(actor, Some(place)));
+        let Slot { body, mail, .. } = &*self.actors[actor];
+        let mut digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
+        let ordered = self.delivery() != Delivery::Unordered;
+        if !ordered {
+            let (letter, parcel) = &mail.queue[place];
+            digest = digest.wrapping_sub(mail.adds(Sent::of(letter, parcel)));
+        }
         let mut steps = 1;
         for effect in &ran.handling.effects {
             match effect {
-                Effect::Send { to, parcel, .. } => {
+                &Effect::Send { to, ref parcel, .. } => {
                     steps += 1;
-                    self.add_to(&mut mail, *to, parcel)?;
+                    self.actors.get(to as usize)?.body.actor.as_ref()?;
+                    // Where there is an order, all that a mailbox gets is looked at together.
+                    if !ordered {
+                        digest = digest.wrapping_add(Sent::new(task(actor), parcel.digest).adds_to(to));
+                    }
                 }
                 Effect::Hint(_) | Effect::Becomes => {}
                 _ => return None,
             }
         }
-        for Changed { of, mail, without, contents } in mail {
-            let contents = match self.delivery() {
-                Delivery::Unordered => contents,
-                delivery => {
-                    let sent = ran.handling.effects.iter().filter_map(|effect| effect.sent_to(of));
-                    mail.hash_queue(delivery, without, sent.map(|digest| Sent::new(task(actor), digest)))
-                }
-            };
-            let key = 2 * of as u64 + 2;
-            digest ^= combine(mail.digest, key) ^ combine(mail.digest_with(contents), key);
+        if ordered {
+            digest = digest.wrapping_add(self.foresee_mail(actor, place, &ran.handling.effects));
         }
         Some(Foreseen { state: self.state_with(digest, 0), steps })
     }
 
-    /// A message is added to somebody's mailbox; `None` if it would not be received.
-    #[inline]
-    fn add_to<'a>(&'a self, mail: &mut SmallVec<[Changed<'a>; 4]>, to: Who, parcel: &Parcel) -> Option<()> {
-        let to = to.index as usize;
-        self.actors.get(to)?.body.actor.as_ref()?;
-        let contents = combine(parcel.digest, 0);
-        match mail.iter_mut().find(|mail| mail.of == to) {
-            Some(mail) => mail.contents = mail.contents.wrapping_add(contents),
-            None => {
-                let changed = self.changed(to, None);
-                mail.push(Changed { contents: changed.contents.wrapping_add(contents), ..changed });
+    /// By how much the hash of the state would change with the mailboxes, when `actor` has received what lies at `place`.
+    fn foresee_mail(&self, actor: usize, place: usize, effects: &[Effect]) -> u64 {
+        let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
+        for to in effects.iter().filter_map(Effect::receiver) {
+            if !changed.contains(&to) {
+                changed.push(to);
             }
         }
-        Some(())
+        changed.into_iter().fold(0, |sum, of| {
+            let mail = &self.actors[of].mail;
+            let sent = effects.iter().filter_map(|effect| effect.sent_to(of));
+            let sent = sent.map(|digest| Sent::new(task(actor), digest));
+            let with = mail.digest_with(self.delivery(), (of == actor).then_some(place), sent);
+            sum.wrapping_sub(mail.digest).wrapping_add(with)
+        })
     }
-
-    #[inline]
-    fn changed(&self, of: usize, without: Option<usize>) -> Changed<'_> {
-        let mail = &self.actors[of].mail;
-        let taken = without.map_or(0, |place| combine(mail.queue[place].1.digest, 0));
-        Changed { of, mail, without, contents: mail.contents.wrapping_sub(taken) }
-    }
-}
-
-/// A mailbox that would be different.
-#[derive(Clone, Copy)]
-struct Changed<'a> {
-    of: usize,
-    mail: &'a Mail,
-    without: Option<usize>,
-    /// The hash of what is in it, where there is no order.
-    contents: u64,
 }

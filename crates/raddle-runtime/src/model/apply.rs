@@ -167,8 +167,8 @@ impl Scene {
         self.own_body(actor).party.write(task(actor), delivery, label, kind)
     }
 
-    fn send(&mut self, actor: usize, to: Who, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
-        let (to, times) = (to.index as usize, if fate == Fate::Duplicated { 2 } else { 1 });
+    fn send(&mut self, actor: usize, to: u32, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
+        let (to, times) = (to as usize, if fate == Fate::Duplicated { 2 } else { 1 });
         for _ in 0..times {
             let mut letter = self.write(actor, label, &parcel);
             letter.delayed = fate == Fate::Delayed;

@@ -101,22 +101,21 @@ impl Scene {
             self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices };
             return;
         }
-        self.go_through(actor, ran, trace);
-    }
-
-    /// What a handler did, now or before, takes effect.
-    pub(super) fn go_through(&mut self, actor: usize, ran: Ran, trace: &mut Trace) {
-        let Ran { state, digest, panicked, mut handling } = ran;
-        self.set_state(actor, state, digest);
+        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
+        let without = self.digest.wrapping_sub(body.digest);
+        let (handling, panicked) = body.set(ran);
+        self.digest = without.wrapping_add(body.digest);
         match panicked {
-            None => {
-                self.set_next_timer(actor, handling.next_timer);
-                let effects = mem::take(&mut handling.effects);
-                self.scratch.handling = Some(handling);
-                self.apply_all(actor, effects, trace);
-            }
+            None => self.follow(actor, handling, trace),
             Some(panicked) => self.supervise(actor, *panicked, trace),
         }
+    }
+
+    /// What a handler did takes effect, apart from what it did to its actor.
+    pub(super) fn follow(&mut self, actor: usize, mut handling: Box<Handling>, trace: &mut Trace) {
+        let effects = mem::take(&mut handling.effects);
+        self.scratch.handling = Some(handling);
+        self.apply_all(actor, effects, trace);
     }
 
     pub(super) fn draw(

@@ -42,7 +42,7 @@ pub(crate) struct Scene {
     pub(super) faults: Faults,
     pub(super) dead_letters: u32,
     pub(super) unhandled: u32,
-    /// Of the actors and mailboxes; the rest is added when somebody asks.
+    /// The sum of what the actors and mailboxes add to it; the rest comes in when somebody asks.
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
@@ -144,26 +144,18 @@ impl Scene {
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
         let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
+        let without = self.digest.wrapping_sub(body.digest);
         let result = change(body);
         body.refresh();
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
+        self.digest = without.wrapping_add(body.digest);
         result
-    }
-
-    /// An actor has become another, with this hash.
-    pub(super) fn set_state(&mut self, actor: usize, state: Arc<dyn Handler>, digest: u64) {
-        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
-        let changed = body.digest_with(digest);
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1) ^ combine(changed, 2 * actor as u64 + 1);
-        (body.actor, body.digest) = (Some(state), changed);
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
         let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
-        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
+        let without = self.digest.wrapping_sub(mail.digest);
         let result = change(mail);
-        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
+        self.digest = without.wrapping_add(mail.digest);
         result
     }
 
@@ -206,20 +198,22 @@ impl Scene {
             Variant::Ready => None,
             _ => return self.crash(actor, trace),
         };
-        let delivery = self.delivery();
-        let (letter, parcel) = self.change_mail(actor, |mail| mail.take(delivery, number));
+        let (foreseen, delivery) = (self.scratch.foreseen.take(), self.delivery());
+        let Slot { body, mail, .. } = Arc::make_mut(&mut self.actors[actor]);
+        let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
+        let (letter, parcel) = mail.take(delivery, number);
+        body.party.read(&letter, delivery);
         trace.touch(access(letter.object(), Effect::Change, Role::Takes));
-        let receiver = self.actors[actor].body.party.name;
-        trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), receiver));
+        trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), body.party.name));
         trace.last_mut().expect("pushed just now").found = Some(Word(letter.name));
+        let ran = foreseen.filter(|(foreseen, _)| *foreseen == choice).map(|(_, ran)| body.set(ran).0);
         if delivery == Delivery::Causal {
-            self.change_body(actor, |body| body.party.read(&letter, delivery));
-        } else {
-            self.own_body(actor).party.read(&letter, delivery);
+            body.refresh();
         }
-        match self.scratch.foreseen.take() {
-            Some((foreseen, ran)) if foreseen == choice => self.go_through(actor, ran, trace),
-            _ => self.handle(actor, parcel, Vec::new(), trace),
+        self.digest = without.wrapping_add(mail.digest).wrapping_add(body.digest);
+        match ran {
+            Some(handling) => self.follow(actor, handling, trace),
+            None => self.handle(actor, parcel, Vec::new(), trace),
         }
     }
 
