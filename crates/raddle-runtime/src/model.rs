@@ -42,6 +42,7 @@ mod apply;
 mod handle;
 mod handler;
 mod handling;
+mod memo;
 mod monitors;
 mod point;
 mod run;
@@ -81,6 +82,8 @@ struct Code {
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
+    /// What handlers did before.
+    memo: memo::Memo,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<(Step, Access)>,
 }
@@ -98,6 +101,7 @@ impl Model {
             always: Vec::new(),
             finally: Vec::new(),
             site: Location::caller(),
+            memo: memo::Memo::default(),
             first_steps: Vec::new(),
         };
         let mut first = Setup::new(code);
@@ -141,6 +145,9 @@ impl fmt::Debug for Model {
 }
 
 /// An actor that a model can have.
+///
+/// What is no part of the hash of an actor or a message, such as what never changes, makes no difference to what a handler does: states
+/// with the same hashes are taken to be the same, and a handler that has run once is not run again only to see where it leads.
 pub trait ModelActor: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}
 
 impl<A> ModelActor for A where A: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}

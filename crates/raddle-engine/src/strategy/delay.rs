@@ -208,7 +208,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
             None => (first.clone(), 0),
         };
         let mut notes = so_far.notes_from(StepIx::next_of(steps)).iter().peekable();
-        for (index, step) in so_far.steps().iter().enumerate().skip(steps) {
+        for (index, step) in (steps..).zip(&so_far.steps()[steps..]) {
             match (step.op.class, step.found) {
                 (Class::Spawn, Some(child)) => explorer.step(&Event::Created(TaskId::next_of(child.0 as usize))),
                 (Class::Finish, _) => explorer.step(&Event::Finished(step.task)),

@@ -1,16 +1,18 @@
 //! What a receive would lead to, found out without changing anything.
 //!
 //! The handler runs on a copy of the actor, and what it does is looked at: where it only sends, the fingerprint of the state that comes
-//! of it follows from those of the parts that change. If the receive then happens, the handler has run already.
+//! of it follows from those of the parts that change. If the receive then happens, the handler has run already. Where messages are in no
+//! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
 
 use raddle_engine::system::{Choice, Foreseen, Variant};
 use smallvec::{SmallVec, smallvec};
 
-use crate::actor::{Delivery, Faults};
+use crate::actor::{Delivery, Faults, combine};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handling::Effect;
-use crate::model::slot::{Sent, Slot};
+use crate::model::memo::Done;
+use crate::model::slot::{Sent, adds};
 use crate::model::step::{Scene, index, task};
 
 impl Scene {
@@ -29,7 +31,7 @@ impl Scene {
         if !self.is_foreseeable() {
             return None;
         }
-        let action = self.actions[choice.index()];
+        let action = &self.actions[choice.index()];
         let actor = index(action.task);
         let slot = &self.actors[actor];
         let place = match action.variant {
@@ -37,45 +39,95 @@ impl Scene {
             Variant::Message(number) => slot.mail.place(number)?,
             _ => return None,
         };
-        let ran = self.scratch.run_handler(&self.code, &self.roster, slot, &slot.mail.queue[place].1, Vec::new());
-        let foreseen = self.foresee_effects(actor, place, &ran);
-        match foreseen {
-            Some(_) => self.scratch.foreseen = Some((choice, ran)),
-            None => self.scratch.take_back(ran),
+        if self.delivery() != Delivery::Unordered {
+            let ran = self.run_ahead(actor, place);
+            let foreseen = self.foresee_ordered(actor, place, &ran);
+            self.scratch.keep(choice, ran, foreseen.is_some());
+            return foreseen;
         }
-        foreseen
+        let (letter, parcel) = &slot.mail.queue[place];
+        // Names tell actors apart that different executions have created in the same place.
+        let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
+        let taken = slot.mail.adds(letter, parcel).wrapping_add(slot.body.digest);
+        // Where somebody has stopped, it matters who receives.
+        let known = if self.stopped { None } else { self.code.memo.get(key) };
+        let done = match known {
+            Some(done) => {
+                debug_assert_eq!(
+                    Some(done),
+                    self.run_in_vain(actor, place),
+                    "raddle bug: a handler did something else before"
+                );
+                done
+            }
+            None => {
+                let ran = self.run_ahead(actor, place);
+                let done = self.foresee_unordered(actor, &ran);
+                self.scratch.keep(choice, ran, done.is_some());
+                let done = done?;
+                if !self.stopped {
+                    self.code.memo.put(key, done);
+                }
+                done
+            }
+        };
+        let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
+        Some(Foreseen { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
-    /// What comes of it when `actor` has received what lies at `place`; `None` if it does more than send to those who can receive.
-    fn foresee_effects(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+    /// Runs the handler for what lies at `place`.
+    fn run_ahead(&mut self, actor: usize, place: usize) -> Ran {
+        let slot = &self.actors[actor];
+        self.scratch.run_handler(&self.code, &self.roster, slot, &slot.mail.queue[place].1, Vec::new())
+    }
+
+    fn run_in_vain(&mut self, actor: usize, place: usize) -> Option<Done> {
+        let ran = self.run_ahead(actor, place);
+        let done = self.foresee_unordered(actor, &ran);
+        self.scratch.take_back(ran);
+        done
+    }
+
+    /// What a handler did, where messages are in no order; `None` if it does more than send to those who can receive.
+    fn foresee_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
-        let Slot { body, mail, .. } = &*self.actors[actor];
-        let mut digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
-        let ordered = self.delivery() != Delivery::Unordered;
-        if !ordered {
-            let (letter, parcel) = &mail.queue[place];
-            digest = digest.wrapping_sub(mail.adds(Sent::of(letter, parcel)));
+        let (mut sum, mut sent) = (self.actors[actor].body.digest_with(ran.digest), 0);
+        for effect in &ran.handling.effects {
+            if let Some((to, digest)) = self.send_ahead(effect)? {
+                sum = sum.wrapping_add(adds(digest, false, to));
+                sent += 1;
+            }
+        }
+        Some(Done { adds: sum, sent })
+    }
+
+    /// The receiver and the hash of a message, if the effect is to send one; `None` if it is more than that.
+    fn send_ahead(&self, effect: &Effect) -> Option<Option<(u32, u64)>> {
+        match effect {
+            &Effect::Send { to, ref parcel, .. } => {
+                self.actors.get(to as usize)?.body.actor.as_ref()?;
+                Some(Some((to, parcel.digest)))
+            }
+            Effect::Hint(_) | Effect::Becomes => Some(None),
+            _ => None,
+        }
+    }
+
+    /// What comes of it when `actor` has received what lies at `place`, where messages are in some order; `None` if it does more than send
+    /// to those who can receive.
+    fn foresee_ordered(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+        if ran.panicked.is_some() || ran.handling.wants.is_some() {
+            return None;
         }
         let mut steps = 1;
         for effect in &ran.handling.effects {
-            match effect {
-                &Effect::Send { to, ref parcel, .. } => {
-                    steps += 1;
-                    self.actors.get(to as usize)?.body.actor.as_ref()?;
-                    // Where there is an order, all that a mailbox gets is looked at together.
-                    if !ordered {
-                        digest = digest.wrapping_add(Sent::new(task(actor), parcel.digest).adds_to(to));
-                    }
-                }
-                Effect::Hint(_) | Effect::Becomes => {}
-                _ => return None,
-            }
+            steps += usize::from(self.send_ahead(effect)?.is_some());
         }
-        if ordered {
-            digest = digest.wrapping_add(self.foresee_mail(actor, place, &ran.handling.effects));
-        }
+        let body = &self.actors[actor].body;
+        let digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
+        let digest = digest.wrapping_add(self.foresee_mail(actor, place, &ran.handling.effects));
         Some(Foreseen { state: self.state_with(digest, 0), steps })
     }
 

@@ -137,6 +137,7 @@ impl Scene {
 
     /// What still waits for an actor that stops is never received.
     fn stop_actor(&mut self, actor: usize) {
+        self.stopped = true;
         self.change_body(actor, |body| body.actor = None);
         let delivery = self.delivery();
         let left = self.change_mail(actor, |mail| {

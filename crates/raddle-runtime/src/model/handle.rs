@@ -154,6 +154,7 @@ impl Scene {
         self.faults.crash -= 1;
         let anew = self.actors[actor].card.factory.as_ref().map(|make| make());
         let restarts = anew.is_some();
+        self.stopped |= !restarts;
         self.change_body(actor, |body| body.actor = anew);
         let delivery = self.delivery();
         self.change_mail(actor, |mail| {

@@ -122,7 +122,7 @@ impl Mail {
         let number = letter.number;
         let len = self.queue.len();
         let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0), len);
-        let adds = self.adds(Sent::of(&letter, &parcel));
+        let adds = self.adds(&letter, &parcel);
         self.queue.insert(place, (letter, parcel));
         if delivery == Delivery::Unordered {
             self.digest = self.digest.wrapping_add(adds);
@@ -153,7 +153,7 @@ impl Mail {
         let taken = match place {
             Some(place) if delivery == Delivery::Unordered => {
                 let (letter, parcel) = self.queue.remove(place);
-                self.digest = self.digest.wrapping_sub(self.adds(Sent::of(&letter, &parcel)));
+                self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
                 return (letter, parcel);
             }
             Some(place) => self.queue.remove(place),
@@ -177,10 +177,10 @@ impl Mail {
         self.digest = self.digest_with(delivery, None, std::iter::empty());
     }
 
-    /// What a message in no order adds to the hash of the state.
+    /// What a message of this mailbox adds to the hash of the state, where there is no order.
     #[inline]
-    pub(super) fn adds(&self, sent: Sent) -> u64 {
-        sent.adds_to(self.of)
+    pub(super) fn adds(&self, letter: &Letter, parcel: &Parcel) -> u64 {
+        adds(parcel.digest, letter.delayed, self.of)
     }
 
     /// What this mailbox would add to the hash of the state, without the message at a place and with others that are sent to it.
@@ -195,7 +195,9 @@ impl Mail {
         let key = Part::Timer.of(self.of);
         let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(combine(timer.2.digest, key)));
         let queue = match delivery {
-            Delivery::Unordered => all.fold(0_u64, |sum, sent| sum.wrapping_add(self.adds(sent))),
+            Delivery::Unordered => {
+                all.fold(0_u64, |sum, sent| sum.wrapping_add(adds(sent.digest, sent.delayed, self.of)))
+            }
             Delivery::Arrival => all.fold(0, |hash, sent| mix(hash, sent.contents())),
             Delivery::PerSender | Delivery::Causal => {
                 let mut before: SmallVec<[TaskId; 16]> = SmallVec::new();
@@ -210,6 +212,14 @@ impl Mail {
         let queue = if delivery == Delivery::Unordered { queue } else { combine(queue, Part::Message.of(self.of)) };
         queue.wrapping_add(timers)
     }
+}
+
+/// What a message with this hash adds to that of the state in the mailbox of an actor, where there is no order. The other messages
+/// there and elsewhere are no part of it, so what comes or goes is added or taken away.
+#[inline]
+pub(super) fn adds(message: u64, delayed: bool, actor: u32) -> u64 {
+    let part = if delayed { Part::Delayed } else { Part::Message };
+    combine(message, part.of(actor))
 }
 
 /// What the hash of a queue is made of.
@@ -228,7 +238,7 @@ impl Sent {
         Self { sender, digest, delayed: false, knowledge: 0 }
     }
 
-    pub(super) fn of(letter: &Letter, parcel: &Parcel) -> Self {
+    fn of(letter: &Letter, parcel: &Parcel) -> Self {
         let Letter { sender, delayed, .. } = *letter;
         Self { sender, digest: parcel.digest, delayed, knowledge: letter.knowledge() }
     }
@@ -236,13 +246,5 @@ impl Sent {
     #[inline]
     fn contents(&self) -> u64 {
         combine(self.digest, u64::from(self.delayed))
-    }
-
-    /// What it adds to the hash of the state in the mailbox of an actor, where there is no order: as the other messages there and
-    /// elsewhere are no part of it, one that comes or goes is added or taken away.
-    #[inline]
-    pub(super) fn adds_to(&self, actor: u32) -> u64 {
-        let part = if self.delayed { Part::Delayed } else { Part::Message };
-        combine(self.digest, part.of(actor))
     }
 }

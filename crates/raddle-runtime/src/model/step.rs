@@ -52,6 +52,8 @@ pub(crate) struct Scene {
     pub(super) surveyed: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) odd: bool,
+    /// An actor has stopped.
+    pub(super) stopped: bool,
 }
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
@@ -69,6 +71,15 @@ impl Scratch {
     /// Forgets the handler that has run already.
     pub(super) fn discard(&mut self) {
         if let Some((_, ran)) = self.foreseen.take() {
+            self.take_back(ran);
+        }
+    }
+
+    /// Keeps what a handler that has run already did, or its memory.
+    pub(super) fn keep(&mut self, choice: Choice, ran: Ran, counts: bool) {
+        if counts {
+            self.foreseen = Some((choice, ran));
+        } else {
             self.take_back(ran);
         }
     }
@@ -115,6 +126,7 @@ impl Scene {
             scratch: Scratch::default(),
             surveyed: false,
             odd: false,
+            stopped: false,
         }
     }
 
@@ -184,6 +196,15 @@ impl Scene {
             site: self.code.site,
             alternatives,
             more: 0,
+        }
+    }
+
+    /// Goes on where something other than the next message was to be decided.
+    fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
+        match std::mem::replace(&mut self.stop, Stop::Actions) {
+            Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
+            Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
+            Stop::Actions | Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
         }
     }
 
@@ -261,11 +282,10 @@ impl System for Scene {
     }
 
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
-        match std::mem::replace(&mut self.stop, Stop::Actions) {
-            Stop::Actions => self.take(choice, trace),
-            Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
-            Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
-            Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
+        if matches!(self.stop, Stop::Actions) {
+            self.take(choice, trace);
+        } else {
+            self.go_on(choice, trace);
         }
         self.surveyed = false;
         // What checks may see of these is no part of the state that is told apart.
@@ -332,12 +352,16 @@ impl System for Scene {
         }
         let (shared, all) = (other.actors.len(), self.actors.len());
         other.actors.extend_from_slice(&self.actors[shared..all]);
-        other.monitors.clone_from(&self.monitors);
-        other.stop.clone_from(&self.stop);
+        if !self.monitors.is_empty() {
+            other.monitors.clone_from(&self.monitors);
+        }
+        if !matches!((&other.stop, &self.stop), (Stop::Actions, Stop::Actions)) {
+            other.stop.clone_from(&self.stop);
+        }
         other.scratch.discard();
-        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, .. } = *self;
+        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, stopped, .. } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
-        (other.digest, other.surveyed, other.odd) = (digest, surveyed, odd);
+        (other.digest, other.surveyed, other.odd, other.stopped) = (digest, surveyed, odd, stopped);
         true
     }
 
