@@ -36,8 +36,9 @@ pub struct Seat<'s> {
     allowed: u64,
     /// Executions it has run or passed by.
     done: u64,
-    /// Those that it has run.
+    /// Those that it has run, and how many there will be when the next one is run from its start.
     walked: u64,
+    next_watch: u64,
     /// The latest execution met that of another worker.
     met: bool,
     /// How often that may be, before it is taken to be somebody else.
@@ -98,8 +99,9 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// Of so many executions that are run, one is run from its start, though others go on from copies.
-const WATCH_EVERY: u64 = 512;
+/// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
+/// each choice that it takes, as others may take few on their own.
+const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Seat<'s> {
     pub(super) fn new(search: &'s Search, mut strategy: Held<'s>) -> Self {
@@ -118,6 +120,7 @@ impl<'s> Seat<'s> {
             allowed: 0,
             done: 0,
             walked: 0,
+            next_watch: 0,
             met: false,
             meetings: 1_000,
             tally: Tally::default(),
@@ -281,20 +284,17 @@ impl<'s> Seat<'s> {
                 self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count()
             });
             perch.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
-            if !self.is_to_be_watched()
-                && let Some((system, depth, mark)) = perch.go_on()
-            {
+            // To see whether the program does the same thing twice.
+            let watched = self.walked.is_power_of_two() || self.walked >= self.next_watch;
+            if !watched && let Some((system, depth, mark)) = perch.go_on() {
                 self.trace.truncate(mark);
                 return (system, depth);
             }
+            let (every, each) = WATCH_EVERY;
+            self.next_watch = self.walked + every.max(each * self.path.len() as u64);
         }
         self.trace.clear();
         (program.start(seed, &mut self.trace), 0)
-    }
-
-    /// Whether the next execution is run from its start, to see whether the program does the same thing twice.
-    fn is_to_be_watched(&self) -> bool {
-        self.walked.is_power_of_two() || self.walked.is_multiple_of(WATCH_EVERY)
     }
 
     /// Counts what an execution was like that has ended after so many steps.

@@ -9,15 +9,13 @@ use crate::model::handling::{Handling, Parcel};
 use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
-pub(crate) trait Handler: Send + Sync {
+pub(crate) trait Handler: Any + Send + Sync {
     fn start(&mut self, handling: &mut Handling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled;
     fn copy(&self) -> Arc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// What a handler has made of its actor.
@@ -68,20 +66,13 @@ impl<A: ModelActor> Handler for A {
     fn kind(&self) -> &'static str {
         short_name(type_name::<A>())
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 /// Where an actor of this type can be put, if nobody else uses that.
 #[inline]
 fn place_for<A: ModelActor>(spare: &mut Arc<dyn Handler>) -> Option<&mut A> {
-    Arc::get_mut(spare)?.as_any_mut().downcast_mut()
+    let spare: &mut dyn Any = Arc::get_mut(spare)?;
+    spare.downcast_mut()
 }
 
 /// The actor, to be changed; whoever shares it keeps it as it is.

@@ -34,6 +34,7 @@ pub(super) struct Level<E> {
 
 impl<E: DelayingExplorer> Level<E> {
     /// The level of a point; what is done there is what the explorer says.
+    #[inline]
     pub fn new(at: &Point<'_>, mut explorer: E, steps: usize, before: Option<&Self>) -> Self {
         let (mut tasks, mut ready) = (SmallVec::<[TaskId; 16]>::new(), SmallVec::<[TaskId; 8]>::new());
         if let Point::Actions(actions) = at {
@@ -48,7 +49,11 @@ impl<E: DelayingExplorer> Level<E> {
         }
         let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &ready)) } else { 0 };
         let total = before.map_or(0, |before| before.total);
-        let shown = SmallVec::from_elem(0, tasks.len().div_ceil(64));
+        let shown = match tasks.len() {
+            0 => SmallVec::new(),
+            1..=64 => SmallVec::from_buf([0]),
+            more => SmallVec::from_elem(0, more.div_ceil(64)),
+        };
         let alternatives = at.alternatives();
         let mut level =
             Self { explorer, steps, total, rank: 0, own: true, ready, tasks, alternatives, choice: first, shown };
