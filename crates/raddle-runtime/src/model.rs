@@ -42,6 +42,7 @@ mod apply;
 mod handle;
 mod handler;
 mod handling;
+mod labels;
 mod memo;
 mod monitors;
 mod point;
@@ -82,8 +83,11 @@ struct Code {
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
+    /// What is sent arrives for sure, in an order that only the queues tell.
+    plain: bool,
     /// What handlers did before.
     memo: memo::Memo,
+    labels: labels::Labels,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<(Step, Access)>,
 }
@@ -101,7 +105,9 @@ impl Model {
             always: Vec::new(),
             finally: Vec::new(),
             site: Location::caller(),
+            plain: true,
             memo: memo::Memo::default(),
+            labels: labels::Labels::default(),
             first_steps: Vec::new(),
         };
         let mut first = Setup::new(code);

@@ -7,23 +7,19 @@
 use raddle_engine::system::{Choice, Foreseen, Variant};
 use smallvec::{SmallVec, smallvec};
 
-use crate::actor::{Delivery, Faults, combine};
+use crate::actor::{Delivery, combine};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handling::Effect;
 use crate::model::memo::Done;
-use crate::model::slot::{Sent, adds};
+use crate::model::slot::{Sent, Slot, adds};
 use crate::model::step::{Scene, index, task};
 
 impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
     fn is_foreseeable(&self) -> bool {
-        let rules = &self.code.rules;
         // What checks may see of the last two is no part of the state that is told apart.
-        matches!(self.stop, Stop::Actions)
-            && rules.delivery != Delivery::Causal
-            && rules.faults == Faults::default()
-            && (self.dead_letters, self.unhandled) == (0, 0)
+        self.code.plain && matches!(self.stop, Stop::Actions) && self.dead_letters | self.unhandled == 0
     }
 
     pub(super) fn foresee_receive(&mut self, choice: Choice) -> Option<Foreseen> {
@@ -40,10 +36,7 @@ impl Scene {
             _ => return None,
         };
         if self.delivery() != Delivery::Unordered {
-            let ran = self.run_ahead(actor, place);
-            let foreseen = self.foresee_ordered(actor, place, &ran);
-            self.scratch.keep(choice, ran, foreseen.is_some());
-            return foreseen;
+            return self.foresee_ordered(choice, actor, place);
         }
         let (letter, parcel) = &slot.mail.queue[place];
         // Names tell actors apart that different executions have created in the same place.
@@ -53,32 +46,36 @@ impl Scene {
         let known = if self.stopped { None } else { self.code.memo.get(key) };
         let done = match known {
             Some(done) => {
-                debug_assert_eq!(
-                    Some(done),
-                    self.run_in_vain(actor, place),
-                    "raddle bug: a handler did something else before"
+                debug_assert!(
+                    self.run_in_vain(actor, place) == Some(done),
+                    "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
+                     hash order, or on something that is no part of the hash of the actor or the message?",
+                    self.cards[actor].who
                 );
                 done
             }
-            None => {
-                let ran = self.run_ahead(actor, place);
-                let done = self.foresee_unordered(actor, &ran);
-                self.scratch.keep(choice, ran, done.is_some());
-                let done = done?;
-                if !self.stopped {
-                    self.code.memo.put(key, done);
-                }
-                done
-            }
+            None => self.foresee_anew(choice, actor, place, key)?,
         };
         let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
         Some(Foreseen { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
+    /// Finds out what a handler does that has not done it before, as far as is remembered.
+    #[inline(never)]
+    fn foresee_anew(&mut self, choice: Choice, actor: usize, place: usize, key: u64) -> Option<Done> {
+        let ran = self.run_ahead(actor, place);
+        let done = self.foresee_unordered(actor, &ran);
+        self.scratch.keep(choice, ran, done.is_some());
+        if !self.stopped {
+            self.code.memo.put(key, done?);
+        }
+        done
+    }
+
     /// Runs the handler for what lies at `place`.
     fn run_ahead(&mut self, actor: usize, place: usize) -> Ran {
-        let slot = &self.actors[actor];
-        self.scratch.run_handler(&self.code, &self.roster, slot, &slot.mail.queue[place].1, Vec::new())
+        let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
+        self.scratch.run_handler(&self.code, &self.roster, card, body, &mail.queue[place].1, Vec::new())
     }
 
     fn run_in_vain(&mut self, actor: usize, place: usize) -> Option<Done> {
@@ -117,7 +114,15 @@ impl Scene {
 
     /// What comes of it when `actor` has received what lies at `place`, where messages are in some order; `None` if it does more than send
     /// to those who can receive.
-    fn foresee_ordered(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+    #[inline(never)]
+    fn foresee_ordered(&mut self, choice: Choice, actor: usize, place: usize) -> Option<Foreseen> {
+        let ran = self.run_ahead(actor, place);
+        let foreseen = self.foresee_all(actor, place, &ran);
+        self.scratch.keep(choice, ran, foreseen.is_some());
+        foreseen
+    }
+
+    fn foresee_all(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }

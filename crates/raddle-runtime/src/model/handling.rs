@@ -126,7 +126,7 @@ pub(crate) struct Handling {
     pub(crate) wants: Option<u32>,
     pub(crate) next_timer: u32,
     pub(crate) effects: Vec<Effect>,
-    /// Of messages that were sent in vain.
+    /// Of messages that were sent in vain or received.
     used: Vec<Wrapping>,
 }
 
@@ -143,14 +143,20 @@ impl Handling {
         if !Arc::ptr_eq(&self.roster, roster) {
             self.roster = Arc::clone(roster);
         }
-        for effect in self.effects.drain(..) {
-            if let Effect::Send { parcel, .. } = effect
-                && self.used.len() < MOST_USED
-            {
-                self.used.push(parcel.body);
+        while let Some(effect) = self.effects.pop() {
+            if let Effect::Send { parcel, .. } = effect {
+                self.reuse(parcel);
             }
         }
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
+    }
+
+    /// Keeps what a message lay in, if nobody else has it.
+    #[inline]
+    pub(crate) fn reuse(&mut self, parcel: Parcel) {
+        if self.used.len() < MOST_USED && Arc::strong_count(&parcel.body) == 1 {
+            self.used.push(parcel.body);
+        }
     }
 
     /// The values that were drawn for it.

@@ -49,7 +49,7 @@ impl Scene {
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             let Mail { queue, timers, .. } = &slot.mail;
-            let crashes = may_crash && slot.card.may_crash;
+            let crashes = may_crash && self.cards[actor].may_crash;
             if (queue.is_empty() && timers.is_empty() && !crashes) || slot.body.actor.is_none() {
                 continue;
             }

@@ -6,22 +6,21 @@ use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
 
 use crate::actor::{Delivery, Letter, Party, Timer, Who, combine, mix};
-use crate::model::handle::Ran;
+use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
-use crate::model::handling::{Handling, Parcel};
-use crate::panics::Panicked;
+use crate::model::handling::Parcel;
 
 pub(super) type Factory = Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>;
 
 /// An actor of a model.
 #[derive(Clone)]
 pub(super) struct Slot {
-    pub(super) card: Arc<Card>,
     pub(super) body: Body,
     pub(super) mail: Mail,
 }
 
-/// What never changes.
+/// What never changes of an actor.
+#[derive(Clone)]
 pub(super) struct Card {
     pub(super) who: Who,
     /// Who created it, and which of those it is, from 1.
@@ -48,7 +47,6 @@ pub(super) struct Body {
 }
 
 /// What waits to be received.
-#[derive(Clone)]
 pub(super) struct Mail {
     /// In order of arrival. Most are short, and a copy is made of each that changes.
     pub(super) queue: SmallVec<[(Letter, Parcel); 2]>,
@@ -84,14 +82,14 @@ impl Body {
 
     /// The actor has become what a handler has made of it; the rest of what that did is given back.
     #[inline]
-    pub(super) fn set(&mut self, ran: Ran) -> (Box<Handling>, Option<Box<Panicked>>) {
+    pub(super) fn set(&mut self, ran: Ran) -> Handled {
         self.digest = self.digest_with(ran.digest);
-        self.actor = Some(ran.state);
+        let before = self.actor.replace(ran.state);
         // Timers of a handler that has panicked are void.
         if ran.panicked.is_none() {
             self.next_timer = ran.handling.next_timer;
         }
-        (ran.handling, ran.panicked)
+        Handled { handling: ran.handling, panicked: ran.panicked, before }
     }
 
     /// The state has changed.
@@ -104,6 +102,16 @@ impl Body {
     pub(super) fn digest_with(&self, state: u64) -> u64 {
         let (own, known) = (combine(state, Part::Body.of(self.of)), self.party.knowledge());
         if self.restarts == 0 && known == 0 { own } else { combine(combine(own, u64::from(self.restarts)), known) }
+    }
+}
+
+/// Most mailboxes are empty, which is no reason to look through them.
+impl Clone for Mail {
+    #[inline]
+    fn clone(&self) -> Self {
+        let queue = if self.queue.is_empty() { SmallVec::new() } else { self.queue.clone() };
+        let timers = if self.timers.is_empty() { Vec::new() } else { self.timers.clone() };
+        Self { queue, timers, ..*self }
     }
 }
 
@@ -145,6 +153,17 @@ impl Mail {
     fn has(&self, number: u32) -> bool {
         let timers = self.timers.iter().map(|(_, letter, _)| letter);
         self.queue.iter().map(|(letter, _)| letter).chain(timers).any(|letter| letter.number == number)
+    }
+
+    /// The message with this number, or the oldest.
+    pub(super) fn look(&self, number: Option<u32>) -> &Parcel {
+        match number.map_or(Some(0), |number| self.place(number)) {
+            Some(place) => &self.queue[place].1,
+            None => {
+                let timer = self.timers.iter().find(|timer| Some(timer.1.number) == number);
+                &timer.expect("raddle bug: the message is gone").2
+            }
+        }
     }
 
     /// Takes a message out: the one with this number, or the oldest.

@@ -16,14 +16,14 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
 
-use crate::actor::{Delivery, Faults, Labels, Roster, combine, mix};
+use crate::actor::{Delivery, Faults, Roster, combine, mix};
 use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
 use crate::model::handling::Handling;
 use crate::model::monitors::Watcher;
-use crate::model::slot::{Body, Mail, Slot};
+use crate::model::slot::{Body, Card, Mail, Slot};
 
 pub(super) static RECEIVE: Operation = Operation { verb: "receive", class: Class::Receive };
 pub(super) static CRASH: Operation = Operation { verb: "crash", class: Class::Receive };
@@ -37,6 +37,7 @@ pub(super) const FIRST_MONITOR: usize = 2;
 pub(crate) struct Scene {
     pub(super) code: Arc<Code>,
     pub(super) actors: Vec<Arc<Slot>>,
+    pub(super) cards: Arc<Vec<Card>>,
     pub(super) roster: Arc<Roster>,
     pub(super) monitors: Vec<Arc<Box<dyn Watcher>>>,
     pub(super) faults: Faults,
@@ -64,7 +65,6 @@ pub(super) struct Scratch {
     pub(super) spare: Option<Arc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
     pub(super) foreseen: Option<(Choice, Ran)>,
-    pub(super) labels: Labels,
 }
 
 impl Scratch {
@@ -115,6 +115,7 @@ impl Scene {
         Self {
             code: Arc::new(code),
             actors: Vec::new(),
+            cards: Arc::default(),
             roster: Arc::default(),
             monitors: Vec::new(),
             faults: Faults::default(),
@@ -213,35 +214,56 @@ impl Scene {
         let actor = index(action.task);
         let alternatives = u32::try_from(self.actions.len()).expect("raddle bug: more than 2^32 actions");
         let own = access(self.head(actor), Effect::Change, Role::Plain);
-        trace.push(self.account(action.task, action.variant, action.op, own, alternatives));
+        let step = self.account(action.task, action.variant, action.op, own, alternatives);
         let number = match action.variant {
             Variant::Message(number) => Some(number),
             Variant::Ready => None,
-            _ => return self.crash(actor, trace),
+            _ => {
+                trace.push(step);
+                return self.crash(actor, trace);
+            }
         };
-        let (foreseen, delivery) = (self.scratch.foreseen.take(), self.delivery());
-        let Slot { body, mail, .. } = Arc::make_mut(&mut self.actors[actor]);
+        let delivery = self.delivery();
+        // The handler runs before anything has changed, so that all that changes of its actor does so at once.
+        let ran = match self.scratch.foreseen.take() {
+            Some((foreseen, ran)) if foreseen == choice => ran,
+            _ => {
+                let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
+                self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
+            }
+        };
+        let Slot { body, mail } = Arc::make_mut(&mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
         let (letter, parcel) = mail.take(delivery, number);
         body.party.read(&letter, delivery);
+        trace.push(Step { found: Some(Word(letter.name)), ..step });
         trace.touch(access(letter.object(), Effect::Change, Role::Takes));
         trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), body.party.name));
-        trace.last_mut().expect("pushed just now").found = Some(Word(letter.name));
-        let ran = foreseen.filter(|(foreseen, _)| *foreseen == choice).map(|(_, ran)| body.set(ran).0);
+        let wants = ran.handling.wants;
+        let ran = if wants.is_none() { Ok(body.set(ran)) } else { Err(ran) };
         if delivery == Delivery::Causal {
             body.refresh();
         }
         self.digest = without.wrapping_add(mail.digest).wrapping_add(body.digest);
         match ran {
-            Some(handling) => self.follow(actor, handling, trace),
-            None => self.handle(actor, parcel, Vec::new(), trace),
+            Ok(mut handled) => {
+                handled.handling.reuse(parcel);
+                self.follow(actor, handled, trace);
+            }
+            Err(ran) => self.ask(actor, parcel, ran),
         }
     }
 
     /// The fingerprint of the state, if this is that of the actors and mailboxes, and this that of where it is paused.
+    #[inline]
     pub(super) fn state_with(&self, actors: u64, stop: u64) -> u64 {
+        const NONE: u64 = mix(0, 0);
         let Faults { drop, duplicate, delay, crash } = self.faults;
-        let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
+        let faults = if self.code.plain {
+            NONE
+        } else {
+            mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash))
+        };
         let monitors = self.monitors.iter().fold(faults, |hash, monitor| mix(hash, monitor.digest()));
         combine(actors ^ monitors, stop)
     }
@@ -250,7 +272,7 @@ impl Scene {
         if task == TaskId::MAIN {
             return Vec::new();
         }
-        let card = &self.actors[index(task)].card;
+        let card = &self.cards[index(task)];
         let mut path = self.name(card.parent);
         path.push(card.ordinal);
         path
@@ -309,10 +331,10 @@ impl System for Scene {
         let main = TaskCard { name: TaskName::default(), label: Some("setup".to_owned()), finished: true };
         let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskCard {
             name: self.task_name(task(actor)),
-            label: Some(if slot.card.external {
-                format!("{} (external)", slot.card.who)
+            label: Some(if self.cards[actor].external {
+                format!("{} (external)", self.cards[actor].who)
             } else {
-                slot.card.who.to_string()
+                self.cards[actor].who.to_string()
             }),
             finished: slot.body.actor.is_none(),
         });
@@ -344,6 +366,7 @@ impl System for Scene {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
+        share(&mut other.cards, &self.cards);
         other.actions.clear();
         other.actions.extend_from_slice(&self.actions);
         other.actors.truncate(self.actors.len());

@@ -7,21 +7,24 @@
 /// A set of keys.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    rows: Vec<Row>,
+    /// The rows, after so many words that the first one begins where the processor begins to fetch. Memory that is aligned is
+    /// asked for in another way and leaves gaps when it grows.
+    words: Vec<u64>,
+    skipped: usize,
+    rows: usize,
     taken: usize,
 }
 
 /// Keys from the left; 0 where there is none.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Row([u64; WIDTH]);
+#[derive(Debug)]
+struct Row<'a>(&'a [u64; WIDTH]);
 
 const WIDTH: usize = 8;
 
 /// Rows at first.
 const FEW: usize = 2;
 
-impl Row {
+impl Row<'_> {
     #[inline]
     fn has(&self, key: u64) -> bool {
         // Without a way out before the end, all are compared at once.
@@ -33,10 +36,12 @@ impl Row {
         self.0[WIDTH - 1] != 0
     }
 
-    /// How many places are taken.
+    /// How many places are taken, if it is not full.
     #[inline]
     fn len(&self) -> usize {
-        self.0.iter().map(|key| usize::from(*key != 0)).sum()
+        let half = if self.0[3] == 0 { 0 } else { 4 };
+        let quarter = if self.0[half + 1] == 0 { half } else { half + 2 };
+        quarter + usize::from(self.0[quarter] != 0)
     }
 }
 
@@ -53,7 +58,7 @@ impl Keys {
 
     /// Whether the key was not there before.
     pub fn insert(&mut self, key: u64) -> bool {
-        if 8 * (self.taken + 1) > 7 * WIDTH * self.rows.len() {
+        if 8 * (self.taken + 1) > 7 * WIDTH * self.rows {
             self.grow();
         }
         match self.find(written(key)) {
@@ -72,49 +77,66 @@ impl Keys {
             return false;
         }
         let home = self.home(written(key));
-        if self.rows[home].is_full() {
+        if self.row(home).is_full() {
             // By bits that neither the row nor a shard goes by. Those beyond a full row are found as before.
-            self.rows[home].0[(key >> 8) as usize % WIDTH] = written(key);
+            self.row_mut(home)[(key >> 8) as usize % WIDTH] = written(key);
             return true;
         }
         let mut at = home;
-        while self.rows[at].0[0] == 0 {
+        while self.row(at).0[0] == 0 {
             at = self.after(at);
         }
-        self.remove(self.rows[at].0[0]);
+        self.remove(self.row(at).0[0]);
         self.insert(key)
     }
 
     pub fn contains(&self, key: u64) -> bool {
-        !self.rows.is_empty() && matches!(self.find(written(key)), Found::In(_))
+        self.rows > 0 && matches!(self.find(written(key)), Found::In(_))
     }
 
     pub fn remove(&mut self, key: u64) {
         let key = written(key);
-        let Found::In(at) = (if self.rows.is_empty() { return } else { self.find(key) }) else { return };
+        if self.rows == 0 {
+            return;
+        }
+        let Found::In(at) = self.find(key) else { return };
         self.taken -= 1;
-        let row = &mut self.rows[at];
+        let row = self.row(at);
         let mut overflowed = row.is_full();
-        let last = row.len() - 1;
+        let last = if overflowed { WIDTH - 1 } else { row.len() - 1 };
         let place = row.0.iter().position(|taken| *taken == key).expect("it was found there");
-        row.0.swap(place, last);
-        row.0[last] = 0;
+        let row = self.row_mut(at);
+        row.swap(place, last);
+        row[last] = 0;
         // Those behind a full row may have been put there only because it was.
         let mut at = at;
         while overflowed {
             at = self.after(at);
-            let row = std::mem::take(&mut self.rows[at]);
-            overflowed = row.is_full();
-            for key in row.0.into_iter().filter(|key| *key != 0) {
+            let row = std::mem::take(self.row_mut(at));
+            overflowed = Row(&row).is_full();
+            for key in row.into_iter().filter(|key| *key != 0) {
                 self.put_new(key);
             }
         }
     }
 
+    #[inline]
+    fn row(&self, at: usize) -> Row<'_> {
+        let row = self.words[self.skipped + WIDTH * at..].first_chunk();
+        Row(row.expect("raddle bug: a row beyond the last one"))
+    }
+
+    #[inline]
+    fn row_mut(&mut self, at: usize) -> &mut [u64; WIDTH] {
+        let row = self.words[self.skipped + WIDTH * at..].first_chunk_mut();
+        row.expect("raddle bug: a row beyond the last one")
+    }
+
+    #[inline]
     fn find(&self, key: u64) -> Found {
         let mut at = self.home(key);
         loop {
-            let row = &self.rows[at];
+            let row = self.row(at);
             if row.has(key) {
                 return Found::In(at);
             }
@@ -128,14 +150,14 @@ impl Keys {
     /// Puts a key that is not there into a row that is not full.
     #[inline]
     fn put(&mut self, at: usize, key: u64) {
-        let row = &mut self.rows[at];
-        row.0[row.len()] = key;
+        let place = self.row(at).len();
+        self.row_mut(at)[place] = key;
     }
 
     /// Puts a key that is not there where it belongs.
     fn put_new(&mut self, key: u64) {
         let mut at = self.home(key);
-        while self.rows[at].is_full() {
+        while self.row(at).is_full() {
             at = self.after(at);
         }
         self.put(at, key);
@@ -144,18 +166,22 @@ impl Keys {
     /// The row of a key if that is not full.
     #[inline]
     fn home(&self, key: u64) -> usize {
-        ((u128::from(key) * self.rows.len() as u128) >> 64) as usize
+        ((u128::from(key) * self.rows as u128) >> 64) as usize
     }
 
     #[inline]
     fn after(&self, row: usize) -> usize {
-        if row + 1 == self.rows.len() { 0 } else { row + 1 }
+        if row + 1 == self.rows { 0 } else { row + 1 }
     }
 
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
-        let size = (self.rows.len() + self.rows.len().div_ceil(4)).max(FEW);
-        let before = std::mem::replace(&mut self.rows, vec![Row::default(); size]);
-        for key in before.into_iter().flat_map(|row| row.0).filter(|key| *key != 0) {
+        let rows = (self.rows + self.rows.div_ceil(4)).max(FEW);
+        let words = vec![0; WIDTH * rows + WIDTH - 1];
+        let skipped = words.as_ptr().addr().wrapping_neg() / size_of::<u64>() % WIDTH;
+        let before = std::mem::replace(self, Self { words, skipped, rows, taken: self.taken });
+        for key in before.words.into_iter().filter(|key| *key != 0) {
             self.put_new(key);
         }
     }
@@ -217,7 +243,7 @@ mod tests {
         let mut keys = Keys::default();
         while keys.len() < 10_000 {
             keys.insert(u64::from(rng.below(u32::MAX)) << 32 | u64::from(rng.below(u32::MAX)));
-            let (bytes, keys) = (size_of_val(&*keys.rows), keys.len());
+            let (bytes, keys) = (size_of_val(&*keys.words), keys.len());
             assert!(keys < 1_000 || 10 * bytes <= 115 * keys + 640, "{bytes} bytes for {keys} keys");
         }
     }
