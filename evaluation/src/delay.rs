@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Seconds after which a strategy gives up.
     #[arg(long, value_name = "S", default_value_t = 4)]
     seconds: u64,
-    /// States that a search keeps in memory, at 10 to 12.5 bytes each.
+    /// States that a search keeps in memory, at 9.1 to 11.4 bytes each.
     #[arg(long, value_name = "N", default_value_t = 4_000_000)]
     states: usize,
     /// Writes tables and a picture into this folder too: its part of evaluation.md [default: nothing is written].

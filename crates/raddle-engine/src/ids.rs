@@ -16,18 +16,21 @@ macro_rules! index {
 
         impl $name {
             /// The one with this place in the order of creation.
+            #[inline]
             #[must_use]
             pub const fn new(index: u32) -> Self {
                 Self(index)
             }
 
             /// Its place in the order of creation, for indexing a table.
+            #[inline]
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// Its place in the order of creation.
+            #[inline]
             #[must_use]
             pub const fn number(self) -> u32 {
                 self.0
@@ -38,6 +41,7 @@ macro_rules! index {
             /// # Panics
             ///
             /// If the table has more than four billion entries.
+            #[inline]
             #[must_use]
             pub fn next_of(len: usize) -> Self {
                 Self(u32::try_from(len).expect("raddle bug: more than 2^32 entries in one execution"))

@@ -353,10 +353,12 @@ impl Trace {
     }
 
     /// What is to be known of the steps from `first` on, oldest first.
+    #[inline]
     #[must_use]
     pub fn notes_from(&self, first: StepIx) -> &[(StepIx, Note)] {
-        let from = self.taken.notes.partition_point(|note| note.0 < first);
-        &self.taken.notes[from..]
+        // Who asks has come nearly as far, so they are counted from the end.
+        let new = self.taken.notes.iter().rev().take_while(|note| note.0 >= first).count();
+        &self.taken.notes[self.taken.notes.len() - new..]
     }
 
     /// The latest receipt of `receiver` counts as one that changed its behaviour.

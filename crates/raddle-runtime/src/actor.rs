@@ -46,7 +46,7 @@ pub(crate) use self::context::Host;
 pub use self::context::{Context, Timer};
 pub use self::delivery::Delivery;
 pub(crate) use self::digest::{combine, digest, mix};
-pub(crate) use self::letter::{Labels, Letter, Party};
+pub(crate) use self::letter::{Letter, Party};
 pub(crate) use self::post::Posts;
 pub use self::reply::ReplyTo;
 pub use self::rules::Faults;

@@ -42,6 +42,8 @@ mod apply;
 mod handle;
 mod handler;
 mod handling;
+mod labels;
+mod memo;
 mod monitors;
 mod point;
 mod run;
@@ -58,7 +60,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_engine::system::{Program, System};
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
-pub(crate) use self::handling::{Handling, Parcel};
+pub(crate) use self::handling::{Handling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
 use self::step::Scene;
@@ -81,6 +83,11 @@ struct Code {
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
+    /// What is sent arrives for sure, in an order that only the queues tell.
+    plain: bool,
+    /// What handlers did before.
+    memo: memo::Memo,
+    labels: labels::Labels,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<(Step, Access)>,
 }
@@ -98,6 +105,9 @@ impl Model {
             always: Vec::new(),
             finally: Vec::new(),
             site: Location::caller(),
+            plain: true,
+            memo: memo::Memo::default(),
+            labels: labels::Labels::default(),
             first_steps: Vec::new(),
         };
         let mut first = Setup::new(code);
@@ -141,6 +151,9 @@ impl fmt::Debug for Model {
 }
 
 /// An actor that a model can have.
+///
+/// What is no part of the hash of an actor or a message, such as what never changes, makes no difference to what a handler does: states
+/// with the same hashes are taken to be the same, and a handler that has run once is not run again only to see where it leads.
 pub trait ModelActor: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}
 
 impl<A> ModelActor for A where A: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}

@@ -34,8 +34,11 @@ pub struct Seat<'s> {
     stage: u32,
     /// Executions it may still run before it has to ask.
     allowed: u64,
-    /// Executions it has run.
+    /// Executions it has run or passed by.
     done: u64,
+    /// Those that it has run, and how many there will be when the next one is run from its start.
+    walked: u64,
+    next_watch: u64,
     /// The latest execution met that of another worker.
     met: bool,
     /// How often that may be, before it is taken to be somebody else.
@@ -96,8 +99,9 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// Of so many executions, one is run from its start, though others go on from copies.
-const WATCH_EVERY: u64 = 512;
+/// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
+/// each choice that it takes, as others may take few on their own.
+const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Seat<'s> {
     pub(super) fn new(search: &'s Search, mut strategy: Held<'s>) -> Self {
@@ -115,6 +119,8 @@ impl<'s> Seat<'s> {
             stage: 0,
             allowed: 0,
             done: 0,
+            walked: 0,
+            next_watch: 0,
             met: false,
             meetings: 1_000,
             tally: Tally::default(),
@@ -279,25 +285,17 @@ impl<'s> Seat<'s> {
                 self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count()
             });
             perch.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
-            if !self.is_to_be_watched()
-                && let Some((system, depth, mark)) = perch.go_on()
-            {
+            // To see whether the program does the same thing twice.
+            let watched = self.walked.is_power_of_two() || self.walked >= self.next_watch;
+            if !watched && let Some((system, depth, mark)) = perch.go_on() {
                 self.trace.truncate(mark);
                 return (system, depth);
             }
+            let (every, each) = WATCH_EVERY;
+            self.next_watch = self.walked + every.max(each * self.path.len() as u64);
         }
         self.trace.clear();
         (program.start(seed, &mut self.trace), 0)
-    }
-
-    /// Whether the next execution is run from its start, to see whether the program does the same thing twice.
-    fn is_to_be_watched(&self) -> bool {
-        Self::is_watched(self.done)
-    }
-
-    /// The same of one that comes after so many.
-    fn is_watched(done: u64) -> bool {
-        done.is_power_of_two() || done.is_multiple_of(WATCH_EVERY)
     }
 
     /// Counts what an execution was like that has ended after so many steps.
@@ -347,6 +345,7 @@ impl<'s> Seat<'s> {
             None => drop(system),
         }
         self.done += 1;
+        self.walked += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
         if self.due == Due::Little {
             self.due = Due::News;

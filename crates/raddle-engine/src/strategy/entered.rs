@@ -5,11 +5,12 @@
 //! closed. That is enough: what was entered is either forgotten, or what lies beyond it has been run, is still part of a piece, or
 //! was given up at something further on that was entered; and nothing is further on than the furthest.
 //!
-//! **Memory**: a key takes 10 to 12.5 bytes. When there are as many as allowed, either no more are added, and what comes later is
+//! **Memory**: a key takes 9.1 to 11.4 bytes. When there are as many as allowed, either no more are added, and what comes later is
 //! entered as often as it turns up; or a new one takes the place of an old one, which is entered again when it turns up again.
 
 mod keys;
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::keys::Keys;
@@ -41,16 +42,61 @@ struct Shard(Mutex<Keys>);
 
 impl Cache {
     fn with<R>(&self, key: u64, work: impl FnOnce(&mut Keys) -> R) -> R {
-        // By bits that a table of keys does not go by.
-        let shard = &self.shards[key as usize % SHARDS];
+        let shard = &self.shards[shard_of(key)];
         work(&mut shard.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// By bits that a table of keys does not go by.
+fn shard_of(key: u64) -> usize {
+    key as usize % SHARDS
+}
+
+/// Whose it is. Nobody is waited for, and nothing is locked, before there is a second worker.
+#[derive(Debug)]
+enum Holder {
+    One(Box<Cache>),
+    Several(Arc<Cache>),
+    /// Only while it passes from the one to the others.
+    Nobody,
+}
+
+impl Holder {
+    fn cache(&self) -> &Cache {
+        match self {
+            Self::One(cache) => cache,
+            Self::Several(cache) => cache,
+            Self::Nobody => unreachable!("raddle bug: what was entered was lost"),
+        }
+    }
+
+    #[inline]
+    fn with<R>(&mut self, key: u64, work: impl FnOnce(&mut Keys) -> R) -> R {
+        match self {
+            Self::One(cache) => {
+                let shard = &mut cache.shards[shard_of(key)];
+                work(shard.0.get_mut().unwrap_or_else(PoisonError::into_inner))
+            }
+            other => other.cache().with(key, work),
+        }
+    }
+
+    /// The same, to be used by others as well.
+    fn share(&mut self) -> Arc<Cache> {
+        let shared = match std::mem::replace(self, Self::Nobody) {
+            Self::One(cache) => Arc::from(cache),
+            Self::Several(cache) => cache,
+            Self::Nobody => unreachable!("raddle bug: what was entered was lost"),
+        };
+        *self = Self::Several(Arc::clone(&shared));
+        shared
     }
 }
 
 /// What was entered, as one worker sees it.
 #[derive(Debug)]
 pub(super) struct Entered {
-    cache: Arc<Cache>,
+    cache: RefCell<Holder>,
     /// What this worker entered since its latest commit.
     uncommitted: Vec<u64>,
 }
@@ -64,24 +110,28 @@ impl Entered {
     /// The same, and what is done when there are so many.
     pub fn with(most: usize, full: Full) -> Self {
         let shards = std::array::from_fn(|_| Shard::default());
-        Self { cache: Arc::new(Cache { most, full, shards }), uncommitted: Vec::new() }
+        let cache = Holder::One(Box::new(Cache { most, full, shards }));
+        Self { cache: RefCell::new(cache), uncommitted: Vec::new() }
     }
 
     /// How many keys are kept at most.
     pub fn most(&self) -> usize {
-        self.cache.most
+        self.cache.borrow().cache().most
     }
 
     /// The same for another worker.
     pub fn copy(&self) -> Self {
-        Self { cache: Arc::clone(&self.cache), uncommitted: Vec::new() }
+        let shared = self.cache.borrow_mut().share();
+        Self { cache: RefCell::new(Holder::Several(shared)), uncommitted: Vec::new() }
     }
 
     /// Whether to go on: nobody is known to have entered this before. Keys are hashes, with all bits as good as random.
     pub fn enter(&mut self, key: u64) -> bool {
-        let most = self.cache.most / SHARDS;
-        let replaces = self.cache.full == Full::Replace && most > 0;
-        let (new, kept) = self.cache.with(key, |keys| {
+        let holder = self.cache.get_mut();
+        let Cache { most, full, .. } = *holder.cache();
+        let most = most / SHARDS;
+        let replaces = full == Full::Replace && most > 0;
+        let (new, kept) = holder.with(key, |keys| {
             if keys.len() < most {
                 (keys.insert(key), true)
             } else {
@@ -102,7 +152,7 @@ impl Entered {
     /// Forgets what was entered since the latest commit.
     pub fn lose(&mut self) {
         for key in self.uncommitted.drain(..) {
-            self.cache.with(key, |keys| keys.remove(key));
+            self.cache.get_mut().with(key, |keys| keys.remove(key));
         }
     }
 }

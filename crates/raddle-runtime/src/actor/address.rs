@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::actor::free::Door;
 use crate::actor::mailbox::Mailbox;
-use crate::model::Parcel;
+use crate::model::Pack;
 use crate::sync::Arc;
 
 /// Where an actor can be reached. Cheap to clone, and to be put into messages.
@@ -44,7 +44,7 @@ impl fmt::Display for Who {
 /// How a message gets there.
 pub(crate) enum Route<M> {
     /// In a model: as something that can be copied and hashed.
-    Model { pack: fn(M) -> Parcel, label: fn(&M) -> &'static str },
+    Model { pack: Pack<M>, label: fn(&M) -> &'static str },
     /// In an execution.
     Task(Arc<Mailbox<M>>),
     /// To a thread of the system's.

@@ -51,7 +51,7 @@ impl<M: Send + 'static> Context<'_, M> {
         match (&mut self.host, &to.route) {
             (Host::Model(handling), Route::Model { pack, label }) => {
                 let label = label(&msg);
-                handling.send(to.who, label, pack(msg));
+                handling.send(to.who, label, msg, *pack);
             }
             _ => to.send(msg),
         }
@@ -147,7 +147,7 @@ impl<M: Send + 'static> Context<'_, M> {
                     unreachable!("raddle bug: a model's actor has another address")
                 };
                 let label = label(&msg);
-                handling.set_timer(label, pack(msg))
+                handling.set_timer(label, pack(msg, None))
             }
             Host::Task(handling) => handling.set_timer(self.me, delay, msg, here()),
             Host::Free(handling) => handling.set_timer(self.me, delay, msg),

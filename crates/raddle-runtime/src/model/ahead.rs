@@ -1,27 +1,25 @@
 //! What a receive would lead to, found out without changing anything.
 //!
 //! The handler runs on a copy of the actor, and what it does is looked at: where it only sends, the fingerprint of the state that comes
-//! of it follows from those of the parts that change. If the receive then happens, the handler has run already.
+//! of it follows from those of the parts that change. If the receive then happens, the handler has run already. Where messages are in no
+//! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
 
 use raddle_engine::system::{Choice, Foreseen, Variant};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use crate::actor::{Delivery, Faults, Who, combine};
+use crate::actor::{Delivery, combine};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
-use crate::model::handling::{Effect, Parcel};
-use crate::model::slot::{Mail, Sent};
+use crate::model::handling::Effect;
+use crate::model::memo::Done;
+use crate::model::slot::{Sent, Slot, adds};
 use crate::model::step::{Scene, index, task};
 
 impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
     fn is_foreseeable(&self) -> bool {
-        let rules = &self.code.rules;
         // What checks may see of the last two is no part of the state that is told apart.
-        matches!(self.stop, Stop::Actions)
-            && rules.delivery != Delivery::Causal
-            && rules.faults == Faults::default()
-            && (self.dead_letters, self.unhandled) == (0, 0)
+        self.code.plain && matches!(self.stop, Stop::Actions) && self.dead_letters | self.unhandled == 0
     }
 
     pub(super) fn foresee_receive(&mut self, choice: Choice) -> Option<Foreseen> {
@@ -29,7 +27,7 @@ impl Scene {
         if !self.is_foreseeable() {
             return None;
         }
-        let action = self.actions[choice.index()];
+        let action = &self.actions[choice.index()];
         let actor = index(action.task);
         let slot = &self.actors[actor];
         let place = match action.variant {
@@ -37,80 +35,121 @@ impl Scene {
             Variant::Message(number) => slot.mail.place(number)?,
             _ => return None,
         };
-        let ran = self.scratch.run_handler(&self.code, &self.roster, slot, &slot.mail.queue[place].1, Vec::new());
-        let foreseen = self.foresee_effects(actor, place, &ran);
-        match foreseen {
-            Some(_) => self.scratch.foreseen = Some((choice, ran)),
-            None => self.scratch.take_back(ran),
+        if self.delivery() != Delivery::Unordered {
+            return self.foresee_ordered(choice, actor, place);
         }
-        foreseen
+        let (letter, parcel) = &slot.mail.queue[place];
+        // Names tell actors apart that different executions have created in the same place.
+        let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
+        let taken = slot.mail.adds(letter, parcel).wrapping_add(slot.body.digest);
+        // Where somebody has stopped, it matters who receives.
+        let known = if self.stopped { None } else { self.code.memo.get(key) };
+        let done = match known {
+            Some(done) => {
+                debug_assert!(
+                    self.run_in_vain(actor, place) == Some(done),
+                    "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
+                     hash order, or on something that is no part of the hash of the actor or the message?",
+                    self.cards[actor].who
+                );
+                done
+            }
+            None => self.foresee_anew(choice, actor, place, key)?,
+        };
+        let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
+        Some(Foreseen { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
-    /// What comes of it when `actor` has received what lies at `place`; `None` if it does more than send to those who can receive.
-    fn foresee_effects(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+    /// Finds out what a handler does that has not done it before, as far as is remembered.
+    #[inline(never)]
+    fn foresee_anew(&mut self, choice: Choice, actor: usize, place: usize, key: u64) -> Option<Done> {
+        let ran = self.run_ahead(actor, place);
+        let done = self.foresee_unordered(actor, &ran);
+        self.scratch.keep(choice, ran, done.is_some());
+        if !self.stopped {
+            self.code.memo.put(key, done?);
+        }
+        done
+    }
+
+    /// Runs the handler for what lies at `place`.
+    fn run_ahead(&mut self, actor: usize, place: usize) -> Ran {
+        let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
+        self.scratch.run_handler(&self.code, &self.roster, card, body, &mail.queue[place].1, Vec::new())
+    }
+
+    fn run_in_vain(&mut self, actor: usize, place: usize) -> Option<Done> {
+        let ran = self.run_ahead(actor, place);
+        let done = self.foresee_unordered(actor, &ran);
+        self.scratch.take_back(ran);
+        done
+    }
+
+    /// What a handler did, where messages are in no order; `None` if it does more than send to those who can receive.
+    fn foresee_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
-        let body = &self.actors[actor].body;
-        let key = 2 * actor as u64 + 1;
-        let mut digest = self.digest ^ combine(body.digest, key) ^ combine(body.digest_with(ran.digest), key);
-        let mut mail: SmallVec<[Changed<'_>; 4]> = SmallVec::new();
-        mail.push(self.changed(actor, Some(place)));
-        let mut steps = 1;
+        let (mut sum, mut sent) = (self.actors[actor].body.digest_with(ran.digest), 0);
         for effect in &ran.handling.effects {
-            match effect {
-                Effect::Send { to, parcel, .. } => {
-                    steps += 1;
-                    self.add_to(&mut mail, *to, parcel)?;
-                }
-                Effect::Hint(_) | Effect::Becomes => {}
-                _ => return None,
+            if let Some((to, digest)) = self.send_ahead(effect)? {
+                sum = sum.wrapping_add(adds(digest, false, to));
+                sent += 1;
             }
         }
-        for Changed { of, mail, without, contents } in mail {
-            let contents = match self.delivery() {
-                Delivery::Unordered => contents,
-                delivery => {
-                    let sent = ran.handling.effects.iter().filter_map(|effect| effect.sent_to(of));
-                    mail.hash_queue(delivery, without, sent.map(|digest| Sent::new(task(actor), digest)))
-                }
-            };
-            let key = 2 * of as u64 + 2;
-            digest ^= combine(mail.digest, key) ^ combine(mail.digest_with(contents), key);
+        Some(Done { adds: sum, sent })
+    }
+
+    /// The receiver and the hash of a message, if the effect is to send one; `None` if it is more than that.
+    fn send_ahead(&self, effect: &Effect) -> Option<Option<(u32, u64)>> {
+        match effect {
+            &Effect::Send { to, ref parcel, .. } => {
+                self.actors.get(to as usize)?.body.actor.as_ref()?;
+                Some(Some((to, parcel.digest)))
+            }
+            Effect::Hint(_) | Effect::Becomes => Some(None),
+            _ => None,
         }
+    }
+
+    /// What comes of it when `actor` has received what lies at `place`, where messages are in some order; `None` if it does more than send
+    /// to those who can receive.
+    #[inline(never)]
+    fn foresee_ordered(&mut self, choice: Choice, actor: usize, place: usize) -> Option<Foreseen> {
+        let ran = self.run_ahead(actor, place);
+        let foreseen = self.foresee_all(actor, place, &ran);
+        self.scratch.keep(choice, ran, foreseen.is_some());
+        foreseen
+    }
+
+    fn foresee_all(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+        if ran.panicked.is_some() || ran.handling.wants.is_some() {
+            return None;
+        }
+        let mut steps = 1;
+        for effect in &ran.handling.effects {
+            steps += usize::from(self.send_ahead(effect)?.is_some());
+        }
+        let body = &self.actors[actor].body;
+        let digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
+        let digest = digest.wrapping_add(self.foresee_mail(actor, place, &ran.handling.effects));
         Some(Foreseen { state: self.state_with(digest, 0), steps })
     }
 
-    /// A message is added to somebody's mailbox; `None` if it would not be received.
-    #[inline]
-    fn add_to<'a>(&'a self, mail: &mut SmallVec<[Changed<'a>; 4]>, to: Who, parcel: &Parcel) -> Option<()> {
-        let to = to.index as usize;
-        self.actors.get(to)?.body.actor.as_ref()?;
-        let contents = combine(parcel.digest, 0);
-        match mail.iter_mut().find(|mail| mail.of == to) {
-            Some(mail) => mail.contents = mail.contents.wrapping_add(contents),
-            None => {
-                let changed = self.changed(to, None);
-                mail.push(Changed { contents: changed.contents.wrapping_add(contents), ..changed });
+    /// By how much the hash of the state would change with the mailboxes, when `actor` has received what lies at `place`.
+    fn foresee_mail(&self, actor: usize, place: usize, effects: &[Effect]) -> u64 {
+        let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
+        for to in effects.iter().filter_map(Effect::receiver) {
+            if !changed.contains(&to) {
+                changed.push(to);
             }
         }
-        Some(())
+        changed.into_iter().fold(0, |sum, of| {
+            let mail = &self.actors[of].mail;
+            let sent = effects.iter().filter_map(|effect| effect.sent_to(of));
+            let sent = sent.map(|digest| Sent::new(task(actor), digest));
+            let with = mail.digest_with(self.delivery(), (of == actor).then_some(place), sent);
+            sum.wrapping_sub(mail.digest).wrapping_add(with)
+        })
     }
-
-    #[inline]
-    fn changed(&self, of: usize, without: Option<usize>) -> Changed<'_> {
-        let mail = &self.actors[of].mail;
-        let taken = without.map_or(0, |place| combine(mail.queue[place].1.digest, 0));
-        Changed { of, mail, without, contents: mail.contents.wrapping_sub(taken) }
-    }
-}
-
-/// A mailbox that would be different.
-#[derive(Clone, Copy)]
-struct Changed<'a> {
-    of: usize,
-    mail: &'a Mail,
-    without: Option<usize>,
-    /// The hash of what is in it, where there is no order.
-    contents: u64,
 }

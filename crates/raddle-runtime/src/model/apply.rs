@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
-use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Step, Trace, Word};
 
 use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
@@ -126,7 +126,7 @@ impl Scene {
             Effect::Unhandled(label) => {
                 self.unhandled += 1;
                 if self.code.rules.fail_on_unhandled {
-                    let who = self.actors[actor].card.who;
+                    let who = self.cards[actor].who;
                     let message = format!("{who} does not handle a {} now", short_name(label));
                     self.fail(Failure::Unhandled { task: task(actor), message });
                 }
@@ -137,6 +137,7 @@ impl Scene {
 
     /// What still waits for an actor that stops is never received.
     fn stop_actor(&mut self, actor: usize) {
+        self.stopped = true;
         self.change_body(actor, |body| body.actor = None);
         let delivery = self.delivery();
         let left = self.change_mail(actor, |mail| {
@@ -153,33 +154,44 @@ impl Scene {
     fn bury(&mut self, sender: TaskId, to: usize, label: &'static str) {
         self.dead_letters += 1;
         if self.code.rules.fail_on_dead_letters {
-            let message =
-                format!("a {} was sent to {}, which has stopped", short_name(label), self.actors[to].card.who);
+            let message = format!("a {} was sent to {}, which has stopped", short_name(label), self.cards[to].who);
             self.fail(Failure::DeadLetter { task: sender, message });
         }
     }
 
     fn write(&mut self, actor: usize, label: &'static str, parcel: &Parcel) -> Letter {
-        let (delivery, kind) = (self.delivery(), mix(self.scratch.labels.digest(label), parcel.variant));
+        let (delivery, kind) = (self.delivery(), mix(self.code.labels.digest(label), parcel.variant));
         if delivery == Delivery::Causal {
             return self.change_body(actor, |body| body.party.write(task(actor), delivery, label, kind));
         }
         self.own_body(actor).party.write(task(actor), delivery, label, kind)
     }
 
-    fn send(&mut self, actor: usize, to: Who, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
-        let (to, times) = (to.index as usize, if fate == Fate::Duplicated { 2 } else { 1 });
-        for _ in 0..times {
-            let mut letter = self.write(actor, label, &parcel);
-            letter.delayed = fate == Fate::Delayed;
-            if fate == Fate::Dropped {
-                self.note(trace, task(actor), &DROP, access(ObjectId::NONE, Touches::Read, Role::Plain));
-            } else {
-                self.put(actor, to, letter, parcel.clone(), trace);
-            }
-            if self.code.rules.faults != Default::default() {
-                trace.touch(access(FAULTS, Touches::Read, Role::Plain));
-            }
+    fn send(&mut self, actor: usize, to: u32, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
+        if fate == Fate::Duplicated {
+            self.send_once(actor, to as usize, label, parcel.clone(), fate, trace);
+        }
+        self.send_once(actor, to as usize, label, parcel, fate, trace);
+    }
+
+    fn send_once(
+        &mut self,
+        actor: usize,
+        to: usize,
+        label: &'static str,
+        parcel: Parcel,
+        fate: Fate,
+        trace: &mut Trace,
+    ) {
+        let mut letter = self.write(actor, label, &parcel);
+        letter.delayed = fate == Fate::Delayed;
+        if fate == Fate::Dropped {
+            self.note(trace, task(actor), &DROP, access(ObjectId::NONE, Touches::Read, Role::Plain));
+        } else {
+            self.put(actor, to, letter, parcel, trace);
+        }
+        if self.code.rules.faults != Default::default() {
+            trace.touch(access(FAULTS, Touches::Read, Role::Plain));
         }
     }
 
@@ -191,8 +203,8 @@ impl Scene {
         let message =
             if stopped { letter.number } else { self.change_mail(to, |mail| mail.put(delivery, letter, parcel)) };
         let op = if stopped { &DEAD_LETTER } else { &SEND };
-        self.note(trace, task(actor), op, self.sending(to, message, late));
-        trace.last_mut().expect("pushed just now").left = Some(Word(name));
+        let step = self.account(task(actor), Variant::Ready, op, self.sending(to, message, late), 0);
+        trace.push(Step { left: Some(Word(name)), ..step });
         trace.touch(access(object, Touches::Change, Role::Gives));
         if !stopped {
             trace.note(Note::Sent(task(to)));

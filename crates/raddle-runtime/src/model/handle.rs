@@ -11,9 +11,9 @@ use raddle_engine::trace::{Class, Effect as Touches, Operation, Role, Trace, Wor
 use crate::actor::{Fate, Roster};
 use crate::model::Code;
 use crate::model::apply::Stop;
-use crate::model::handler::{Handled, Handler, own};
+use crate::model::handler::{self, Handler, own};
 use crate::model::handling::{Handling, Parcel};
-use crate::model::slot::{Body, Slot};
+use crate::model::slot::{Body, Card};
 use crate::model::step::{FAULTS, Scene, Scratch, access, task};
 use crate::panics::{self, Panicked};
 
@@ -29,17 +29,25 @@ pub(super) struct Ran {
     pub(super) handling: Box<Handling>,
 }
 
+/// What a handler did but to its actor.
+pub(super) struct Handled {
+    pub(super) handling: Box<Handling>,
+    pub(super) panicked: Option<Box<Panicked>>,
+    /// The actor as it was.
+    pub(super) before: Option<Arc<dyn Handler>>,
+}
+
 impl Scratch {
     /// Runs a handler with the values that were drawn for it so far, on a copy of its actor.
     pub(super) fn run_handler(
         &mut self,
         code: &Code,
         roster: &Arc<Roster>,
-        slot: &Slot,
+        card: &Card,
+        body: &Body,
         parcel: &Parcel,
         draws: Vec<u32>,
     ) -> Ran {
-        let Slot { card, body, .. } = slot;
         let mut handling = match self.handling.take() {
             Some(mut handling) => {
                 handling.begin(card.who, roster, draws, body.next_timer);
@@ -48,15 +56,15 @@ impl Scratch {
             None => Box::new(Handling::new(card.who, code.known.clone(), roster.clone(), draws, body.next_timer)),
         };
         let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
-        let Handled { state, digest, panicked } = state.handle(parcel, &mut handling, self.spare.take());
+        let handler::Handled { state, digest, panicked } = state.handle(parcel, &mut handling, self.spare.take());
         Ran { state, digest, panicked, handling }
     }
 }
 
 impl Scene {
     fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
-        let slot = &self.actors[actor];
-        Handling::new(slot.card.who, self.code.known.clone(), self.roster.clone(), draws, slot.body.next_timer)
+        let (who, next_timer) = (self.cards[actor].who, self.actors[actor].body.next_timer);
+        Handling::new(who, self.code.known.clone(), self.roster.clone(), draws, next_timer)
     }
 
     /// An actor starts, for the first time or anew.
@@ -95,28 +103,38 @@ impl Scene {
 
     /// An actor handles a message, with the values that were drawn for it so far.
     pub(super) fn handle(&mut self, actor: usize, parcel: Parcel, draws: Vec<u32>, trace: &mut Trace) {
-        let mut ran = self.scratch.run_handler(&self.code, &self.roster, &self.actors[actor], &parcel, draws);
-        // Of the copy nothing is kept if it turns out that a value has to be drawn first.
-        if let Some(choices) = ran.handling.wants {
-            self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices };
-            return;
+        let (card, body) = (&self.cards[actor], &self.actors[actor].body);
+        let ran = self.scratch.run_handler(&self.code, &self.roster, card, body, &parcel, draws);
+        if ran.handling.wants.is_some() {
+            return self.ask(actor, parcel, ran);
         }
-        self.go_through(actor, ran, trace);
+        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
+        let without = self.digest.wrapping_sub(body.digest);
+        let handled = body.set(ran);
+        self.digest = without.wrapping_add(body.digest);
+        self.follow(actor, handled, trace);
     }
 
-    /// What a handler did, now or before, takes effect.
-    pub(super) fn go_through(&mut self, actor: usize, ran: Ran, trace: &mut Trace) {
-        let Ran { state, digest, panicked, mut handling } = ran;
-        self.set_state(actor, state, digest);
-        match panicked {
-            None => {
-                self.set_next_timer(actor, handling.next_timer);
-                let effects = mem::take(&mut handling.effects);
-                self.scratch.handling = Some(handling);
-                self.apply_all(actor, effects, trace);
-            }
-            Some(panicked) => self.supervise(actor, *panicked, trace),
+    /// A value has to be drawn first: of what the handler did nothing is kept.
+    pub(super) fn ask(&mut self, actor: usize, parcel: Parcel, mut ran: Ran) {
+        let choices = ran.handling.wants.expect("raddle bug: nothing was asked for");
+        self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices };
+    }
+
+    /// What a handler did takes effect, apart from what it did to its actor.
+    pub(super) fn follow(&mut self, actor: usize, handled: Handled, trace: &mut Trace) {
+        let Handled { mut handling, panicked, before } = handled;
+        if let Some(panicked) = panicked {
+            return self.supervise(actor, *panicked, trace);
         }
+        if let Some(before) = before
+            && Arc::strong_count(&before) == 1
+        {
+            self.scratch.spare = Some(before);
+        }
+        let effects = mem::take(&mut handling.effects);
+        self.scratch.handling = Some(handling);
+        self.apply_all(actor, effects, trace);
     }
 
     pub(super) fn draw(
@@ -136,9 +154,9 @@ impl Scene {
 
     /// What to do about an actor that has panicked.
     fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
-        let slot = &self.actors[actor];
-        let may = self.code.rules.restarts.is_some_and(|most| slot.body.restarts < most);
-        match slot.card.factory.clone().filter(|_| may) {
+        let body = &self.actors[actor].body;
+        let may = self.code.rules.restarts.is_some_and(|most| body.restarts < most);
+        match self.cards[actor].factory.clone().filter(|_| may) {
             Some(make) => {
                 self.change_body(actor, |body| {
                     body.actor = Some(make());
@@ -153,8 +171,9 @@ impl Scene {
     pub(super) fn crash(&mut self, actor: usize, trace: &mut Trace) {
         trace.touch(access(FAULTS, Touches::Change, Role::Plain));
         self.faults.crash -= 1;
-        let anew = self.actors[actor].card.factory.as_ref().map(|make| make());
+        let anew = self.cards[actor].factory.as_ref().map(|make| make());
         let restarts = anew.is_some();
+        self.stopped |= !restarts;
         self.change_body(actor, |body| body.actor = anew);
         let delivery = self.delivery();
         self.change_mail(actor, |mail| {

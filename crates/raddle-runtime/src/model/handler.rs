@@ -9,15 +9,13 @@ use crate::model::handling::{Handling, Parcel};
 use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
-pub(crate) trait Handler: Send + Sync {
+pub(crate) trait Handler: Any + Send + Sync {
     fn start(&mut self, handling: &mut Handling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled;
     fn copy(&self) -> Arc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// What a handler has made of its actor.
@@ -39,12 +37,22 @@ impl<A: ModelActor> Handler for A {
     }
 
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled {
-        let me = address::<A>(handling.who);
+        let mut run = |copy: &mut A| {
+            let me = address::<A>(handling.who);
+            let mut context = Context { me: &me, host: Host::Model(handling) };
+            let handled = panics::catch(|| Actor::handle(copy, parcel.open(), &mut context));
+            (digest(copy), handled.err().map(Box::new))
+        };
+        if let Some(mut state) = spare
+            && let Some(copy) = place_for::<A>(&mut state)
+        {
+            copy.clone_from(self);
+            let (digest, panicked) = run(copy);
+            return Handled { state, digest, panicked };
+        }
         let mut copy = self.clone();
-        let mut context = Context { me: &me, host: Host::Model(handling) };
-        let handled = panics::catch(|| Actor::handle(&mut copy, parcel.open(), &mut context));
-        let digest = digest(&copy);
-        Handled { state: put(copy, spare), digest, panicked: handled.err().map(Box::new) }
+        let (digest, panicked) = run(&mut copy);
+        Handled { state: Arc::new(copy), digest, panicked }
     }
 
     fn copy(&self) -> Arc<dyn Handler> {
@@ -58,24 +66,13 @@ impl<A: ModelActor> Handler for A {
     fn kind(&self) -> &'static str {
         short_name(type_name::<A>())
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
-/// Puts an actor into memory that nobody else uses, if that is of its type.
-fn put<A: ModelActor>(actor: A, mut spare: Option<Arc<dyn Handler>>) -> Arc<dyn Handler> {
-    if let Some(place) = spare.as_mut().and_then(Arc::get_mut).and_then(|spare| spare.as_any_mut().downcast_mut::<A>())
-    {
-        *place = actor;
-        return spare.expect("there is a place in it");
-    }
-    Arc::new(actor)
+/// Where an actor of this type can be put, if nobody else uses that.
+#[inline]
+fn place_for<A: ModelActor>(spare: &mut Arc<dyn Handler>) -> Option<&mut A> {
+    let spare: &mut dyn Any = Arc::get_mut(spare)?;
+    spare.downcast_mut()
 }
 
 /// The actor, to be changed; whoever shares it keeps it as it is.

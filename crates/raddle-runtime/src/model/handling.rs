@@ -18,12 +18,20 @@ pub(crate) struct Parcel {
     pub(crate) digest: u64,
     /// Which variant of its type it is.
     pub(crate) variant: u64,
-    body: Arc<dyn Any + Send + Sync>,
+    body: Wrapping,
 }
 
+/// What a message lies in.
+pub(crate) type Wrapping = Arc<dyn Any + Send + Sync>;
+
 impl Parcel {
-    pub(crate) fn pack<M: Clone + Hash + Send + Sync + 'static>(msg: M) -> Self {
+    /// Packs a message, in a wrapping that nobody else uses if that is of the right kind.
+    pub(crate) fn pack<M: Clone + Hash + Send + Sync + 'static>(msg: M, mut used: Option<Wrapping>) -> Self {
         let (digest, variant) = (digest(&msg), digest(&std::mem::discriminant(&msg)));
+        if let Some(place) = used.as_mut().and_then(Arc::get_mut).and_then(|used| used.downcast_mut()) {
+            *place = msg;
+            return Self { digest, variant, body: used.expect("there is a place in it") };
+        }
         Self { digest, variant, body: Arc::new(msg) }
     }
 
@@ -36,7 +44,7 @@ impl Parcel {
 /// What a handler did, in order.
 #[derive(Clone)]
 pub(crate) enum Effect {
-    Send { to: Who, label: &'static str, parcel: Parcel },
+    Send { to: u32, label: &'static str, parcel: Parcel },
     Spawn { who: Who, actor: Arc<dyn Handler> },
     Timer { timer: Timer, label: &'static str, parcel: Parcel },
     Cancel(Timer),
@@ -48,10 +56,18 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
+    /// Whom a message goes to, if it is one.
+    pub(crate) fn receiver(&self) -> Option<usize> {
+        match self {
+            Self::Send { to, .. } => Some(*to as usize),
+            _ => None,
+        }
+    }
+
     /// The hash of the message, if it is one to this actor.
     pub(crate) fn sent_to(&self, actor: usize) -> Option<u64> {
         match self {
-            Self::Send { to, parcel, .. } if to.index as usize == actor => Some(parcel.digest),
+            Self::Send { to, parcel, .. } if *to as usize == actor => Some(parcel.digest),
             _ => None,
         }
     }
@@ -59,7 +75,7 @@ impl Effect {
     /// A hash of what is done; `None` for what cannot be told apart.
     pub(crate) fn digest(&self) -> Option<u64> {
         Some(match self {
-            Self::Send { to, parcel, .. } => mix(u64::from(to.index) << 3, parcel.digest),
+            Self::Send { to, parcel, .. } => mix(u64::from(*to) << 3, parcel.digest),
             Self::Spawn { who, actor } => mix(u64::from(who.index) << 3 | 1, actor.digest()),
             Self::Timer { timer, parcel, .. } => mix(u64::from(timer.0) << 3 | 2, parcel.digest),
             Self::Cancel(timer) => mix(u64::from(timer.0) << 3 | 3, 0),
@@ -81,16 +97,19 @@ pub(crate) struct Known {
 #[derive(Clone)]
 struct Type {
     wrap: fn(Box<dyn Any>) -> Arc<dyn Handler>,
-    /// A `fn(M) -> Parcel` for the type's own messages.
+    /// A [`Pack`] for the type's own messages.
     pack: Arc<dyn Any + Send + Sync>,
 }
+
+/// How messages of a type are packed.
+pub(crate) type Pack<M> = fn(M, Option<Wrapping>) -> Parcel;
 
 impl Known {
     pub(crate) fn add<A: ModelActor>(&mut self) {
         let wrap = |actor: Box<dyn Any>| -> Arc<dyn Handler> {
             Arc::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
         };
-        let pack: fn(A::Msg) -> Parcel = Parcel::pack::<A::Msg>;
+        let pack: Pack<A::Msg> = Parcel::pack::<A::Msg>;
         Arc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Arc::new(pack) });
     }
 }
@@ -107,11 +126,16 @@ pub(crate) struct Handling {
     pub(crate) wants: Option<u32>,
     pub(crate) next_timer: u32,
     pub(crate) effects: Vec<Effect>,
+    /// Of messages that were sent in vain or received.
+    used: Vec<Wrapping>,
 }
+
+/// Wrappings that are kept.
+const MOST_USED: usize = 8;
 
 impl Handling {
     pub(crate) fn new(who: Who, known: Known, roster: Arc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
-        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new() }
+        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new(), used: Vec::new() }
     }
 
     /// As for another handler, in the same memory.
@@ -119,8 +143,20 @@ impl Handling {
         if !Arc::ptr_eq(&self.roster, roster) {
             self.roster = Arc::clone(roster);
         }
-        self.effects.clear();
+        while let Some(effect) = self.effects.pop() {
+            if let Effect::Send { parcel, .. } = effect {
+                self.reuse(parcel);
+            }
+        }
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
+    }
+
+    /// Keeps what a message lay in, if nobody else has it.
+    #[inline]
+    pub(crate) fn reuse(&mut self, parcel: Parcel) {
+        if self.used.len() < MOST_USED && Arc::strong_count(&parcel.body) == 1 {
+            self.used.push(parcel.body);
+        }
     }
 
     /// The values that were drawn for it.
@@ -128,8 +164,9 @@ impl Handling {
         std::mem::take(&mut self.draws)
     }
 
-    pub(crate) fn send(&mut self, to: Who, label: &'static str, parcel: Parcel) {
-        self.effects.push(Effect::Send { to, label, parcel });
+    pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>) {
+        let parcel = pack(msg, self.used.pop());
+        self.effects.push(Effect::Send { to: to.index, label, parcel });
     }
 
     pub(crate) fn spawn<A: Actor>(&mut self, actor: A) -> Address<A::Msg> {
@@ -139,7 +176,7 @@ impl Handling {
                 "raddle: {name} creates a {kind}, which its model does not know: say `m.knows::<{kind}>()` in its setup"
             );
         };
-        let pack = *pack.downcast_ref::<fn(A::Msg) -> Parcel>().expect("raddle bug: a way to pack another type");
+        let pack = *pack.downcast_ref::<Pack<A::Msg>>().expect("raddle bug: a way to pack another type");
         let who = Arc::make_mut(&mut self.roster).next(self.who.world, short_name(type_name::<A>()));
         self.effects.push(Effect::Spawn { who, actor: wrap(Box::new(actor)) });
         Address { who, route: Route::Model { pack, label: A::label } }

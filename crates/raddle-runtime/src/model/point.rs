@@ -44,12 +44,12 @@ impl Scene {
     }
 
     fn list_actions(&mut self) {
-        let delivery = self.delivery();
+        let (delivery, may_crash) = (self.delivery(), self.faults.crash > 0);
         let mut actions = mem::take(&mut self.actions);
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             let Mail { queue, timers, .. } = &slot.mail;
-            let crashes = self.faults.crash > 0 && slot.card.may_crash;
+            let crashes = may_crash && self.cards[actor].may_crash;
             if (queue.is_empty() && timers.is_empty() && !crashes) || slot.body.actor.is_none() {
                 continue;
             }
@@ -61,16 +61,23 @@ impl Scene {
             match delivery {
                 Delivery::Arrival if queue.is_empty() => {}
                 Delivery::Arrival => actions.push(act(Variant::Ready, &RECEIVE)),
-                Delivery::Unordered => actions.extend(queue.iter().map(|mail| receive(&mail.0))),
+                Delivery::Unordered => {
+                    for (letter, _) in queue {
+                        actions.push(receive(letter));
+                    }
+                }
                 Delivery::PerSender | Delivery::Causal => {
                     let letters = || queue.iter().map(|mail| &mail.0);
                     let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
                     actions.extend(can.map(|(_, letter)| receive(letter)));
                 }
             }
-            self.odd |= !timers.is_empty() || crashes;
-            actions.extend(timers.iter().map(|timer| receive(&timer.1)));
+            if !timers.is_empty() {
+                self.odd = true;
+                actions.extend(timers.iter().map(|timer| receive(&timer.1)));
+            }
             if crashes {
+                self.odd = true;
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }

@@ -7,7 +7,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Effect as Touches, Role, Trace};
 
-use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Who, combine, digest, mix};
+use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Rules, Who, digest, mix};
 use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
 use crate::model::handling::Parcel;
@@ -28,7 +28,9 @@ impl Setup {
         Self { run: Scene::new(code), main: Party::default(), created: 0 }
     }
 
-    pub(super) fn finish(self) -> Scene {
+    pub(super) fn finish(mut self) -> Scene {
+        let Rules { delivery, faults, .. } = self.run.code.rules;
+        self.code().plain = delivery != Delivery::Causal && faults == Faults::default();
         self.run
     }
 
@@ -110,7 +112,7 @@ impl Setup {
         let Route::Model { pack, label } = &to.route else { panic!("raddle: {to:?} does not live in this model") };
         assert!(to.who.world == self.run.code.world, "raddle: {to:?} does not live in this model");
         let label = label(&msg);
-        let parcel: Parcel = pack(msg);
+        let parcel: Parcel = pack(msg, None);
         self.run.put_first(&mut self.main, to.who.index as usize, label, parcel);
     }
 
@@ -132,20 +134,17 @@ impl Scene {
         external: bool,
     ) {
         let card = Card { who, parent, ordinal, external, may_crash: false, factory };
-        let mut mail = Mail::default();
-        mail.refresh(self.delivery());
-        let slot = Slot { card: Arc::new(card), body: Body::new(actor, party), mail };
+        let mail = Mail::new(who.index, self.delivery());
+        let slot = Slot { body: Body::new(who.index, actor, party), mail };
         let at = self.actors.len();
         assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
-        self.digest ^= combine(slot.body.digest, 2 * at as u64 + 1) ^ combine(slot.mail.digest, 2 * at as u64 + 2);
+        self.digest = self.digest.wrapping_add(slot.body.digest).wrapping_add(slot.mail.digest);
         self.actors.push(Arc::new(slot));
+        Arc::make_mut(&mut self.cards).push(card);
     }
 
     pub(super) fn let_crash(&mut self, actor: usize) {
-        let slot = Arc::make_mut(&mut self.actors[actor]);
-        let Card { who, parent, ordinal, external, factory, .. } = &*slot.card;
-        let (who, parent, ordinal, external, factory) = (*who, *parent, *ordinal, *external, factory.clone());
-        slot.card = Arc::new(Card { who, parent, ordinal, external, factory, may_crash: true });
+        Arc::make_mut(&mut self.cards)[actor].may_crash = true;
     }
 
     pub(super) fn add_monitor(&mut self, monitor: Box<dyn Watcher>) {

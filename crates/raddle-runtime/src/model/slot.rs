@@ -6,6 +6,7 @@ use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
 
 use crate::actor::{Delivery, Letter, Party, Timer, Who, combine, mix};
+use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
@@ -14,12 +15,12 @@ pub(super) type Factory = Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>;
 /// An actor of a model.
 #[derive(Clone)]
 pub(super) struct Slot {
-    pub(super) card: Arc<Card>,
     pub(super) body: Body,
     pub(super) mail: Mail,
 }
 
-/// What never changes.
+/// What never changes of an actor.
+#[derive(Clone)]
 pub(super) struct Card {
     pub(super) who: Who,
     /// Who created it, and which of those it is, from 1.
@@ -39,26 +40,56 @@ pub(super) struct Body {
     pub(super) children: u32,
     pub(super) restarts: u32,
     pub(super) next_timer: u32,
+    /// Whose it is.
+    of: u32,
+    /// What it adds to the hash of the state.
     pub(super) digest: u64,
 }
 
 /// What waits to be received.
-#[derive(Clone, Default)]
 pub(super) struct Mail {
     /// In order of arrival. Most are short, and a copy is made of each that changes.
     pub(super) queue: SmallVec<[(Letter, Parcel); 2]>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
-    /// The hashes of the queue and of the timers alone.
-    pub(super) contents: u64,
-    set_by: u64,
+    /// Whose it is.
+    of: u32,
+    /// What it adds to the hash of the state.
     pub(super) digest: u64,
 }
 
+/// What a part of an actor is hashed with, so that equal parts of different actors differ.
+#[derive(Clone, Copy)]
+enum Part {
+    Body = 0,
+    Message = 1,
+    Delayed = 2,
+    Timer = 3,
+}
+
+impl Part {
+    #[inline]
+    fn of(self, actor: u32) -> u64 {
+        u64::from(actor) << 2 | self as u64
+    }
+}
+
 impl Body {
-    pub(super) fn new(actor: Arc<dyn Handler>, party: Party) -> Self {
-        let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, digest: 0 };
+    pub(super) fn new(of: u32, actor: Arc<dyn Handler>, party: Party) -> Self {
+        let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, of, digest: 0 };
         body.refresh();
         body
+    }
+
+    /// The actor has become what a handler has made of it; the rest of what that did is given back.
+    #[inline]
+    pub(super) fn set(&mut self, ran: Ran) -> Handled {
+        self.digest = self.digest_with(ran.digest);
+        let before = self.actor.replace(ran.state);
+        // Timers of a handler that has panicked are void.
+        if ran.panicked.is_none() {
+            self.next_timer = ran.handling.next_timer;
+        }
+        Handled { handling: ran.handling, panicked: ran.panicked, before }
     }
 
     /// The state has changed.
@@ -66,14 +97,31 @@ impl Body {
         self.digest = self.digest_with(self.actor.as_ref().map_or(0, |actor| actor.digest()));
     }
 
-    /// The hash it would have with an actor that has this one.
+    /// What it would add to the hash of the state with an actor that has this one.
     #[inline]
     pub(super) fn digest_with(&self, state: u64) -> u64 {
-        combine(combine(state, u64::from(self.restarts)), self.party.knowledge())
+        let (own, known) = (combine(state, Part::Body.of(self.of)), self.party.knowledge());
+        if self.restarts == 0 && known == 0 { own } else { combine(combine(own, u64::from(self.restarts)), known) }
+    }
+}
+
+/// Most mailboxes are empty, which is no reason to look through them.
+impl Clone for Mail {
+    #[inline]
+    fn clone(&self) -> Self {
+        let queue = if self.queue.is_empty() { SmallVec::new() } else { self.queue.clone() };
+        let timers = if self.timers.is_empty() { Vec::new() } else { self.timers.clone() };
+        Self { queue, timers, ..*self }
     }
 }
 
 impl Mail {
+    pub(super) fn new(of: u32, delivery: Delivery) -> Self {
+        let mut mail = Self { queue: SmallVec::new(), timers: Vec::new(), of, digest: 0 };
+        mail.refresh(delivery);
+        mail
+    }
+
     /// Puts a letter where it belongs, under a number that no other has.
     pub(super) fn put(&mut self, delivery: Delivery, mut letter: Letter, parcel: Parcel) -> u32 {
         while self.has(letter.number) {
@@ -82,11 +130,10 @@ impl Mail {
         let number = letter.number;
         let len = self.queue.len();
         let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0), len);
-        let contents = Sent::of(&letter, &parcel).contents();
+        let adds = self.adds(&letter, &parcel);
         self.queue.insert(place, (letter, parcel));
         if delivery == Delivery::Unordered {
-            self.contents = self.contents.wrapping_add(contents);
-            self.digest = self.digest_with(self.contents);
+            self.digest = self.digest.wrapping_add(adds);
         } else {
             self.refresh(delivery);
         }
@@ -108,14 +155,24 @@ impl Mail {
         self.queue.iter().map(|(letter, _)| letter).chain(timers).any(|letter| letter.number == number)
     }
 
+    /// The message with this number, or the oldest.
+    pub(super) fn look(&self, number: Option<u32>) -> &Parcel {
+        match number.map_or(Some(0), |number| self.place(number)) {
+            Some(place) => &self.queue[place].1,
+            None => {
+                let timer = self.timers.iter().find(|timer| Some(timer.1.number) == number);
+                &timer.expect("raddle bug: the message is gone").2
+            }
+        }
+    }
+
     /// Takes a message out: the one with this number, or the oldest.
     pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> (Letter, Parcel) {
         let place = number.map_or(Some(0), |number| self.place(number));
         let taken = match place {
             Some(place) if delivery == Delivery::Unordered => {
                 let (letter, parcel) = self.queue.remove(place);
-                self.contents = self.contents.wrapping_sub(Sent::of(&letter, &parcel).contents());
-                self.digest = self.digest_with(self.contents);
+                self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
                 return (letter, parcel);
             }
             Some(place) => self.queue.remove(place),
@@ -136,19 +193,17 @@ impl Mail {
 
     /// Hashes what can be told of the queue by what can be received from it, in which order.
     pub(super) fn refresh(&mut self, delivery: Delivery) {
-        self.contents = self.hash_queue(delivery, None, std::iter::empty());
-        self.set_by = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(mix(timer.2.digest, 1)));
-        self.digest = self.digest_with(self.contents);
+        self.digest = self.digest_with(delivery, None, std::iter::empty());
     }
 
-    /// The hash of a mailbox with these timers and these contents.
+    /// What a message of this mailbox adds to the hash of the state, where there is no order.
     #[inline]
-    pub(super) fn digest_with(&self, contents: u64) -> u64 {
-        combine(contents, self.set_by)
+    pub(super) fn adds(&self, letter: &Letter, parcel: &Parcel) -> u64 {
+        adds(parcel.digest, letter.delayed, self.of)
     }
 
-    /// The hash of a queue as this one, without the message at a place and with others that are sent to it.
-    pub(super) fn hash_queue(
+    /// What this mailbox would add to the hash of the state, without the message at a place and with others that are sent to it.
+    pub(super) fn digest_with(
         &self,
         delivery: Delivery,
         without: Option<usize>,
@@ -156,9 +211,13 @@ impl Mail {
     ) -> u64 {
         let stays = self.queue.iter().enumerate().filter(|(at, _)| Some(*at) != without);
         let all = stays.map(|(_, (letter, parcel))| Sent::of(letter, parcel)).chain(sent);
-        match delivery {
+        let key = Part::Timer.of(self.of);
+        let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(combine(timer.2.digest, key)));
+        let queue = match delivery {
+            Delivery::Unordered => {
+                all.fold(0_u64, |sum, sent| sum.wrapping_add(adds(sent.digest, sent.delayed, self.of)))
+            }
             Delivery::Arrival => all.fold(0, |hash, sent| mix(hash, sent.contents())),
-            Delivery::Unordered => all.fold(0_u64, |sum, sent| sum.wrapping_add(sent.contents())),
             Delivery::PerSender | Delivery::Causal => {
                 let mut before: SmallVec<[TaskId; 16]> = SmallVec::new();
                 all.fold(0_u64, |sum, sent| {
@@ -168,8 +227,18 @@ impl Mail {
                     sum.wrapping_add(mix(place, sent.contents()))
                 })
             }
-        }
+        };
+        let queue = if delivery == Delivery::Unordered { queue } else { combine(queue, Part::Message.of(self.of)) };
+        queue.wrapping_add(timers)
     }
+}
+
+/// What a message with this hash adds to that of the state in the mailbox of an actor, where there is no order. The other messages
+/// there and elsewhere are no part of it, so what comes or goes is added or taken away.
+#[inline]
+pub(super) fn adds(message: u64, delayed: bool, actor: u32) -> u64 {
+    let part = if delayed { Part::Delayed } else { Part::Message };
+    combine(message, part.of(actor))
 }
 
 /// What the hash of a queue is made of.

@@ -16,14 +16,14 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
 
-use crate::actor::{Delivery, Faults, Labels, Roster, combine, mix};
+use crate::actor::{Delivery, Faults, Roster, combine, mix};
 use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
 use crate::model::handling::Handling;
 use crate::model::monitors::Watcher;
-use crate::model::slot::{Body, Mail, Slot};
+use crate::model::slot::{Body, Card, Mail, Slot};
 
 pub(super) static RECEIVE: Operation = Operation { verb: "receive", class: Class::Receive };
 pub(super) static CRASH: Operation = Operation { verb: "crash", class: Class::Receive };
@@ -37,12 +37,13 @@ pub(super) const FIRST_MONITOR: usize = 2;
 pub(crate) struct Scene {
     pub(super) code: Arc<Code>,
     pub(super) actors: Vec<Arc<Slot>>,
+    pub(super) cards: Arc<Vec<Card>>,
     pub(super) roster: Arc<Roster>,
     pub(super) monitors: Vec<Arc<Box<dyn Watcher>>>,
     pub(super) faults: Faults,
     pub(super) dead_letters: u32,
     pub(super) unhandled: u32,
-    /// Of the actors and mailboxes; the rest is added when somebody asks.
+    /// The sum of what the actors and mailboxes add to it; the rest comes in when somebody asks.
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
@@ -52,6 +53,8 @@ pub(crate) struct Scene {
     pub(super) surveyed: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) odd: bool,
+    /// An actor has stopped.
+    pub(super) stopped: bool,
 }
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
@@ -62,13 +65,21 @@ pub(super) struct Scratch {
     pub(super) spare: Option<Arc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
     pub(super) foreseen: Option<(Choice, Ran)>,
-    pub(super) labels: Labels,
 }
 
 impl Scratch {
     /// Forgets the handler that has run already.
     pub(super) fn discard(&mut self) {
         if let Some((_, ran)) = self.foreseen.take() {
+            self.take_back(ran);
+        }
+    }
+
+    /// Keeps what a handler that has run already did, or its memory.
+    pub(super) fn keep(&mut self, choice: Choice, ran: Ran, counts: bool) {
+        if counts {
+            self.foreseen = Some((choice, ran));
+        } else {
             self.take_back(ran);
         }
     }
@@ -104,6 +115,7 @@ impl Scene {
         Self {
             code: Arc::new(code),
             actors: Vec::new(),
+            cards: Arc::default(),
             roster: Arc::default(),
             monitors: Vec::new(),
             faults: Faults::default(),
@@ -115,6 +127,7 @@ impl Scene {
             scratch: Scratch::default(),
             surveyed: false,
             odd: false,
+            stopped: false,
         }
     }
 
@@ -144,26 +157,18 @@ impl Scene {
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
         let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
+        let without = self.digest.wrapping_sub(body.digest);
         let result = change(body);
         body.refresh();
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1);
+        self.digest = without.wrapping_add(body.digest);
         result
-    }
-
-    /// An actor has become another, with this hash.
-    pub(super) fn set_state(&mut self, actor: usize, state: Arc<dyn Handler>, digest: u64) {
-        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
-        let changed = body.digest_with(digest);
-        self.digest ^= combine(body.digest, 2 * actor as u64 + 1) ^ combine(changed, 2 * actor as u64 + 1);
-        (body.actor, body.digest) = (Some(state), changed);
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
         let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
-        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
+        let without = self.digest.wrapping_sub(mail.digest);
         let result = change(mail);
-        self.digest ^= combine(mail.digest, 2 * actor as u64 + 2);
+        self.digest = without.wrapping_add(mail.digest);
         result
     }
 
@@ -195,42 +200,74 @@ impl Scene {
         }
     }
 
+    /// Goes on where something other than the next message was to be decided.
+    fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
+        match std::mem::replace(&mut self.stop, Stop::Actions) {
+            Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
+            Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
+            Stop::Actions | Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
+        }
+    }
+
     fn take(&mut self, choice: Choice, trace: &mut Trace) {
         let action = self.actions[choice.index()];
         let actor = index(action.task);
         let alternatives = u32::try_from(self.actions.len()).expect("raddle bug: more than 2^32 actions");
         let own = access(self.head(actor), Effect::Change, Role::Plain);
-        trace.push(self.account(action.task, action.variant, action.op, own, alternatives));
+        let step = self.account(action.task, action.variant, action.op, own, alternatives);
         let number = match action.variant {
             Variant::Message(number) => Some(number),
             Variant::Ready => None,
-            _ => return self.crash(actor, trace),
+            _ => {
+                trace.push(step);
+                return self.crash(actor, trace);
+            }
         };
-        let delivery = self.delivery();
-        let (letter, parcel) = self.change_mail(actor, |mail| mail.take(delivery, number));
+        let (delivery, tail) = (self.delivery(), self.tail(actor));
+        // The handler runs before anything has changed, so that all that changes of its actor does so at once.
+        let ran = match self.scratch.foreseen.take() {
+            Some((foreseen, ran)) if foreseen == choice => ran,
+            _ => {
+                let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
+                self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
+            }
+        };
+        let Slot { body, mail } = Arc::make_mut(&mut self.actors[actor]);
+        let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
+        let (letter, parcel) = mail.take(delivery, number);
+        body.party.read(&letter, delivery);
+        trace.push(Step { found: Some(Word(letter.name)), ..step });
         trace.touch(access(letter.object(), Effect::Change, Role::Takes));
         if delivery == Delivery::Arrival && self.code.rules.faults.delay > 0 {
             // It may have been late, or have overtaken what was: another that comes first makes a difference.
-            trace.touch(access(self.tail(actor), Effect::Read, Role::Plain));
+            trace.touch(access(tail, Effect::Read, Role::Plain));
         }
-        let receiver = self.actors[actor].body.party.name;
-        trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), receiver));
-        trace.last_mut().expect("pushed just now").found = Some(Word(letter.name));
+        trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), body.party.name));
+        let wants = ran.handling.wants;
+        let ran = if wants.is_none() { Ok(body.set(ran)) } else { Err(ran) };
         if delivery == Delivery::Causal {
-            self.change_body(actor, |body| body.party.read(&letter, delivery));
-        } else {
-            self.own_body(actor).party.read(&letter, delivery);
+            body.refresh();
         }
-        match self.scratch.foreseen.take() {
-            Some((foreseen, ran)) if foreseen == choice => self.go_through(actor, ran, trace),
-            _ => self.handle(actor, parcel, Vec::new(), trace),
+        self.digest = without.wrapping_add(mail.digest).wrapping_add(body.digest);
+        match ran {
+            Ok(mut handled) => {
+                handled.handling.reuse(parcel);
+                self.follow(actor, handled, trace);
+            }
+            Err(ran) => self.ask(actor, parcel, ran),
         }
     }
 
     /// The fingerprint of the state, if this is that of the actors and mailboxes, and this that of where it is paused.
+    #[inline]
     pub(super) fn state_with(&self, actors: u64, stop: u64) -> u64 {
+        const NONE: u64 = mix(0, 0);
         let Faults { drop, duplicate, delay, crash } = self.faults;
-        let faults = mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash));
+        let faults = if self.code.plain {
+            NONE
+        } else {
+            mix(u64::from(drop) << 32 | u64::from(duplicate), u64::from(delay) << 32 | u64::from(crash))
+        };
         let monitors = self.monitors.iter().fold(faults, |hash, monitor| mix(hash, monitor.digest()));
         combine(actors ^ monitors, stop)
     }
@@ -239,7 +276,7 @@ impl Scene {
         if task == TaskId::MAIN {
             return Vec::new();
         }
-        let card = &self.actors[index(task)].card;
+        let card = &self.cards[index(task)];
         let mut path = self.name(card.parent);
         path.push(card.ordinal);
         path
@@ -271,11 +308,10 @@ impl System for Scene {
     }
 
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
-        match std::mem::replace(&mut self.stop, Stop::Actions) {
-            Stop::Actions => self.take(choice, trace),
-            Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
-            Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
-            Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
+        if matches!(self.stop, Stop::Actions) {
+            self.take(choice, trace);
+        } else {
+            self.go_on(choice, trace);
         }
         self.surveyed = false;
         // What checks may see of these is no part of the state that is told apart.
@@ -299,10 +335,10 @@ impl System for Scene {
         let main = TaskCard { name: TaskName::default(), label: Some("setup".to_owned()), finished: true };
         let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskCard {
             name: self.task_name(task(actor)),
-            label: Some(if slot.card.external {
-                format!("{} (external)", slot.card.who)
+            label: Some(if self.cards[actor].external {
+                format!("{} (external)", self.cards[actor].who)
             } else {
-                slot.card.who.to_string()
+                self.cards[actor].who.to_string()
             }),
             finished: slot.body.actor.is_none(),
         });
@@ -334,6 +370,7 @@ impl System for Scene {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
+        share(&mut other.cards, &self.cards);
         other.actions.clear();
         other.actions.extend_from_slice(&self.actions);
         other.actors.truncate(self.actors.len());
@@ -342,12 +379,16 @@ impl System for Scene {
         }
         let (shared, all) = (other.actors.len(), self.actors.len());
         other.actors.extend_from_slice(&self.actors[shared..all]);
-        other.monitors.clone_from(&self.monitors);
-        other.stop.clone_from(&self.stop);
+        if !self.monitors.is_empty() {
+            other.monitors.clone_from(&self.monitors);
+        }
+        if !matches!((&other.stop, &self.stop), (Stop::Actions, Stop::Actions)) {
+            other.stop.clone_from(&self.stop);
+        }
         other.scratch.discard();
-        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, .. } = *self;
+        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, stopped, .. } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
-        (other.digest, other.surveyed, other.odd) = (digest, surveyed, odd);
+        (other.digest, other.surveyed, other.odd, other.stopped) = (digest, surveyed, odd, stopped);
         true
     }
 

@@ -1,6 +1,9 @@
 //! Looking at the state of a model.
 
+use std::any::Any;
+
 use crate::actor::Address;
+use crate::model::slot::Slot;
 use crate::model::step::Scene;
 
 /// The state of a model between two steps.
@@ -9,14 +12,14 @@ pub struct View<'a>(pub(super) &'a Scene);
 impl<'a> View<'a> {
     /// All actors of a type that have not stopped, in order of creation.
     pub fn actors<A: 'static>(&self) -> impl Iterator<Item = &'a A> + use<'a, A> {
-        self.0.actors.iter().filter_map(|slot| slot.body.actor.as_ref()?.as_any().downcast_ref())
+        self.0.actors.iter().filter_map(|slot| of_type(slot))
     }
 
     /// One actor; `None` if it has stopped or is of another type.
     #[must_use]
     pub fn actor<A: crate::actor::Actor>(&self, address: &Address<A::Msg>) -> Option<&'a A> {
         let slot = self.0.actors.get(address.who.index as usize)?;
-        slot.body.actor.as_ref()?.as_any().downcast_ref()
+        of_type(slot)
     }
 
     /// How many messages wait to be received.
@@ -36,4 +39,11 @@ impl<'a> View<'a> {
     pub fn unhandled(&self) -> u32 {
         self.0.unhandled
     }
+}
+
+/// The actor, if it has not stopped and is of this type.
+#[inline]
+fn of_type<A: 'static>(slot: &Slot) -> Option<&A> {
+    let actor: &dyn Any = &**slot.body.actor.as_ref()?;
+    actor.downcast_ref()
 }

@@ -42,7 +42,7 @@ struct Kept<S> {
 const MOST: usize = 256;
 
 /// Copies whose memory is kept.
-const MOST_SPARE: usize = 16;
+const MOST_SPARE: usize = 32;
 
 impl<S> Default for Perch<S> {
     fn default() -> Self {

@@ -78,12 +78,14 @@ impl DelayingExplorer for RoundRobin {
                 }
             }
         }
-        for _ in 0..self.row.len() {
-            let first = self.row[self.head];
+        let (row, mut head) = (self.row.as_slice(), self.head);
+        for _ in 0..row.len() {
+            let first = row[head];
             if few.has(first, ready) {
+                self.head = head;
                 return first;
             }
-            self.send_back();
+            head = if head + 1 < row.len() { head + 1 } else { 0 };
         }
         unreachable!("raddle bug: of all that are ready, none is in the row")
     }

@@ -34,26 +34,26 @@ pub(super) struct Level<E> {
 
 impl<E: DelayingExplorer> Level<E> {
     /// The level of a point; what is done there is what the explorer says.
+    #[inline]
     pub fn new(at: &Point<'_>, mut explorer: E, steps: usize, before: Option<&Self>) -> Self {
-        let tasks: SmallVec<[TaskId; 16]> = match at {
-            Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
-            _ => SmallVec::new(),
-        };
-        let ready = match before {
-            Some(before) if tasks.is_empty() => before.ready.clone(),
-            _ => {
-                let mut ready = SmallVec::new();
-                for task in &tasks {
-                    if ready.last() != Some(task) {
-                        ready.push(*task);
-                    }
+        let (mut tasks, mut ready) = (SmallVec::<[TaskId; 16]>::new(), SmallVec::<[TaskId; 8]>::new());
+        if let Point::Actions(actions) = at {
+            for action in *actions {
+                tasks.push(action.task);
+                if ready.last() != Some(&action.task) {
+                    ready.push(action.task);
                 }
-                ready
             }
-        };
+        } else if let Some(before) = before {
+            ready = SmallVec::from_slice(&before.ready);
+        }
         let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &ready)) } else { 0 };
         let total = before.map_or(0, |before| before.total);
-        let shown = SmallVec::from_elem(0, tasks.len().div_ceil(64));
+        let shown = match tasks.len() {
+            0 => SmallVec::new(),
+            1..=64 => SmallVec::from_buf([0]),
+            more => SmallVec::from_elem(0, more.div_ceil(64)),
+        };
         let alternatives = at.alternatives();
         let mut level =
             Self { explorer, steps, total, rank: 0, own: true, ready, tasks, alternatives, choice: first, shown };
@@ -144,10 +144,12 @@ fn ask<E: DelayingExplorer>(explorer: &mut E, ready: &[TaskId]) -> TaskId {
     next
 }
 
+#[inline]
 fn first_of(tasks: &[TaskId], task: TaskId) -> u32 {
     place(tasks.iter().position(|other| *other == task).expect("the explorer was asked for one of them"))
 }
 
+#[inline]
 fn place(at: usize) -> u32 {
     u32::try_from(at).expect("raddle bug: more than 2^32 actions")
 }

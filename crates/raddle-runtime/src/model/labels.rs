@@ -1,0 +1,71 @@
+//! The hashes of what a program calls its messages: few strings that come again and again, known by where they lie.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::actor::digest;
+
+/// Hashes of labels. Shared by all executions of a model; a copy of the model begins with nothing.
+pub(super) struct Labels([Place; PLACES]);
+
+/// Where a label lies, mixed with its hash, and the hash. One that is read while it is written is not taken for any.
+#[derive(Default)]
+struct Place([AtomicU64; 2]);
+
+/// More than a program of actors has.
+const PLACES: usize = 64;
+
+impl Labels {
+    /// The hash of a label.
+    #[inline]
+    pub(super) fn digest(&self, label: &'static str) -> u64 {
+        let start = label.as_ptr().addr();
+        let key = start as u64 ^ (label.len() as u64) << 48;
+        let Place([mixed, hash]) = &self.0[(start ^ start >> 6 ^ label.len() << 2) % PLACES];
+        let known = hash.load(Relaxed);
+        if mixed.load(Relaxed) == mix(key, known) {
+            return known;
+        }
+        let known = digest(label);
+        mixed.store(mix(key, known), Relaxed);
+        hash.store(known, Relaxed);
+        known
+    }
+}
+
+impl Default for Labels {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Place::default()))
+    }
+}
+
+impl Clone for Labels {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Never 0 but by chance, so that nothing is found where nothing was put.
+#[inline]
+fn mix(key: u64, hash: u64) -> u64 {
+    !(key ^ hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_have_their_hashes_however_often_they_are_asked_for() {
+        // More than there are places, some of which begin at the same place.
+        let text: &'static str =
+            "a label of a message, as long as it takes to have more of them than there are places to keep them in";
+        let labels = Labels::default();
+        for _ in 0..3 {
+            for end in 1..=text.len() {
+                for part in [&text[..end], &text[end..]] {
+                    assert_eq!(labels.digest(part), digest(part), "{part}");
+                }
+            }
+        }
+    }
+}
