@@ -141,6 +141,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Learns from so many random walks before anything else, drawn by `seed`; `false` if it does not learn. Before the search starts.
+    fn learn_first(&mut self, executions: u64, seed: u64) -> bool {
+        let _ = (executions, seed);
+        false
+    }
+
     /// How several workers can share this search. Asked at the start of a search and whenever work is handed over.
     fn sharing(&mut self) -> Sharing<'_> {
         Sharing::Alone

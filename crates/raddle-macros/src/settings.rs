@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 16] = [
+const ALLOWED: [&str; 17] = [
     "strategy",
     "executions",
     "time",
@@ -15,6 +15,7 @@ const ALLOWED: [&str; 16] = [
     "workers",
     "deviations",
     "resume",
+    "learn",
     "context",
     "coverage",
     "save_schedules",

@@ -111,6 +111,12 @@ impl Explorer {
         self.set("resume", &resume.to_string())
     }
 
+    /// Under `hapset`, learns from so many random walks, drawn by [`seed`](Self::seed), before it is guided by what it knows; none if not
+    /// set. Other strategies make no use of it.
+    pub fn learn(self, executions: u64) -> Self {
+        self.set("learn", &executions.to_string())
+    }
+
     /// How many calls tell statements apart under `hapset`, beside the place of the operation itself; 0 if not set, at most 64. With 1, a
     /// function that locks for others is another statement for each place that calls it. Other strategies make no use of it.
     ///

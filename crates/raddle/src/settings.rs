@@ -123,7 +123,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 18] = [
+pub(crate) static TABLE: [Setting; 19] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
@@ -131,6 +131,7 @@ pub(crate) static TABLE: [Setting; 18] = [
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
     setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
     setting!(resume, Some("RADDLE_RESUME"), FLAG, read_flag),
+    setting!(learn, Some("RADDLE_LEARN"), "a number of executions, 0 or more", read_number),
     setting!(context, Some("RADDLE_CONTEXT"), "a number of calls between 0 and 64", read_context),
     setting!(coverage, Some("RADDLE_COVERAGE"), FLAG, read_flag),
     setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), FLAG, read_flag),
@@ -154,6 +155,7 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<usize>,
     pub(crate) deviations: Option<u32>,
     pub(crate) resume: Option<bool>,
+    pub(crate) learn: Option<u64>,
     pub(crate) context: Option<usize>,
     pub(crate) coverage: Option<bool>,
     pub(crate) save_schedules: Option<bool>,
@@ -262,6 +264,7 @@ impl Settings {
             workers: self.workers.or(code.workers),
             deviations: self.deviations.or(code.deviations),
             resume: self.resume.or(code.resume),
+            learn: self.learn.or(code.learn),
             context: self.context.or(code.context),
             coverage: self.coverage.or(code.coverage),
             save_schedules: self.save_schedules.or(code.save_schedules),
@@ -328,6 +331,11 @@ impl Plan {
                 return Err(SettingError::NoDeviations { strategy: strategy.name() });
             }
             label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
+        }
+        if let Some(learn) = settings.learn.filter(|&learn| learn > 0)
+            && strategy.learn_first(learn, seed)
+        {
+            label = format!("{label}, learning from {learn} random walks, seed {seed}");
         }
         // The others have no use for it, and it takes time.
         let context = settings.context.filter(|_| strategy.lessons().is_some()).unwrap_or(0);

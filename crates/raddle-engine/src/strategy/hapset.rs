@@ -137,9 +137,9 @@ impl Hapset {
 
     /// Learns from so many random walks first.
     #[must_use]
-    pub fn learn(self, executions: u64, seed: u64) -> Self {
-        self.pool.lock().walks = executions;
-        Self { learn: executions, seed, ..self }
+    pub fn learn(mut self, executions: u64, seed: u64) -> Self {
+        self.learn_first(executions, seed);
+        self
     }
 
     /// When nothing new is left, goes on with what was passed by, the rarest orderings first, and in turn with a search that leaves
@@ -298,6 +298,12 @@ impl Strategy for Hapset {
             String::new()
         };
         vec![format!("{all} {plural} of statements known, {new} of them learnt now{pace}")]
+    }
+
+    fn learn_first(&mut self, executions: u64, seed: u64) -> bool {
+        self.pool.lock().walks = executions;
+        (self.learn, self.seed) = (executions, seed);
+        true
     }
 
     fn learning(&self) -> Option<Learning> {

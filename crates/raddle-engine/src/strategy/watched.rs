@@ -89,6 +89,10 @@ impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
         self.inner.bound_deviations(most)
     }
 
+    fn learn_first(&mut self, executions: u64, seed: u64) -> bool {
+        self.inner.learn_first(executions, seed)
+    }
+
     fn sharing(&mut self) -> Sharing<'_> {
         self.inner.sharing()
     }

@@ -49,6 +49,17 @@ fn busy_waiting() {
 }
 
 #[test]
+fn random_walks_come_first_if_asked_for() {
+    let run = |walks| Explorer::new().strategy("hapset").learn(walks).workers(1).run(busy_waiting);
+    let (alone, taught) = (run(0), run(20));
+    assert!(!alone.failed() && !taught.failed(), "{alone}\n{taught}");
+    assert!(alone.executions() < 20 && taught.executions() > 20, "{alone}\n{taught}");
+    assert!(taught.to_string().contains("hapset, learning from 20 random walks, seed 0"), "{taught}");
+    let report = Explorer::new().strategy("random").executions(10).learn(20).run(busy_waiting);
+    assert_eq!(report.executions(), 10, "others make no use of it: {report}");
+}
+
+#[test]
 fn an_atomicity_violation_is_something_new() {
     let kinds = ["hapset", "hapset:all", "hapset:baseline", "hapset:preemption", "hapset:preemption:2"];
     for strategy in kinds {
