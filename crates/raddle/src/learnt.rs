@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use raddle_engine::strategy::hapset::Lessons;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,21 @@ struct Head {
     /// How many calls tell its statements apart.
     #[serde(default, skip_serializing_if = "is_zero")]
     context: usize,
+    /// The build of the test that was searched last.
+    #[serde(default)]
+    build: u64,
     /// Of the second line.
     sum: u64,
+}
+
+/// The build of the test that runs now, by its file's size and time: it need not be more than another number for another build.
+fn build() -> u64 {
+    let file = || {
+        let about = fs::metadata(std::env::current_exe().ok()?).ok()?;
+        let time = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some((about.len(), time.as_nanos()))
+    };
+    sum(format!("{:?}", file()).as_bytes())
 }
 
 fn is_zero(context: &usize) -> bool {
@@ -39,6 +53,8 @@ pub(crate) enum Read {
     Nothing,
     /// This.
     Lessons(Lessons),
+    /// This, learnt by another build of the test: what it did there says nothing of what it does now.
+    OfAnotherBuild(Lessons),
     /// What was learnt with statements that are told apart by so many calls, which are others.
     OfOthers { context: usize },
     /// Something else.
@@ -57,8 +73,9 @@ pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
         Err(error) => return Read::Broken { why: error.to_string(), now: None },
     };
     match understood(&text, test) {
-        Ok((lessons, with)) if with == context => Read::Lessons(lessons),
-        Ok((_, context)) => Read::OfOthers { context },
+        Ok((_, head)) if head.context != context => Read::OfOthers { context: head.context },
+        Ok((lessons, head)) if head.build == build() => Read::Lessons(lessons),
+        Ok((lessons, _)) => Read::OfAnotherBuild(lessons),
         Err(why) => {
             let mut aside = file.as_os_str().to_owned();
             aside.push(".corrupt");
@@ -68,7 +85,7 @@ pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
     }
 }
 
-fn understood(text: &[u8], test: &str) -> Result<(Lessons, usize), String> {
+fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
     let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
@@ -83,7 +100,7 @@ fn understood(text: &[u8], test: &str) -> Result<(Lessons, usize), String> {
         return Err("it is not what was written".to_owned());
     }
     let lessons: Lessons = serde_json::from_str(lessons).map_err(broken)?;
-    if lessons.is_sound() { Ok((lessons, head.context)) } else { Err("its parts do not fit together".to_owned()) }
+    if lessons.is_sound() { Ok((lessons, head)) } else { Err("its parts do not fit together".to_owned()) }
 }
 
 /// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile: one after the other. Readers
@@ -94,11 +111,11 @@ pub(crate) fn write(file: &Path, test: &str, context: usize, latest: &Lessons) -
     }
     let _turn = Turn::at(file);
     let earlier = match read(file, test, context) {
-        Read::Lessons(lessons) => lessons,
+        Read::Lessons(lessons) | Read::OfAnotherBuild(lessons) => lessons,
         Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),
     };
     let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
-    let head = Head { format: FORMAT, test: test.to_owned(), context, sum: sum(lessons.as_bytes()) };
+    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(lessons.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
     write_whole(file, &format!("{head}\n{lessons}\n")).map_err(|error| format!("{}: {error}", file.display()))
 }

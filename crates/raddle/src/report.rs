@@ -79,6 +79,8 @@ pub enum Verdict {
 pub(crate) struct Proof {
     /// Equivalent orders were left out.
     pub(crate) reduced: bool,
+    /// Equivalent orders may have been run more than once.
+    pub(crate) repeats: bool,
     /// Orders were left out by choice, not by chance.
     pub(crate) selected: bool,
     /// Orders were left out because the search was stopped: with more time, all would have been covered.
@@ -97,8 +99,8 @@ impl Proof {
             _ => (None, false),
         };
         let selected = picks(searched) || searched.ended == Ended::Done(Claim::Selective);
-        let stopped = searched.systematic && searched.ended == Ended::BudgetSpent;
-        Self { reduced: searched.reduced, selected, stopped, bound, whole }
+        let stopped = (searched.systematic || picks(searched)) && searched.ended == Ended::BudgetSpent;
+        Self { reduced: searched.reduced, repeats: picks(searched), selected, stopped, bound, whole }
     }
 }
 

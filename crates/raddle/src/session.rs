@@ -190,7 +190,7 @@ impl Session {
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
-        self.keep_lessons();
+        self.keep_lessons(&searched);
         if watch.as_ref().is_some_and(Watch::told_to_end) {
             Teller::last_words(&self.test.path, self.notes.last());
         }
@@ -210,7 +210,7 @@ impl Session {
         let Some(file) = self.files.learnt.as_ref().filter(|_| self.plan.strategy.lessons().is_some()) else { return };
         let wanted = self.plan.program.context;
         match learnt::read(file, &self.test.path, wanted) {
-            Read::Nothing => {}
+            Read::Nothing | Read::OfAnotherBuild(_) => {}
             Read::Lessons(lessons) => self.plan.strategy.study(&lessons),
             Read::OfOthers { context } => self.notes.push(format!(
                 "what earlier searches have learnt, in {}, is not used: it was learnt with context {context} and not {wanted}",
@@ -230,9 +230,18 @@ impl Session {
         }
     }
 
-    /// Keeps what was learnt of the program for the next search.
-    fn keep_lessons(&mut self) {
-        let (Some(lessons), Some(file)) = (self.plan.strategy.lessons(), &self.files.learnt) else { return };
+    /// Keeps what was learnt of the program for the next search, unless this one was stopped: that one would pass by what this one
+    /// has not come to.
+    fn keep_lessons(&mut self, searched: &search::Report) {
+        let Some(lessons) = self.plan.strategy.lessons() else { return };
+        let (Some(file), Ended::Done(_)) = (&self.files.learnt, searched.ended) else { return };
+        if self.plan.program.context > 0 && lessons.has_no_calls() {
+            self.notes.push(
+                "`context` has found no calls: either every operation is in the body of the test or of a thread, or the test was \
+                 built without debug information (`debug = \"line-tables-only\"` in the profile is enough)"
+                    .to_owned(),
+            );
+        }
         if let Err(why) = learnt::write(file, &self.test.path, self.plan.program.context, &lessons) {
             self.notes.push(format!("what was learnt could not be kept: {why}"));
         }

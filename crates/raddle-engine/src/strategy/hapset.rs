@@ -283,12 +283,19 @@ impl Strategy for Hapset {
 
     fn guarantee(&self, _: u64) -> Option<String> {
         let passed = self.passed_by();
-        let plural = if passed == 1 { "alternative" } else { "alternatives" };
-        Some(format!("{passed} {plural} passed by, since the ordering had been seen"))
+        Some(match passed {
+            0 => "no alternative was passed by".to_owned(),
+            1 => "1 alternative passed by, since the ordering had been seen".to_owned(),
+            _ => format!("{passed} alternatives passed by, since the ordering had been seen"),
+        })
     }
 
     fn account(&self) -> Vec<String> {
         let pool = self.pool.lock();
+        if pool.failed {
+            // It is not kept, either.
+            return Vec::new();
+        }
         let (all, new) = (pool.sets.len(), pool.learnt());
         let plural = if all == 1 { "ordering" } else { "orderings" };
         let pace = if pool.convergence.is_long() {

@@ -61,6 +61,12 @@ pub(crate) fn line(report: &Report) -> String {
         }
         (Verdict::Failed, None) => format!("FAILED after {}", orders(*executions)),
         (Verdict::Verified, _) if report.states > 0 => format!("verified: {}", all_states(report.states)),
+        (Verdict::Verified, _) if report.proof.repeats => {
+            let executions = format!("{} execution{}", number(*executions), if *executions == 1 { "" } else { "s" });
+            format!(
+                "verified: every order is covered, in {executions} (equivalent ones left out, some run more than once)"
+            )
+        }
         (Verdict::Verified, _) => {
             let others = if report.proof.reduced && *executions > 1 { " (equivalent ones left out)" } else { "" };
             format!("verified: {}{others}", all(*executions))
@@ -88,6 +94,7 @@ fn no_failure(report: &Report) -> String {
         _ if *executions == 0 => format!("nothing was run ({label})"),
         Proof { bound, selected, stopped, .. } => {
             let kind = match () {
+                () if selected && stopped => "a selection, stopped early",
                 () if selected => "a selection",
                 () if stopped => "stopped early",
                 () => "a sample",

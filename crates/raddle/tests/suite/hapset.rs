@@ -108,6 +108,9 @@ fn a_selection_is_no_proof_and_says_so() {
     assert!(!report.verified());
     let all = Explorer::new().strategy("hapset:all").run(|| turns(2));
     assert!(all.verified(), "{all}");
+    assert!(all.to_string().contains("verified: every order is covered, in "), "{all}");
+    let stopped = Explorer::new().strategy("hapset").executions(1).run(|| turns(2));
+    assert!(stopped.to_string().contains("no failure in 1 order (a selection, stopped early: hapset)"), "{stopped}");
 }
 
 /// Threads that do different things to two cells and a lock: 200 executions and more, so that other workers come in.
@@ -160,9 +163,13 @@ impl Kept {
         self.out.join(format!("suite-{}.learnt.json", self.name))
     }
 
-    fn run(&self, program: fn()) -> Report {
+    fn explorer(&self) -> Explorer {
         let explorer = Explorer::new().strategy("hapset").name(format!("suite::{}", self.name)).regressions(false);
-        explorer.set("out", self.out.to_str().unwrap()).run(program)
+        explorer.set("out", self.out.to_str().unwrap())
+    }
+
+    fn run(&self, program: fn()) -> Report {
+        self.explorer().run(program)
     }
 }
 
@@ -176,6 +183,20 @@ fn what_was_learnt_is_known_the_next_time() {
     assert!(kept.run(alloc_use_free).failed());
     assert!(kept.run(alloc_use_free).failed());
     assert!(!kept.file().exists());
+}
+
+#[test]
+fn what_another_build_or_a_stopped_search_has_learnt_is_not_relied_on() {
+    let kept = Kept::new("not_relied_on");
+    let stopped = kept.explorer().executions(1).run(busy_waiting);
+    assert!(stopped.executions() == 1 && !kept.file().exists(), "{stopped}");
+    kept.run(busy_waiting);
+    let text = fs::read_to_string(kept.file()).unwrap();
+    let (before, rest) = text.split_once("\"build\":").unwrap();
+    let (_, after) = rest.split_once(',').unwrap();
+    fs::write(kept.file(), format!("{before}\"build\":7,{after}")).unwrap();
+    assert_eq!(kept.run(busy_waiting).executions(), 2, "another build");
+    assert_eq!(kept.run(busy_waiting).executions(), 1, "the same one again");
 }
 
 #[test]

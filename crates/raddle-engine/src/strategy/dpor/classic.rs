@@ -5,6 +5,8 @@
 //! With sleep sets, a task that is asleep there would not be run after all, though what leads to the second event may wake it:
 //! then, too, all are run.
 
+use smallvec::SmallVec;
+
 use super::path::Node;
 use crate::ids::TaskId;
 use crate::order::before::Before;
@@ -19,15 +21,22 @@ pub(super) fn leading(
     previous: Option<usize>,
 ) -> Vec<(TaskId, Label)> {
     let target = events.get(second).task;
-    let leads = |task: TaskId| {
-        // If one of its events was known and does not need the first, its earliest was, and does not.
-        let helps = |at: usize| {
+    // What the second event's task knew of came before what it did last. If one of a task's events was known and does not need
+    // the first, its earliest was, and does not.
+    let end = previous.map_or(0, |previous| previous + 1).min(second).min(before.len());
+    let mut met: SmallVec<[TaskId; 8]> = SmallVec::new();
+    let mut helpers: SmallVec<[TaskId; 8]> = SmallVec::new();
+    for at in first + 1..end {
+        let task = events.get(at).task;
+        if !met.contains(&task) {
+            met.push(task);
             let known = previous.is_some_and(|previous| before.ordered(events, at, previous));
-            known && !before.ordered(events, first, at)
-        };
-        let earliest = || (first + 1..second.min(before.len())).find(|&at| events.get(at).task == task);
-        task == target || earliest().is_some_and(helps)
-    };
+            if known && !before.ordered(events, first, at) {
+                helpers.push(task);
+            }
+        }
+    }
+    let leads = |task: TaskId| task == target || helpers.contains(&task);
     let mut good: Vec<_> = node.options.iter().copied().filter(|option| leads(option.0)).collect();
     good.sort_by_key(|option| option.0 != target);
     good

@@ -28,6 +28,12 @@ pub struct Noted {
 const MOST_MISSED: u32 = 3;
 
 impl Lessons {
+    /// Whether no statement is told apart by the calls that led to it.
+    #[must_use]
+    pub fn has_no_calls(&self) -> bool {
+        self.statements.iter().all(|noted| noted.statement.calls.is_empty())
+    }
+
     /// Whether every ordering is one of statements that are listed: a file may say anything.
     #[must_use]
     pub fn is_sound(&self) -> bool {
