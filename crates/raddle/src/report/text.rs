@@ -80,7 +80,7 @@ fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
 pub(super) fn command(report: &Report, setting: &str) -> String {
     // The harness knows a test by its path without the crate.
     match report.test.path.split_once("::") {
-        Some((_, path)) => format!("{setting} cargo test {path}"),
+        Some((_, path)) => format!("{setting} cargo test {path} -- --exact"),
         None if report.test.path.is_empty() => format!("set {setting} and run it again"),
         None => format!("{setting} cargo test {}", report.test.path),
     }
