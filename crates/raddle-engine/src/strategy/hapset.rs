@@ -163,6 +163,15 @@ impl Hapset {
         self
     }
 
+    /// Runs what [`heedless`](Self::heedless) runs, and learns nothing: what that costs is the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn blind(self) -> Self {
+        let mut hapset = self.heedless();
+        hapset.guide_mut().blind = true;
+        hapset
+    }
+
     fn guide(&self) -> &Guide {
         self.guided.guide().expect("raddle bug: the guided search has lost its guide")
     }
