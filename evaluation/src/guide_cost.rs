@@ -55,8 +55,8 @@ enum Who {
 impl Who {
     fn strategy(self) -> Box<dyn Strategy> {
         match self {
-            Self::Heedless => Box::new(Hapset::new().heedless()),
-            Self::Blind => Box::new(Hapset::new().blind()),
+            Self::Heedless => Box::new(Hapset::new().deepest_first().heedless()),
+            Self::Blind => Box::new(Hapset::new().deepest_first().blind()),
             Self::Hapset => Box::new(Hapset::new()),
             Self::Classic => Box::new(Dpor::classic().without_sleep_sets()),
         }
