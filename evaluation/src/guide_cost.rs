@@ -3,7 +3,7 @@
 //! Searches that go by what they have learnt run other executions than those that do not, and then their costs cannot be compared. So
 //! the guide of `heedless` learns and is asked, and its answer makes no difference; `blind` runs the same executions, and its
 //! guide does nothing; `classic` is the reduction that has none. Each run says which executions those were, in a number that is the same for
-//! the same choices.
+//! the same choices. All go for the deepest first, as `classic` does, unless `--turns` lets the guided ones take turns.
 
 mod noted;
 
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// How many executions are run.
     #[arg(long, value_name = "N", default_value_t = 200)]
     executions: u64,
+    /// The guided searches take turns between the deepest and what is nearest to the root.
+    #[arg(long)]
+    turns: bool,
     /// With so many threads, where the program has any number.
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
@@ -53,11 +56,12 @@ enum Who {
 }
 
 impl Who {
-    fn strategy(self) -> Box<dyn Strategy> {
+    fn strategy(self, turns: bool) -> Box<dyn Strategy> {
+        let hapset = || if turns { Hapset::new() } else { Hapset::new().deepest_first() };
         match self {
-            Self::Heedless => Box::new(Hapset::new().deepest_first().heedless()),
-            Self::Blind => Box::new(Hapset::new().deepest_first().blind()),
-            Self::Hapset => Box::new(Hapset::new()),
+            Self::Heedless => Box::new(hapset().heedless()),
+            Self::Blind => Box::new(hapset().blind()),
+            Self::Hapset => Box::new(hapset()),
             Self::Classic => Box::new(Dpor::classic().without_sleep_sets()),
         }
     }
@@ -69,7 +73,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         complain(&format!("no program is called {}, or not with a number of threads", arguments.program));
         return ExitCode::FAILURE;
     };
-    let (report, choices) = search(&body, &mut *arguments.who.strategy(), arguments.executions);
+    let (report, choices) = search(&body, &mut *arguments.who.strategy(arguments.turns), arguments.executions);
     let Report { executions, pruned, failing, steps, .. } = report;
     let who = arguments.who;
     say(&format!(

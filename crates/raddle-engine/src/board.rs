@@ -9,7 +9,7 @@
 //! and what had been done since counts for nothing.
 //!
 //! What was left last is handed out first, and what is nearest to the root only if nothing else waits. Where workers take
-//! [turns](Then::TakesTurns), every second execution is one that is nearest to the root.
+//! [turns](Then::TakesTurns), most executions are the nearest to the root, and one of eight is the deepest.
 //!
 //! Pieces may come in [stages](Piece::stage): those of a later one are not handed out before all of the earlier ones are done, and
 //! not at all if of an earlier one something was left out.

@@ -31,8 +31,12 @@ pub(super) struct State {
     pub warming: bool,
 }
 
-/// So many pieces wait at most before what is nearest to the root loses its turn: each has a path of its own in memory.
-const MOST_WAITING: usize = 256;
+/// Where workers take turns, one execution of so many is the deepest.
+const TURNS: u64 = 8;
+
+/// So many steps wait at most, in all pieces together, before what is nearest to the root loses its turn: each piece has a path of its own
+/// in memory.
+const MOST_WAITING: u64 = 1 << 18;
 
 fn first_stage(pieces: &[Waiting]) -> u32 {
     pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
@@ -69,8 +73,9 @@ impl State {
         if all_done && let Some((stage, pieces)) = self.later.pop_first() {
             (self.stage, self.queue) = (stage, pieces);
         }
-        let near_first = !failing && self.is_turn_of_nearest(self.total.run()) && self.queue.len() < MOST_WAITING;
-        let near = if near_first { self.take_nearest() } else { None };
+        let room = self.total.longest.saturating_mul(self.queue.len() as u64) < MOST_WAITING;
+        let nearest_first = !failing && room && self.is_turn_of_nearest(self.total.run());
+        let near = if nearest_first { self.take_nearest() } else { None };
         let next = match near.or_else(|| self.queue.pop_front()) {
             Some(waiting) => waiting,
             None if failing => return None,
@@ -90,10 +95,10 @@ impl State {
         Some(Waiting { piece: Piece::Reduced(subtree), under: Some(place) })
     }
 
-    /// Whether what is nearest to the root has its turn after so many executions. The first is run before anything is known, the second
-    /// is the deepest.
+    /// Whether what is nearest to the root has its turn after so many executions. The second of all is the deepest: much is found by
+    /// changing little of the first.
     fn is_turn_of_nearest(&self, executions: u64) -> bool {
-        self.trunk.is_in_turn() && executions > 0 && executions.is_multiple_of(2)
+        self.trunk.is_in_turn() && executions > 0 && executions % TURNS != 1
     }
 
     /// Takes back a piece whose turn is over. What was nearest to the root waits until all that were begun before it are done.
