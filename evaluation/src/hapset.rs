@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Only programs whose label contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Only strategies whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    strategy: Option<String>,
     /// Seeds for each strategy that has one.
     #[arg(long, value_name = "N", default_value_t = 20)]
     seeds: u64,
@@ -160,13 +163,16 @@ fn measure(subject: &Subject, arguments: &Arguments) -> Row {
 }
 
 fn cell(subject: &Subject, contender: &Contender, arguments: &Arguments) -> Cell {
+    let mut cell = Cell { strategy: contender.name, trials: Vec::new() };
+    if arguments.strategy.as_ref().is_some_and(|text| !contender.name.contains(text.as_str())) {
+        return cell;
+    }
     let seeds = if contender.seeded { arguments.seeds.max(1) } else { 1 };
     let limits = Limits {
         executions: Some(arguments.most),
         time: Some(Duration::from_secs(arguments.seconds)),
         ..Limits::default()
     };
-    let mut cell = Cell { strategy: contender.name, trials: Vec::new() };
     for seed in 1..=seeds {
         let (mut strategy, started) = ((contender.make)(seed), ProcessTime::now());
         let report = on_threads::search(&subject.body, &mut *strategy, &limits);

@@ -15,6 +15,7 @@ mod delay;
 mod eta;
 mod fuzz;
 mod grid;
+mod guide_cost;
 mod hapset;
 mod litmus;
 mod on_threads;
@@ -48,6 +49,9 @@ enum Command {
     Delay(delay::Arguments),
     /// Runs the programs of the paper on learned ordering constraints, and SCTBench: how soon each strategy finds their bugs.
     Hapset(hapset::Arguments),
+    /// Runs some executions with and without learning which orderings were seen, for a profiler to count.
+    #[command(hide = true)]
+    GuideCost(guide_cost::Arguments),
     /// Runs the programs of the paper on coverage of receives: how soon each strategy finds their bugs, and what it covers.
     ReceiveOrder(receive_order::Arguments),
 }
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
         Command::Eta(arguments) => eta::run(&arguments),
         Command::Delay(arguments) => delay::run(&arguments),
         Command::Hapset(arguments) => hapset::run(&arguments),
+        Command::GuideCost(arguments) => guide_cost::run(&arguments),
         Command::ReceiveOrder(arguments) => receive_order::run(&arguments),
     }
 }

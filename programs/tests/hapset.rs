@@ -4,6 +4,8 @@
 mod held;
 
 use programs::hapset::{KINDS, bugs, correct};
+use programs::sctbench;
+use raddle::strategy::Hapset;
 
 use self::held::{Found, explore, kind};
 
@@ -38,6 +40,20 @@ fn the_guided_search_finds_every_bug() {
     for program in bugs() {
         let report = raddle::Explorer::new().strategy("hapset").executions(200).run(program.run);
         assert_eq!(report.failure().map(raddle::Failure::kind), program.failure, "{}: {report}", program.label);
+    }
+}
+
+/// These are found near the root, and once all that is deep was run, the way there has nothing new in it.
+#[test]
+fn what_is_nearest_to_the_root_has_its_turn() {
+    for label in ["queue", "twostage_20", "IWSQWithState", "StateWSQ"] {
+        let program = sctbench::bugs().find(|program| program.label == label).expect("it is one of them");
+        let search =
+            |hapset: Hapset| raddle::Explorer::new().strategy(hapset).workers(1).executions(100).run(program.run);
+        let report = search(Hapset::new());
+        assert_eq!(report.failure().map(raddle::Failure::kind), program.failure, "{label}: {report}");
+        let report = search(Hapset::new().deepest_first());
+        assert!(!report.failed(), "{label}: {report}");
     }
 }
 

@@ -8,6 +8,9 @@
 //! in one go. If it is lost before that (its [`Job`] is dropped), the piece is handed out again as it was at the latest commit,
 //! and what had been done since counts for nothing.
 //!
+//! What was left last is handed out first, and what is nearest to the root only if nothing else waits. Where workers take
+//! [turns](Then::TakesTurns), most executions are the nearest to the root, and one of eight is the deepest.
+//!
 //! Pieces may come in [stages](Piece::stage): those of a later one are not handed out before all of the earlier ones are done, and
 //! not at all if of an earlier one something was left out.
 
@@ -135,6 +138,8 @@ pub enum Then {
     GoesOn(Piece),
     /// The worker leaves it, and this is left of it.
     Leaves(Piece),
+    /// The same, and something else has its turn.
+    TakesTurns(Piece),
     /// It is done.
     Done(Claim),
     /// It is done, and with it the whole search.

@@ -296,6 +296,12 @@ pub trait ByPiece {
         false
     }
 
+    /// Whether another piece is to have its turn now. Asked after each execution; if so, what is nearest to the root of this one is given
+    /// away and the rest is left.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     /// What was learnt so far and what is left depends on, to be written down with that; `None` if nothing ever is.
     fn learnt(&mut self) -> Option<Learnt> {
         None

@@ -167,6 +167,11 @@ impl Board for Local {
                 state.queue.push_front(Waiting { piece, under });
                 job.closed = true;
             }
+            Then::TakesTurns(piece) => {
+                state.close(job.ticket);
+                state.put_back(Waiting { piece, under });
+                job.closed = true;
+            }
             Then::AllDone(claim) => {
                 state.close(job.ticket);
                 state.queue.clear();

@@ -31,6 +31,13 @@ pub(super) struct State {
     pub warming: bool,
 }
 
+/// Where workers take turns, one execution of so many is the deepest.
+const TURNS: u64 = 8;
+
+/// So many steps wait at most, in all pieces together, before what is nearest to the root loses its turn: each piece has a path of its own
+/// in memory.
+const MOST_WAITING: u64 = 1 << 18;
+
 fn first_stage(pieces: &[Waiting]) -> u32 {
     pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
 }
@@ -66,13 +73,13 @@ impl State {
         if all_done && let Some((stage, pieces)) = self.later.pop_first() {
             (self.stage, self.queue) = (stage, pieces);
         }
-        let next = match self.queue.pop_front() {
+        let room = self.total.longest.saturating_mul(self.queue.len() as u64) < MOST_WAITING;
+        let nearest_first = !failing && room && self.is_turn_of_nearest(self.total.run());
+        let near = if nearest_first { self.take_nearest() } else { None };
+        let next = match near.or_else(|| self.queue.pop_front()) {
             Some(waiting) => waiting,
             None if failing => return None,
-            None => {
-                let (place, subtree) = self.trunk.take()?;
-                Waiting { piece: Piece::Reduced(subtree), under: Some(place) }
-            }
+            None => self.take_nearest()?,
         };
         let Piece::Numbers { from, to } = next.piece else { return Some(next) };
         let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
@@ -81,6 +88,26 @@ impl State {
             self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
         }
         Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
+    }
+
+    fn take_nearest(&mut self) -> Option<Waiting> {
+        let (place, subtree) = self.trunk.take()?;
+        Some(Waiting { piece: Piece::Reduced(subtree), under: Some(place) })
+    }
+
+    /// Whether what is nearest to the root has its turn after so many executions. The second of all is the deepest: much is found by
+    /// changing little of the first.
+    fn is_turn_of_nearest(&self, executions: u64) -> bool {
+        self.trunk.is_in_turn() && executions > 0 && executions % TURNS != 1
+    }
+
+    /// Takes back a piece whose turn is over. What was nearest to the root waits until all that were begun before it are done.
+    pub fn put_back(&mut self, waiting: Waiting) {
+        if self.is_turn_of_nearest(self.total.run().saturating_sub(1)) {
+            self.queue.push_back(waiting);
+        } else {
+            self.queue.push_front(waiting);
+        }
     }
 
     /// Adds a piece that nobody has had.

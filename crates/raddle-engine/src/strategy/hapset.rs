@@ -73,6 +73,8 @@ pub struct Hapset {
     phase: Phase,
     /// The guided search is at something that was passed by.
     rarest_begun: bool,
+    /// What is nearest to the root does not have its turn.
+    deepest_first: bool,
     /// Of executions that are not the guided search's.
     events: Events,
     pool: Pool,
@@ -121,6 +123,7 @@ impl Hapset {
             rest: None,
             phase: Phase::Guided,
             rarest_begun: false,
+            deepest_first: false,
             events: Events::default(),
             pool,
         }
@@ -161,6 +164,22 @@ impl Hapset {
     pub fn heedless(mut self) -> Self {
         self.guide_mut().heedless = true;
         self
+    }
+
+    /// Runs what [`heedless`](Self::heedless) runs, and learns nothing: what that costs is the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn blind(self) -> Self {
+        let mut hapset = self.heedless();
+        hapset.guide_mut().blind = true;
+        hapset
+    }
+
+    /// Runs what is new in the order of other reductions, for comparison with them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn deepest_first(self) -> Self {
+        Self { deepest_first: true, ..self }
     }
 
     fn guide(&self) -> &Guide {

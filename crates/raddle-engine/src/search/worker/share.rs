@@ -92,6 +92,8 @@ impl<'s> Seat<'s> {
         let search = self.search;
         if search.workers > 1 {
             self.call_others_if_long();
+        }
+        if search.workers > 1 || self.takes_turns() {
             if let (Sharing::ByPiece(by_piece), Some(job)) = (self.strategy.get().sharing(), &mut self.job) {
                 let news = by_piece.news();
                 if !news.is_empty() {
@@ -108,6 +110,7 @@ impl<'s> Seat<'s> {
             self.commit(Given::Nothing);
         }
         match search.board.beat() {
+            Beat::GoOn | Beat::Share if self.takes_turns() => self.take_turns(),
             Beat::GoOn if self.tally.run() >= COMMIT_EVERY || self.has_learnt() => self.commit(Given::Nothing),
             Beat::GoOn => {}
             Beat::Share => self.share(),
@@ -151,6 +154,21 @@ impl<'s> Seat<'s> {
                 given => self.commit(given),
             }
         }
+    }
+
+    fn takes_turns(&mut self) -> bool {
+        matches!(self.strategy.get().sharing(), Sharing::ByPiece(by_piece) if by_piece.takes_turns())
+    }
+
+    /// Gives away what is nearest to the root, leaves the rest, and goes on with whatever has its turn.
+    fn take_turns(&mut self) {
+        let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() else { return };
+        let given = by_piece.give();
+        let then = match self.rest() {
+            Some(piece) => Then::TakesTurns(piece),
+            None => Then::Done(self.claim()),
+        };
+        self.say(given, then);
     }
 
     /// Whether others are to hear at once of what was done.

@@ -34,6 +34,9 @@ pub struct Trunk {
     bound: Option<u32>,
     /// Something was left out because of the bound.
     cut: bool,
+    /// See [`in_turn`](Self::in_turn).
+    #[serde(default)]
+    in_turn: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,6 +95,17 @@ impl Shared {
 impl Trunk {
     pub(crate) fn new(bound: Option<u32>) -> Self {
         Self { bound, ..Self::default() }
+    }
+
+    /// What is nearest to the root has its turn though other pieces wait.
+    #[must_use]
+    pub(crate) fn in_turn(self) -> Self {
+        Self { in_turn: true, ..self }
+    }
+
+    /// Whether [that](Self::in_turn) is so.
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.in_turn
     }
 
     /// Whether everything is done.

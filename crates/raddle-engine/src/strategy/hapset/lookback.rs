@@ -95,17 +95,25 @@ impl Lookback {
         if latest.is_empty() {
             self.used.push(slot);
         }
+        // What was given back does not hide what was taken from one who takes it next.
+        let hides = |it: &Latest| it.task == now.task && (it.side == Side::GivesBack) == (now.side == Side::GivesBack);
+        if let [only] = latest.as_mut_slice()
+            && hides(only)
+        {
+            *only = now;
+            return;
+        }
         let own = latest.iter().rposition(|it| it.task == now.task);
         let since = &latest[own.map_or(0, |own| own + 1)..];
+        // A task is there twice only where it gave something back.
+        let twice = now.side == Side::Other && since.iter().any(|it| it.side == Side::GivesBack);
         for (at, it) in since.iter().enumerate() {
             let conflict = now.effect == Effect::Change || it.effect == Effect::Change;
-            let hidden = || now.side == Side::Other && since[at + 1..].iter().any(|later| later.task == it.task);
+            let hidden = || twice && since[at + 1..].iter().any(|later| later.task == it.task);
             if conflict && now.side.tells(it.side) && !hidden() {
                 found(it.statement);
             }
         }
-        // What was given back does not hide what was taken from one who takes it next.
-        let hides = |it: &Latest| it.task == now.task && (it.side == Side::GivesBack) == (now.side == Side::GivesBack);
         if let Some(own) = latest.iter().position(hides) {
             latest.remove(own);
         }

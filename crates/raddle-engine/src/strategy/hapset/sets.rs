@@ -47,16 +47,22 @@ impl Sets {
 
     /// Event `at` of this execution, by the statement `of`, came right after one by `before`.
     pub(super) fn learn(&mut self, of: StatementId, before: StatementId, at: usize) {
+        let known = self.rows.get_mut(of.index()).and_then(|row| row.get_mut(before.index()));
+        match known.filter(|entry| entry.times > 0) {
+            Some(entry) => entry.times = entry.times.saturating_add(1),
+            None => self.learn_first(of, before, at),
+        }
+    }
+
+    #[cold]
+    fn learn_first(&mut self, of: StatementId, before: StatementId, at: usize) {
+        let at = u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
         let run = self.run;
         let entry = self.entry(of, before);
-        entry.times = entry.times.saturating_add(1);
-        if entry.times == 1 {
-            entry.run = run;
-            entry.at = u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
-            self.len += 1;
-            self.learnt += 1;
-            self.news += 1;
-        }
+        (entry.times, entry.run, entry.at) = (1, run, at);
+        self.len += 1;
+        self.learnt += 1;
+        self.news += 1;
     }
 
     /// Takes up what somebody else has seen so often.

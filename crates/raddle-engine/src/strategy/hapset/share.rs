@@ -51,7 +51,8 @@ impl ByPiece for Hapset {
     fn copy(&self) -> Box<dyn Strategy> {
         let like = Self::with(Guide::copy(self.guide()), self.pool.clone());
         let rest = self.rest.as_ref().map(|_| Dpor::optimal());
-        Box::new(Self { learn: self.learn, seed: self.seed, rest, ..like })
+        let Self { learn, seed, deepest_first, .. } = *self;
+        Box::new(Self { learn, seed, deepest_first, rest, ..like })
     }
 
     fn takes(&self, piece: &Piece) -> bool {
@@ -133,8 +134,12 @@ impl ByPiece for Hapset {
         if self.phase == Phase::Over { Claim::Selective } else { Claim::Exhausted }
     }
 
+    fn takes_turns(&self) -> bool {
+        self.phase == Phase::Guided && !self.deepest_first
+    }
+
     fn trunk(&self) -> Trunk {
-        Trunk::default()
+        if self.deepest_first { Trunk::default() } else { Trunk::default().in_turn() }
     }
 
     fn news(&mut self) -> News {

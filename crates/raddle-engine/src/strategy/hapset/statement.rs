@@ -46,7 +46,21 @@ pub(super) struct Statements {
     all: Vec<Known>,
     by_words: HashMap<Statement, StatementId>,
     /// By the addresses of site, operation and context, of which there may be several for one statement.
-    by_address: HashMap<(usize, usize, usize), StatementId>,
+    by_address: HashMap<Addresses, StatementId>,
+    /// The latest of those, each at a place that follows from the addresses: one that comes to the place of another takes it.
+    latest: Vec<Option<(Addresses, StatementId)>>,
+}
+
+/// Of a site, an operation and a context; 0 for none.
+type Addresses = (usize, usize, usize);
+
+/// How many places there are for the latest statements: a power of two.
+const PLACES: usize = 256;
+
+/// Where the statement of these addresses is, if it is one of the latest.
+fn place(of: Addresses) -> usize {
+    let mixed = (of.0 ^ of.1.rotate_left(20) ^ of.2.rotate_left(40)) as u64;
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % PLACES
 }
 
 #[derive(Debug)]
@@ -61,9 +75,31 @@ impl Statements {
     pub(super) fn of(&mut self, site: Site, op: &'static Operation, context: Option<&'static Context>) -> StatementId {
         let context_address = context.map_or(0, |context| std::ptr::from_ref(context).addr());
         let key = (std::ptr::from_ref(site).addr(), std::ptr::from_ref(op).addr(), context_address);
-        if let Some(&id) = self.by_address.get(&key) {
+        if self.latest.is_empty() {
+            self.latest.resize(PLACES, None);
+        }
+        let place = place(key);
+        if let Some((of, id)) = self.latest[place]
+            && of == key
+        {
             return id;
         }
+        let id = match self.by_address.get(&key) {
+            Some(&id) => id,
+            None => self.meet_first(site, op, context, key),
+        };
+        self.latest[place] = Some((key, id));
+        id
+    }
+
+    #[cold]
+    fn meet_first(
+        &mut self,
+        site: Site,
+        op: &'static Operation,
+        context: Option<&'static Context>,
+        key: Addresses,
+    ) -> StatementId {
         let id = self.known(Statement {
             file: site.file().to_owned(),
             line: site.line(),

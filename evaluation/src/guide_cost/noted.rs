@@ -1,0 +1,90 @@
+//! A program whose choices are noted down as one number.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::schedule::TaskName;
+use raddle_engine::system::{Choice, Pending, Point, Program, System};
+use raddle_engine::trace::Trace;
+
+/// A program, and a hash of all choices in all its executions, in order.
+pub struct Noted<P> {
+    program: P,
+    choices: Rc<Cell<u64>>,
+}
+
+impl<P> Noted<P> {
+    /// Goes on from what was noted before.
+    pub fn new(program: P, choices: u64) -> Self {
+        Self { program, choices: Rc::new(Cell::new(choices)) }
+    }
+
+    /// Of all choices so far.
+    pub fn choices(&self) -> u64 {
+        self.choices.get()
+    }
+}
+
+fn note(choices: &Cell<u64>, more: u64) {
+    choices.set((choices.get() ^ more).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+}
+
+/// One execution of it.
+pub struct Execution<S> {
+    system: S,
+    choices: Rc<Cell<u64>>,
+}
+
+impl<P: Program> Program for Noted<P> {
+    type System = Execution<P::System>;
+
+    fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System {
+        note(&self.choices, u64::MAX);
+        Execution { system: self.program.start(seed, trace), choices: self.choices.clone() }
+    }
+
+    fn sound(&self) -> bool {
+        self.program.sound()
+    }
+}
+
+impl<S: System> System for Execution<S> {
+    fn point(&self) -> Point<'_> {
+        self.system.point()
+    }
+
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        note(&self.choices, u64::from(choice.0) + 1);
+        self.system.advance(choice, trace);
+    }
+
+    fn task_name(&self, task: TaskId) -> TaskName {
+        self.system.task_name(task)
+    }
+
+    fn cast(&self) -> Cast {
+        self.system.cast()
+    }
+
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
+        self.system.unfinished(so_far)
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        self.system.pending()
+    }
+
+    fn drew_random(&self) -> bool {
+        self.system.drew_random()
+    }
+
+    fn left_out(&self) -> bool {
+        self.system.left_out()
+    }
+
+    fn irreducible(&self) -> bool {
+        self.system.irreducible()
+    }
+}
