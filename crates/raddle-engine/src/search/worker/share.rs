@@ -93,12 +93,11 @@ impl<'s> Seat<'s> {
         if search.workers > 1 {
             self.call_others_if_long();
         }
-        if search.workers > 1 || self.takes_turns() {
-            if let (Sharing::ByPiece(by_piece), Some(job)) = (self.strategy.get().sharing(), &mut self.job) {
-                let news = by_piece.news();
-                if !news.is_empty() {
-                    search.board.offer(job, news);
-                }
+        let others = search.workers > 1 || self.takes_turns();
+        if let (true, Sharing::ByPiece(by_piece), Some(job)) = (others, self.strategy.get().sharing(), &mut self.job) {
+            let news = by_piece.news();
+            if !news.is_empty() {
+                search.board.offer(job, news);
             }
         }
     }
