@@ -10,6 +10,8 @@
 //! that did not fail, and ends when nothing new is left. That is far earlier than reduction alone would end, and proves nothing:
 //! a search that goes by the sets is selective, whatever it has covered. [`then_the_rest`](Hapset::then_the_rest) goes on after that.
 //!
+//! What is new is run in turn, most of it nearest to the root first and some of it deepest first: see [`board`](crate::board).
+//!
 //! Where we differ: statements are told apart by column and operation as well. What was learnt in an execution counts for its own
 //! races from where it was learnt on, as in the paper, but only if it turns out to be a good one. A race that something else orders
 //! already (a task's creation, or its end where another waits for that) is not reversed. Nobody decides about accesses to plain memory (`cell`), so they
