@@ -271,14 +271,14 @@ fn no_message_is_forgotten_in_the_middle_of_a_plan() {
 fn late_messages_are_overtaken_in_every_order() {
     let late = Faults { delay: 1, ..Faults::default() };
     let mut checked = 0;
-    for (seed, delivery) in (0..12).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
+    for (seed, delivery) in (0..8).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         let mut model = random_program_with(late, seed, delivery, false);
-        if count(&mut model).is_some_and(|traces| traces < 500) {
+        if count(&mut model).is_some_and(|traces| traces < 150) {
             reduces_to_traces(&mut model, &format!("seed {seed}, {delivery:?}"), false);
             checked += 1;
         }
     }
-    assert!(checked > 15, "{checked} programs are small enough");
+    assert!(checked > 8, "{checked} programs are small enough");
 }
 
 #[test]
