@@ -15,7 +15,7 @@
 //! Where we differ: statements are told apart by column and operation as well. What was learnt in an execution counts for its own
 //! races from where it was learnt on, as in the paper, but only if it turns out to be a good one. A race that something else orders
 //! already (a task's creation, or its end where another waits for that) is not reversed. Nobody decides about accesses to plain memory (`cell`), so they
-//! make no races, but they [tell](plain) whether a race is worth reversing. What creates a task, ends one or waits for that belongs to the
+//! make no races, but they tell whether a race is worth reversing. What creates a task, ends one or waits for that belongs to the
 //! decision that it comes with.
 //!
 //! Whoever starts from sets that lead up to a failure, but do not have it, may not come to it again: the orderings on the way there
