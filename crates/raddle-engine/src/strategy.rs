@@ -278,6 +278,11 @@ pub trait ByPiece {
     /// All that is left, as data; `None` if nothing is. Goes on as if it had not been asked.
     fn rest(&mut self) -> Option<Piece>;
 
+    /// The same, where it does not go on but [takes another piece](Self::place).
+    fn leave_rest(&mut self) -> Option<Piece> {
+        self.rest()
+    }
+
     /// What belongs to a later [stage](Piece::stage) than the piece, as far as it was not asked for before. Called with every
     /// commit: from then on, what was done counts.
     fn put_off(&mut self) -> Vec<Piece> {

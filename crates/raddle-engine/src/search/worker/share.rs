@@ -163,7 +163,7 @@ impl<'s> Seat<'s> {
     fn take_turns(&mut self) {
         let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() else { return };
         let given = by_piece.give();
-        let then = match self.rest() {
+        let then = match by_piece.leave_rest() {
             Some(piece) => Then::TakesTurns(piece),
             None => Then::Done(self.claim()),
         };

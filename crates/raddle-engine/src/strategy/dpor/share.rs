@@ -103,6 +103,25 @@ impl Dpor {
         self.nodes.get(at + 1).is_some_and(Node::gives_value)
     }
 
+    /// How many events of the latest execution a path begins with, as far as that is of use: what the races among them have led to
+    /// depends on what sleeps, but for a guided search, where nothing does.
+    fn common_with(&self, path: &[Node]) -> usize {
+        if self.guide.is_none() {
+            return 0;
+        }
+        let is_same = |at: &usize| {
+            let event = self.events.get(*at);
+            (event.task, event.label) == path[*at].current()
+        };
+        let len = path.len().min(self.events.len()).min(self.before.len());
+        let mut common = (0..len).take_while(is_same).count();
+        // What is done with a value counts for its question.
+        while common > 0 && path.get(common).is_none_or(Node::gives_value) {
+            common -= 1;
+        }
+        common
+    }
+
     /// Makes sure that the path is the one to be run next; no if nothing is left.
     pub(super) fn place_next(&mut self) -> bool {
         if !self.placed {
@@ -135,6 +154,7 @@ impl ByPiece for Dpor {
             Piece::Reduced(subtree) => subtree,
             _ => Subtree::default(),
         };
+        let kept = self.common_with(&path);
         self.fresh = path.len().saturating_sub(1);
         self.nodes = path;
         self.frozen = frozen;
@@ -145,7 +165,7 @@ impl ByPiece for Dpor {
         self.exhausted = false;
         self.news = News::default();
         self.told.clear();
-        self.keep(0);
+        self.keep(kept);
     }
 
     fn news(&mut self) -> News {
@@ -174,6 +194,18 @@ impl ByPiece for Dpor {
         self.frozen = open + 1;
         self.untold = false;
         Given::Levels(Levels { via, above, nodes, widely: self.algorithm != Algorithm::Optimal })
+    }
+
+    fn leave_rest(&mut self) -> Option<Piece> {
+        self.place_next().then(|| {
+            Piece::Reduced(Subtree {
+                path: std::mem::take(&mut self.nodes),
+                frozen: self.frozen,
+                beyond: std::mem::take(&mut self.beyond),
+                fresh: self.untold,
+                script: std::mem::take(&mut self.script),
+            })
+        })
     }
 
     fn rest(&mut self) -> Option<Piece> {

@@ -84,6 +84,13 @@ impl ByPiece for Hapset {
         }
     }
 
+    fn leave_rest(&mut self) -> Option<Piece> {
+        match self.phase {
+            Phase::Guided => self.guided.leave_rest(),
+            _ => self.rest(),
+        }
+    }
+
     fn put_off(&mut self) -> Vec<Piece> {
         self.guide_mut().commit();
         let mut pool = self.pool.lock();
