@@ -42,7 +42,6 @@ mod apply;
 mod handle;
 mod handler;
 mod handling;
-mod labels;
 mod memo;
 mod monitors;
 mod point;
@@ -65,7 +64,7 @@ pub use self::run::Run;
 pub use self::setup::Setup;
 use self::step::Scene;
 pub use self::view::View;
-use crate::actor::{Actor, Rules};
+use crate::actor::{Actor, Labels, Rules};
 
 type Check = Arc<dyn Fn(&View<'_>) + Send + Sync>;
 
@@ -87,7 +86,7 @@ struct Code {
     plain: bool,
     /// What handlers did before.
     memo: memo::Memo,
-    labels: labels::Labels,
+    labels: Labels,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<(Step, Access)>,
 }
@@ -107,7 +106,7 @@ impl Model {
             site: Location::caller(),
             plain: true,
             memo: memo::Memo::default(),
-            labels: labels::Labels::default(),
+            labels: Labels::default(),
             first_steps: Vec::new(),
         };
         let mut first = Setup::new(code);

@@ -237,8 +237,8 @@ impl Session {
         let (Some(file), Ended::Done(_)) = (&self.files.learnt, searched.ended) else { return };
         if self.plan.program.context > 0 && lessons.has_no_calls() {
             self.notes.push(
-                "`context` has found no calls: either every operation is in the body of the test or of a thread, or the test was \
-                 built without debug information (`debug = \"line-tables-only\"` in the profile is enough)"
+                "`context` has found no calls, since the test was built without debug information: `debug = \"line-tables-only\"` \
+                 in its profile is enough"
                     .to_owned(),
             );
         }

@@ -67,42 +67,6 @@ pub(crate) struct Party {
     clock: Vec<u32>,
 }
 
-/// The hashes of labels, which are few and come again and again, by where they lie.
-#[derive(Default)]
-pub(crate) struct Labels {
-    known: Vec<(*const u8, usize, u64)>,
-}
-
-impl Labels {
-    /// More than a program of actors has.
-    const PLACES: usize = 64;
-
-    /// The type of a message: as the program calls it, and which variant it is.
-    #[inline]
-    pub(crate) fn type_of_message<M>(&mut self, message: &M, label: &'static str) -> u64 {
-        mix(self.digest(label), digest(&std::mem::discriminant(message)))
-    }
-
-    /// The hash of a label.
-    #[inline]
-    pub(crate) fn digest(&mut self, label: &'static str) -> u64 {
-        let start = label.as_ptr();
-        let place = (start.addr() ^ start.addr() >> 6 ^ label.len() << 2) % Self::PLACES;
-        match self.known.get(place) {
-            Some(&(known, len, hash)) if (known, len) == (start, label.len()) => hash,
-            _ => self.learn(place, label),
-        }
-    }
-
-    #[cold]
-    fn learn(&mut self, place: usize, label: &'static str) -> u64 {
-        self.known.resize(Self::PLACES, (std::ptr::null(), 0, 0));
-        let hash = digest(label);
-        self.known[place] = (label.as_ptr(), label.len(), hash);
-        hash
-    }
-}
-
 impl Party {
     /// An actor by its name.
     pub(crate) fn new(name: u64) -> Self {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::{Explorer, Report, thread};
+
+use crate::learnt::Kept;
 
 fn look(pointer: &AtomicUsize) -> usize {
     pointer.load(SeqCst)
@@ -117,37 +118,22 @@ fn frames_are_walked_wherever_a_task_is() {
     }
 }
 
-/// A test with files of its own.
-struct Kept {
-    name: &'static str,
-    out: PathBuf,
+fn run(kept: &Kept, context: usize, program: fn()) -> Report {
+    kept.explorer().context(context).run(program)
 }
 
-impl Kept {
-    fn new(name: &'static str) -> Self {
-        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = fs::remove_dir_all(&out);
-        Self { name, out }
-    }
-
-    fn run(&self, context: usize, program: fn()) -> Report {
-        let explorer = Explorer::new().strategy("hapset").context(context).regressions(false);
-        explorer.name(format!("suite::{}", self.name)).set("out", self.out.to_str().unwrap()).run(program)
-    }
-
-    /// Which lines of this file each statement of that file was called from.
-    fn calls(&self) -> BTreeSet<Vec<u32>> {
-        let text = fs::read_to_string(self.out.join(format!("suite-{}.learnt.json", self.name))).unwrap();
-        let lessons: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
-        let line = |call: &serde_json::Value| {
-            let (_, place) = call.as_str().unwrap().split_once("contexts.rs:").expect("no frames but the test's");
-            place.split(':').next().unwrap().parse().unwrap()
-        };
-        let lines = |noted: &serde_json::Value| {
-            noted["statement"]["calls"].as_array().map(|calls| calls.iter().map(line).collect()).unwrap_or_default()
-        };
-        lessons["statements"].as_array().unwrap().iter().map(lines).collect()
-    }
+/// Which lines of this file each statement of that file was called from.
+fn calls(kept: &Kept) -> BTreeSet<Vec<u32>> {
+    let text = fs::read_to_string(kept.file()).unwrap();
+    let lessons: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+    let line = |call: &serde_json::Value| {
+        let (_, place) = call.as_str().unwrap().split_once("contexts.rs:").expect("no frames but the test's");
+        place.split(':').next().unwrap().parse().unwrap()
+    };
+    let lines = |noted: &serde_json::Value| {
+        noted["statement"]["calls"].as_array().map(|calls| calls.iter().map(line).collect()).unwrap_or_default()
+    };
+    lessons["statements"].as_array().unwrap().iter().map(lines).collect()
 }
 
 const SET: u32 = line!() + 3;
@@ -172,25 +158,25 @@ fn two_who_set() {
 #[test]
 fn what_was_learnt_is_kept_with_its_calls() {
     let kept = Kept::new("kept_with_calls");
-    assert!(!kept.run(1, two_who_set).failed());
-    let calls = kept.calls();
+    assert!(!run(&kept, 1, two_who_set).failed());
+    let known = calls(&kept);
     for caller in [CALLS + 1, CALLS + 3] {
-        assert!(calls.contains(&vec![SET, caller]), "{caller}: {calls:?}");
+        assert!(known.contains(&vec![SET, caller]), "{caller}: {known:?}");
     }
-    assert!(calls.contains(&vec![CALLS]), "nobody calls a thread's function: {calls:?}");
-    let again = kept.run(1, two_who_set);
+    assert!(known.contains(&vec![CALLS]), "nobody calls a thread's function: {known:?}");
+    let again = run(&kept, 1, two_who_set);
     assert_eq!(again.executions(), 1, "all orderings are known: {again}");
-    assert_eq!(kept.calls(), calls);
+    assert_eq!(calls(&kept), known);
 }
 
 #[test]
 fn what_was_learnt_with_other_calls_is_not_used() {
     let kept = Kept::new("other_calls");
-    let first = kept.run(0, two_who_set).executions();
+    let first = run(&kept, 0, two_who_set).executions();
     assert!(first > 1);
-    let other = kept.run(1, two_who_set);
+    let other = run(&kept, 1, two_who_set);
     let said = "other_calls.learnt.json, is not used: it was learnt with context 0 and not 1";
     assert!(other.executions() > 1 && other.to_string().contains(said), "{other}");
-    let again = kept.run(1, two_who_set);
+    let again = run(&kept, 1, two_who_set);
     assert!(again.executions() == 1 && !again.to_string().contains("not used"), "{again}");
 }

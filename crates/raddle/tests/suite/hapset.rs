@@ -1,13 +1,14 @@
 //! Search by orderings that were seen: the paper's examples, what is said, and what is kept.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use raddle::strategy::Hapset;
 use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use raddle::{Explorer, Report, thread};
+use raddle::{Explorer, thread};
+
+use crate::learnt::Kept;
 
 /// One thread allocates and frees, the other checks and uses; the two of those are meant to be atomic.
 fn alloc_use_free() {
@@ -148,33 +149,6 @@ fn several_workers_are_guided_and_see_all_of_the_rest() {
             let failing = Explorer::new().strategy(strategy).workers(workers).run(alloc_use_free);
             assert!(failing.failed() || strategy.ends_with(":1"), "{strategy}: {failing}");
         }
-    }
-}
-
-/// A test with files of its own.
-struct Kept {
-    name: &'static str,
-    out: PathBuf,
-}
-
-impl Kept {
-    fn new(name: &'static str) -> Self {
-        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = fs::remove_dir_all(&out);
-        Self { name, out }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.out.join(format!("suite-{}.learnt.json", self.name))
-    }
-
-    fn explorer(&self) -> Explorer {
-        let explorer = Explorer::new().strategy("hapset").name(format!("suite::{}", self.name)).regressions(false);
-        explorer.set("out", self.out.to_str().unwrap())
-    }
-
-    fn run(&self, program: fn()) -> Report {
-        self.explorer().run(program)
     }
 }
 

@@ -9,6 +9,7 @@ mod failures;
 mod hapset;
 mod interrupted;
 mod kept;
+mod learnt;
 mod plain_memory;
 mod programs;
 mod proofs;

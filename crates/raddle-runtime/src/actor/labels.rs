@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::actor::digest;
+use crate::actor::digest::{digest, mix};
 
 /// Hashes of labels. Shared by all executions of a model; a copy of the model begins with nothing.
-pub(super) struct Labels([Place; PLACES]);
+pub(crate) struct Labels([Place; PLACES]);
 
 /// Where a label lies, mixed with its hash, and the hash. One that is read while it is written is not taken for any.
 #[derive(Default)]
@@ -15,18 +15,24 @@ struct Place([AtomicU64; 2]);
 const PLACES: usize = 64;
 
 impl Labels {
+    /// The type of a message: as the program calls it, and which variant it is.
+    #[inline]
+    pub(crate) fn type_of_message<M>(&self, message: &M, label: &'static str) -> u64 {
+        mix(self.digest(label), digest(&std::mem::discriminant(message)))
+    }
+
     /// The hash of a label.
     #[inline]
-    pub(super) fn digest(&self, label: &'static str) -> u64 {
+    pub(crate) fn digest(&self, label: &'static str) -> u64 {
         let start = label.as_ptr().addr();
         let key = start as u64 ^ (label.len() as u64) << 48;
         let Place([mixed, hash]) = &self.0[(start ^ start >> 6 ^ label.len() << 2) % PLACES];
         let known = hash.load(Relaxed);
-        if mixed.load(Relaxed) == mix(key, known) {
+        if mixed.load(Relaxed) == sealed(key, known) {
             return known;
         }
         let known = digest(label);
-        mixed.store(mix(key, known), Relaxed);
+        mixed.store(sealed(key, known), Relaxed);
         hash.store(known, Relaxed);
         known
     }
@@ -46,7 +52,7 @@ impl Clone for Labels {
 
 /// Never 0 but by chance, so that nothing is found where nothing was put.
 #[inline]
-fn mix(key: u64, hash: u64) -> u64 {
+fn sealed(key: u64, hash: u64) -> u64 {
     !(key ^ hash)
 }
 
