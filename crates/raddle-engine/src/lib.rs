@@ -25,6 +25,7 @@ pub mod estimate;
 pub mod example;
 pub mod ids;
 pub mod order;
+pub mod lots;
 pub mod outcome;
 pub mod piece;
 pub mod replay;

@@ -33,6 +33,7 @@ use self::receive_order::Generated;
 use crate::estimate::{Branching, Estimate};
 use crate::outcome::Outcome;
 use crate::piece::{Learnt, Piece};
+use crate::rng::Rng;
 use crate::search::Learning;
 use crate::system::{Action, Choice, Pending, Point, Variant};
 use crate::trace::Trace;
@@ -56,6 +57,12 @@ pub trait Strategy: Send {
 
     /// Called at each point beyond the prefix that has at least two alternatives. `at` is never the end.
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision;
+
+    /// Where choices are drawn from, if nothing but the number of alternatives counts in the execution that has begun. What
+    /// happens is not shown to the strategy then, and steps are [only counted](Trace::count_only) if nobody else wants to see them.
+    fn lots(&mut self) -> Option<&mut Rng> {
+        None
+    }
 
     /// Called after each execution, also one that failed, was pruned or did not follow its prefix.
     fn end(&mut self, run: &Run<'_>);

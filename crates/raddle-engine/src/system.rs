@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ObjectId, TaskId};
+use crate::lots::Lots;
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
 use crate::trace::{Context, Effect, Operation, Role, Site, Trace};
@@ -45,6 +46,19 @@ pub trait System {
     /// Finds out what can happen next, if that is not known. Called before [`point`](Self::point), once or more often, after a
     /// [`step`](Self::step); an end by failure is known without it.
     fn survey(&mut self) {}
+
+    /// Goes on by lot from a point, as often as it may and as long as nothing has to be known but how many alternatives there are, in
+    /// the order in which they would be [listed](Self::survey). Called where steps are [only counted](Trace::count_only); not at
+    /// all to go on is right, too.
+    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        let _ = (lots, trace);
+    }
+
+    /// Whether there was something to be found out that steps are needed for which were [only counted](Trace::count_only). Asked at the end
+    /// of an execution, which is run again then.
+    fn misses_steps(&self) -> bool {
+        false
+    }
 
     /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
     fn task_name(&self, task: TaskId) -> TaskName;

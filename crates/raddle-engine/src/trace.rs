@@ -247,6 +247,10 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct Taken {
+    /// Nobody will look at the steps, so they are only counted.
+    counts_only: bool,
+    /// How many were counted.
+    counted: usize,
     steps: Vec<Step>,
     more: Vec<Access>,
     receipts: Vec<Receipt>,
@@ -279,13 +283,33 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.taken.steps.len()
+        self.taken.counted + self.taken.steps.len()
     }
 
     /// Whether nothing has happened yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.taken.steps.is_empty()
+        self.len() == 0
+    }
+
+    /// From here on steps are only counted, as nobody will look at them; for ever, until it is [cleared](Self::clear).
+    pub fn count_only(&mut self) {
+        self.clear();
+        self.taken.counts_only = true;
+    }
+
+    /// Whether steps are only counted.
+    #[inline]
+    #[must_use]
+    pub fn counts_only(&self) -> bool {
+        self.taken.counts_only
+    }
+
+    /// Counts a step that is not kept.
+    #[inline]
+    pub fn count(&mut self) {
+        debug_assert!(self.taken.counts_only, "raddle bug: a step is lost");
+        self.taken.counted += 1;
     }
 
     /// All steps, oldest first.
@@ -295,17 +319,25 @@ impl Trace {
         &self.taken.steps
     }
 
-    /// The latest step.
+    /// The latest step, if it is kept.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<&Step> {
         self.taken.steps.last()
     }
 
-    /// The latest step, for the [`System`](crate::system::System) that is still taking it.
+    /// The latest step, if it is kept, for the [`System`](crate::system::System) that is still taking it.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut Step> {
         self.taken.steps.last_mut()
+    }
+
+    /// The latest step has found this.
+    #[inline]
+    pub fn found(&mut self, word: Word) {
+        if let Some(step) = self.last_mut() {
+            step.found = Some(word);
+        }
     }
 
     /// Everything a step touched: its own access first, then the further ones.
@@ -319,6 +351,9 @@ impl Trace {
     /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn push(&mut self, mut step: Step) {
+        if self.taken.counts_only {
+            return self.count();
+        }
         step.more = u32::try_from(self.taken.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
         self.taken.steps.push(step);
     }
@@ -330,6 +365,9 @@ impl Trace {
     /// If there is no step yet.
     #[inline]
     pub fn touch(&mut self, access: Access) {
+        if self.taken.counts_only {
+            return;
+        }
         assert!(!self.taken.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
         self.taken.more.push(access);
     }
@@ -343,12 +381,18 @@ impl Trace {
     /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn receive(&mut self, receipt: Receipt) {
+        if self.taken.counts_only {
+            return;
+        }
         self.taken.receipts.push(receipt);
     }
 
     /// Adds what is to be known of the latest step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn note(&mut self, note: Note) {
+        if self.taken.counts_only {
+            return;
+        }
         self.taken.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
     }
 
@@ -374,7 +418,7 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn mark(&self) -> Mark {
-        let Taken { steps, more, receipts, changes, notes } = &*self.taken;
+        let Taken { steps, more, receipts, changes, notes, .. } = &*self.taken;
         Mark {
             steps: steps.len(),
             more: more.len(),
@@ -401,8 +445,10 @@ impl Trace {
         taken.notes.truncate(mark.notes);
     }
 
-    /// Forgets all steps and keeps the memory for the next execution.
+    /// Forgets all steps and keeps the memory for the next execution, whose steps are kept.
     pub fn clear(&mut self) {
+        self.taken.counts_only = false;
+        self.taken.counted = 0;
         self.taken.steps.clear();
         self.taken.more.clear();
         self.taken.receipts.clear();

@@ -19,6 +19,7 @@
 mod address;
 mod behaviour;
 mod busy;
+mod by_lot;
 mod context;
 mod delivery;
 mod digest;

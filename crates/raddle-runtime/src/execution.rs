@@ -17,6 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::lots::Lots;
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
@@ -36,6 +37,10 @@ pub(crate) struct Execution {
     pub(crate) lane: Lane,
     /// Borrowed for moments only, never while control changes hands.
     pub(crate) state: RefCell<State>,
+    /// Where choices are drawn from, while they are drawn [by lot](crate::actor).
+    pub(crate) lots: RefCell<Lots>,
+    /// The task whose handler runs on a stack that is lent.
+    pub(crate) handles: Cell<TaskId>,
     /// The execution is being torn down; the same as in the state, for those who only want to know that.
     pub(crate) over: Cell<bool>,
     /// A task is on its way to abort the process, which is not to happen.
@@ -95,7 +100,7 @@ impl Ask {
     }
 }
 
-/// The moment in which an operation takes effect. Its step is the latest of the trace.
+/// The moment in which an operation takes effect. Its step is the latest of the trace, if steps are kept.
 pub(crate) struct Moment<'a> {
     pub(crate) state: &'a mut State,
     object: ObjectId,
@@ -132,41 +137,45 @@ impl Moment<'_> {
         self.variant
     }
 
+    /// Says more of the step, if it is kept.
     #[inline]
-    fn step(&mut self) -> &mut Step {
-        self.state.trace.last_mut().expect("raddle bug: an operation takes effect without a step")
+    fn say(&mut self, say: impl FnOnce(&mut Step)) {
+        if let Some(step) = self.state.trace.last_mut() {
+            say(step);
+        }
     }
 
     /// Shows what was found in the object.
     #[inline]
     pub(crate) fn found(&mut self, word: u64) {
-        self.step().found = Some(Word(word));
+        self.state.trace.found(Word(word));
     }
 
     /// It changes the object only where it finds this.
     #[inline]
     pub(crate) fn wants(&mut self, word: u64) {
-        self.step().wants = Some(Word(word));
+        self.say(|step| step.wants = Some(Word(word)));
     }
 
     /// Shows what was left in the object.
     #[inline]
     pub(crate) fn left(&mut self, word: u64) {
-        self.step().left = Some(Word(word));
+        self.say(|step| step.left = Some(Word(word)));
     }
 
     /// It turned out that nothing was changed, and that the memory is ordered like this.
     pub(crate) fn only_looked(&mut self, ordered: Ordered) {
-        let access = &mut self.step().access;
-        access.effect = Effect::Read;
-        access.ordered = ordered;
+        self.say(|Step { access, .. }| {
+            access.effect = Effect::Read;
+            access.ordered = ordered;
+        });
         self.progress = Progress::Looked;
     }
 
     /// It lets those who wait for the object go on.
     #[inline]
     pub(crate) fn gives(&mut self) {
-        self.step().access.role = Role::Gives;
+        self.say(|step| step.access.role = Role::Gives);
     }
 
     /// Says what this means to those who spin, where it is not what the access suggests.
@@ -183,7 +192,7 @@ impl Moment<'_> {
     /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
     /// what it saw may be the work of accesses that count as reads.
     pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
-        self.step().access.ordered = ordered;
+        self.say(|step| step.access.ordered = ordered);
         self.progress = Progress::Looked;
     }
 
@@ -199,13 +208,13 @@ impl Moment<'_> {
     /// The task now holds the object.
     #[inline]
     pub(crate) fn hold(&mut self) {
-        self.step().hold = Hold::Taken;
+        self.say(|step| step.hold = Hold::Taken);
     }
 
     /// The task no longer holds the object.
     #[inline]
     pub(crate) fn release(&mut self) {
-        self.step().hold = Hold::Given;
+        self.say(|step| step.hold = Hold::Given);
     }
 }
 
@@ -223,6 +232,8 @@ impl Execution {
         Self {
             lane: Lane::default(),
             state: RefCell::new(State::default()),
+            lots: RefCell::default(),
+            handles: Cell::new(TaskId::MAIN),
             over: Cell::new(false),
             aborting: Cell::new(false),
         }
@@ -260,18 +271,25 @@ impl Execution {
     }
 
     /// Does what is asked once the engine chooses this task; `None` if the execution is over before that. Nothing is unwound then,
-    /// so the caller has to end by itself.
-    pub(crate) fn step_unless_over<R>(&self, ask: &Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> Option<R> {
+    /// so the caller has to end by itself. `before` is called at once in any case, `ask` where it is to be asked.
+    #[inline]
+    pub(crate) fn step_unless_over<R>(
+        &self,
+        before: impl FnOnce(&mut State),
+        ask: impl FnOnce(&mut State, Act),
+        act: impl FnOnce(&mut Moment<'_>) -> R,
+    ) -> Option<R> {
         let mut act = Some(act);
         let mut result = None;
         let mut take_effect = |moment: &mut Moment<'_>| result = act.take().map(|act| act(moment));
         {
             let mut state = self.state.borrow_mut();
+            before(&mut state);
             if state.tearing_down {
                 return None;
             }
             state.take_context(&self.lane);
-            state.ask(ask, Act::lend(&mut take_effect));
+            ask(&mut state, Act::lend(&mut take_effect));
         }
         self.lane.suspend();
         result

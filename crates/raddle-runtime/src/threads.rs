@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
@@ -110,7 +111,7 @@ impl Program for Threads {
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
-        let mut running = Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None };
+        let mut running = Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None, parked: Vec::new() };
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
@@ -142,11 +143,15 @@ pub struct Running {
     at: At,
     /// There from the first access to a cell on.
     races: Option<Box<Races>>,
+    /// The own stacks of actors that are in the middle of handlers on others.
+    parked: Vec<(TaskId, Fiber)>,
 }
 
 /// What kind of point an execution has reached.
 enum At {
     Action,
+    /// Nothing can happen but that somebody receives; it is counted and not listed.
+    Mail,
     Data { task: TaskId, choices: u32, site: Site },
     End(Outcome),
 }
@@ -179,8 +184,20 @@ impl Running {
             Resumed::Paused(Paused::Asking) => {}
             Resumed::Paused(Paused::Idle) => {
                 self.worker.keep(self.fibers[task.index()].take().expect("resumed just now"));
+                if !self.parked.is_empty() {
+                    self.take_over(task);
+                }
             }
             Resumed::CutOff => self.give_up(task),
+        }
+    }
+
+    /// A task goes on on its own stack, if it was on another.
+    #[cold]
+    fn take_over(&mut self, task: TaskId) {
+        if let Some(at) = self.parked.iter().position(|parked| parked.0 == task) {
+            self.fibers[task.index()] = Some(self.parked.swap_remove(at).1);
+            self.resume(task);
         }
     }
 
@@ -278,7 +295,7 @@ impl Running {
         if state.spoiled {
             self.worker.sound.set(false);
         }
-        if state.cells_touched {
+        if state.cells_touched && !trace.counts_only() {
             let races = self.races.get_or_insert_default();
             if let Some(race) = races.follow(trace) {
                 self.end(race.into());
@@ -299,7 +316,65 @@ impl Running {
         if self.actions.is_empty() {
             let outcome = state.outcome.take().unwrap_or_else(|| state.conclude(trace));
             self.end(outcome);
+        } else if state.begin_supply(&self.actions) {
+            self.at = At::Mail;
         }
+    }
+
+    /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
+    fn draw_lots(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
+        let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };
+        fiber.assign(Box::new(|| {
+            current::with(Execution::draw_lots);
+        }));
+        std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
+        std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+        current::enter(&worker.execution, || {
+            let resumed = fiber.resume(&worker.execution.lane);
+            std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+            self.leave_lots(fiber, resumed, trace);
+        });
+    }
+
+    /// Finds out where the execution stands, after lots were drawn.
+    fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        let task = worker.execution.handles.get();
+        if resumed == Resumed::Paused(Paused::Idle) {
+            worker.keep(fiber);
+            let mut state = worker.execution.state.borrow_mut();
+            if state.has_to_take_over() {
+                drop(state);
+                self.resume(task);
+            } else if state.still_counts() {
+                return std::mem::swap(trace, &mut state.trace);
+            }
+        } else {
+            // A handler keeps the stack.
+            let own = self.fibers[task.index()].replace(fiber);
+            self.parked.push((task, own.expect("raddle bug: an actor without a stack of its own")));
+            if resumed == Resumed::CutOff {
+                self.give_up(task);
+            }
+        }
+        if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
+            state.end_supply();
+        }
+        if matches!(self.at, At::Mail) {
+            self.at = At::Action;
+        }
+        self.reach_point(None, trace);
+    }
+
+    /// The point where mail is only counted, as one that is listed.
+    #[cold]
+    fn list_mail(&mut self) {
+        self.at = At::Action;
+        let mut state = self.worker.execution.state.borrow_mut();
+        state.end_supply();
+        state.list_actions(&mut self.actions);
     }
 
     /// Unwinds what has not ended. Destructors run as they would; those that wait for each other are left behind.
@@ -358,7 +433,8 @@ impl Running {
     }
 
     fn leave_behind(&mut self) {
-        for fiber in self.fibers.iter_mut().filter_map(Option::take) {
+        let parked = self.parked.drain(..).map(|parked| parked.1);
+        for fiber in self.fibers.iter_mut().filter_map(Option::take).chain(parked) {
             fiber.abandon();
         }
     }
@@ -380,14 +456,40 @@ impl System for Running {
     #[inline]
     fn point(&self) -> Point<'_> {
         match &self.at {
-            At::Action => Point::Actions(&self.actions),
+            At::Action | At::Mail => Point::Actions(&self.actions),
             At::Data { task, choices, site } => Point::Data { task: *task, choices: *choices, site },
             At::End(outcome) => Point::End(outcome),
         }
     }
 
-    #[inline]
     fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        self.step(choice, trace);
+        self.survey();
+    }
+
+    fn survey(&mut self) {
+        if matches!(self.at, At::Mail) {
+            self.list_mail();
+        }
+    }
+
+    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        while lots.go_on(trace.len()) {
+            match self.at {
+                At::Mail => self.draw_lots(lots, trace),
+                At::Action => self.step(lots.draw(self.actions.len() as u32), trace),
+                At::Data { choices, .. } => self.step(lots.draw(choices), trace),
+                At::End(_) => return,
+            }
+        }
+    }
+
+    fn misses_steps(&self) -> bool {
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.cells_touched)
+    }
+
+    #[inline]
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let worker = self.worker.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);

@@ -13,6 +13,7 @@ use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
 use crate::estimate::Estimate;
+use crate::lots::Lots;
 use crate::outcome::{Failure, Outcome, TaskCard};
 use crate::piece::Learnt;
 use crate::replay::Script;
@@ -44,6 +45,13 @@ pub struct Seat<'s> {
     /// How often that may be, before it is taken to be somebody else.
     meetings: u32,
     tally: Tally,
+    /// The program finds out what it needs steps for, so they are kept.
+    keeps_steps: bool,
+    /// A failure whose steps were only counted was run again. Later ones are counted; one of them is shown only if it is replayed.
+    has_shown: bool,
+    lots: Lots,
+    /// How many orders there are, by the latest walk, if it was a uniform one.
+    product: Option<f64>,
     watch: bool,
     every_point: bool,
     states: bool,
@@ -99,6 +107,26 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
+/// What is to be known of an execution when it is over, beside how it ended.
+#[derive(Clone, Copy, Debug)]
+struct Nature {
+    left_out: bool,
+    drew_random: bool,
+    irreducible: bool,
+    misses_steps: bool,
+}
+
+impl Nature {
+    fn of<S: System>(system: &S) -> Self {
+        Self {
+            left_out: system.left_out(),
+            drew_random: system.drew_random(),
+            irreducible: system.irreducible(),
+            misses_steps: system.misses_steps(),
+        }
+    }
+}
+
 /// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
 /// each choice that it takes, as others may take few on their own.
 const WATCH_EVERY: (u64, u64) = (512, 16);
@@ -124,6 +152,10 @@ impl<'s> Seat<'s> {
             met: false,
             meetings: 1_000,
             tally: Tally::default(),
+            keeps_steps: false,
+            has_shown: false,
+            lots: Lots::default(),
+            product: None,
             prefix: Vec::new(),
             common: None,
             seed: 0,
@@ -294,22 +326,65 @@ impl<'s> Seat<'s> {
             let (every, each) = WATCH_EVERY;
             self.next_watch = self.walked + every.max(each * self.path.len() as u64);
         }
-        self.trace.clear();
+        if self.draws_lots() {
+            self.trace.count_only();
+        } else {
+            self.trace.clear();
+        }
         (program.start(seed, &mut self.trace), 0)
     }
 
+    /// Whether nobody wants to see what happens in the execution that has begun.
+    fn draws_lots(&mut self) -> bool {
+        let shown = self.keeps_steps || self.every_point || self.states || self.search.coverage.is_some();
+        !shown && self.prefix.is_empty() && self.strategy.get().lots().is_some()
+    }
+
+    /// Runs an execution again whose steps were only counted and turn out to be needed.
+    fn look_again<P: Program>(&mut self, program: &mut P, seed: u64, first: Walked) -> (P::System, Walked) {
+        let path = self.path.clone();
+        self.prefix.extend(path.iter().map(|chosen| chosen.choice));
+        self.trace.clear();
+        let mut system = program.start(seed, &mut self.trace);
+        let again = self.walk(&mut system, 0, None);
+        if first.failed() && !again.failed() {
+            // What does not fail twice is shown as it was.
+            self.path = path;
+            return (system, first);
+        }
+        (system, again)
+    }
+
     /// Counts what an execution was like that has ended after so many steps.
-    fn count<S: System>(&mut self, system: &S, steps: usize) {
-        self.tally.guessed += u64::from(system.left_out());
-        self.tally.drew += u64::from(system.drew_random());
-        self.tally.irreducible += u64::from(system.irreducible());
+    fn count(&mut self, nature: Nature, steps: usize) {
+        self.tally.guessed += u64::from(nature.left_out);
+        self.tally.drew += u64::from(nature.drew_random);
+        self.tally.irreducible += u64::from(nature.irreducible);
         self.tally.steps += steps as u64;
         self.tally.longest = self.tally.longest.max(steps as u64);
     }
 
     fn run<P: Program>(&mut self, program: &mut P, mut perch: Option<&mut Perch<P::System>>, seed: u64, probing: bool) {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
-        let (outcome, not_taken) = match self.walk(&mut system, from, perch.as_deref_mut()) {
+        let mut walked = self.walk(&mut system, from, perch.as_deref_mut());
+        let mut nature = Nature::of(&system);
+        let mut system = Some(system);
+        let blind = self.trace.counts_only();
+        if blind && (nature.misses_steps || walked.failed() && !self.has_shown) {
+            self.keeps_steps |= nature.misses_steps;
+            self.has_shown |= walked.failed();
+            drop(system.take());
+            if program.sound() {
+                let again;
+                (again, walked) = self.look_again(program, seed, walked);
+                nature = Nature::of(&again);
+                system = Some(again);
+            }
+        }
+        if let Some(product) = self.product.take() {
+            self.tally.walks.add(product);
+        }
+        let (outcome, not_taken) = match walked {
             Walked::To(outcome) => (Some(outcome), 0),
             Walked::Pruned => (None, 0),
             Walked::Short(steps) => (None, steps),
@@ -317,15 +392,16 @@ impl<'s> Seat<'s> {
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {
             return;
         }
-        let pending = if self.wants_pending { system.pending() } else { Vec::new() };
+        let pending = system.as_ref().filter(|_| self.wants_pending).map(System::pending).unwrap_or_default();
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
             let thread = |name: TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
             let label = |task: TaskCard| task.label.unwrap_or_else(|| thread(task.name));
-            let who = || system.cast().tasks.into_iter().map(label).collect();
+            let cast = || system.as_ref().map(System::cast).unwrap_or_default();
+            let who = || cast().tasks.into_iter().map(label).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
-        self.count(&system, self.trace.len() + not_taken);
+        self.count(nature, self.trace.len() + not_taken);
         self.tally.states += self.strategy.get().new_states();
         let done = u64::from(!self.strategy.get().continues());
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
@@ -335,14 +411,18 @@ impl<'s> Seat<'s> {
         if let Some(Outcome::Failed(failure)) = outcome {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {
-                let seed = if system.drew_random() { seed } else { 0 };
+                let seed = if nature.drew_random { seed } else { 0 };
                 let remark = self.strategy.get().remark();
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
-        match perch {
-            Some(perch) => perch.leave(system),
-            None => drop(system),
+        match (perch, system) {
+            (Some(perch), Some(system)) => perch.leave(system),
+            (_, system) => drop(system),
+        }
+        if blind {
+            // Nothing can be compared with it.
+            self.path.clear();
         }
         self.done += 1;
         self.walked += 1;

@@ -5,6 +5,7 @@
 //! `docs/evaluation.md`: on the programs there, no one of them is the best, and each finds some bugs that others miss.
 
 use crate::piece::{Learnt, Start};
+use crate::rng::Rng;
 use crate::strategy::exhaustive::Exhaustive;
 use crate::strategy::pct::{PROFILED, Pct};
 use crate::strategy::pos::Pos;
@@ -109,6 +110,10 @@ impl Strategy for Portfolio {
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
         self.member().choose(at, so_far)
+    }
+
+    fn lots(&mut self) -> Option<&mut Rng> {
+        self.member().lots()
     }
 
     fn end(&mut self, run: &Run<'_>) {

@@ -40,6 +40,10 @@ impl Strategy for Random {
         Decision::Take(Choice(self.rng.below(at.alternatives())))
     }
 
+    fn lots(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.rng)
+    }
+
     fn end(&mut self, _: &Run<'_>) {}
 
     fn sharing(&mut self) -> Sharing<'_> {

@@ -68,6 +68,7 @@ impl<M: Send + 'static> Address<M> {
     ///
     /// If the actor belongs to an execution that is over or to another system, or lives in a model, where
     /// messages are sent through a [context](crate::actor::Context) or by the setup.
+    #[inline]
     #[track_caller]
     pub fn send(&self, msg: M) {
         match &self.route {

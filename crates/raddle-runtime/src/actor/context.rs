@@ -41,6 +41,7 @@ impl<M: Send + 'static> Context<'_, M> {
     /// # Panics
     ///
     /// If `to` belongs to another system.
+    #[inline]
     #[track_caller]
     pub fn send<N: Send + 'static>(&mut self, to: &Address<N>, msg: N) {
         assert!(

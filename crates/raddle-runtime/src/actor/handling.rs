@@ -34,6 +34,12 @@ impl Handling {
         Self { system, stopped: false, mail, next_timer: 0, cancelled: Vec::new() }
     }
 
+    /// Whether something is left to be done after the handler.
+    #[inline]
+    pub(crate) fn wants_more(&self) -> bool {
+        self.stopped || !self.cancelled.is_empty()
+    }
+
     #[track_caller]
     pub(crate) fn becomes(&mut self, behaviour: &'static str, site: Site) {
         current::with(|execution| {

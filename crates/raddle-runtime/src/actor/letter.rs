@@ -27,6 +27,13 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
+    /// One that nobody asks for more of than who sent it.
+    #[inline]
+    pub(crate) fn blank(sender: TaskId, number: u32) -> Self {
+        let clock = Box::default();
+        Self { number, sender, ordinal: 0, delayed: false, name: 0, sender_name: 0, label: "", clock }
+    }
+
     /// The message as something that is given and taken.
     pub(crate) fn object(&self) -> ObjectId {
         ObjectId::message(self.sender, self.ordinal)
@@ -103,6 +110,12 @@ impl Party {
     #[inline]
     pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Letter {
         let name = mix(mix(kind, self.receive), u64::from(self.sent_here));
+        Letter { name, label, ..self.write_blank(me, delivery, (name ^ name >> 32) as u32) }
+    }
+
+    /// Writes the next message without a name.
+    #[inline]
+    pub(crate) fn write_blank(&mut self, me: TaskId, delivery: Delivery, number: u32) -> Letter {
         let ordinal = self.sent;
         self.sent += 1;
         self.sent_here += 1;
@@ -113,7 +126,7 @@ impl Party {
         } else {
             Box::default()
         };
-        let (number, sender_name) = ((name ^ name >> 32) as u32, self.name);
+        let (name, sender_name, label) = (0, self.name, "");
         Letter { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
     }
 
@@ -135,6 +148,12 @@ impl Party {
         self.receive = mix(mix(letter.sender_name, self.name), letter.name);
         self.sent_here = 0;
         self.created_here = 0;
+        self.learn(letter, delivery);
+    }
+
+    /// The receiver of a message knows what its sender knew.
+    #[inline]
+    pub(crate) fn learn(&mut self, letter: &Letter, delivery: Delivery) {
         if delivery == Delivery::Causal {
             for (task, &known) in letter.clock.iter().enumerate() {
                 self.know(TaskId::next_of(task), known);

@@ -1,6 +1,7 @@
 //! The life of an actor inside an execution: a task that receives, handles, and receives again. Which message it receives is its only
 //! decision.
 
+use std::any::Any;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -9,17 +10,17 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 
 use crate::actor::address::Address;
 use crate::actor::behaviour::Actor;
+use crate::actor::by_lot::After;
 use crate::actor::context::{Context, Host};
 use crate::actor::handling::Handling;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::post::Taken;
-use crate::actor::system::{Make, lock};
+use crate::actor::system::{Make, System, lock};
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, State, Teardown, here};
+use crate::execution::{Ask, Execution, Moment, State, Teardown, here};
 use crate::panics;
 
 static ACT: Operation = Operation { verb: "begin with", class: Class::Update };
-static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Receive };
 
 /// An actor from its start to its stop or the end of the execution.
 pub(crate) struct Life<A: Actor> {
@@ -29,16 +30,47 @@ pub(crate) struct Life<A: Actor> {
     restarts_left: u32,
 }
 
-enum Received<A: Actor> {
-    Message(Box<A>, A::Msg),
-    Crash(Box<A>),
+/// An actor with what its handlers need; kept by the execution while it handles nothing.
+pub(crate) struct Home<A: Actor> {
+    pub(crate) actor: A,
+    pub(crate) handling: Handling,
+    me: Address<A::Msg>,
 }
 
-/// How the handling of a message ended.
-enum Handled {
-    Done,
-    Panicked(Box<dyn std::any::Any + Send>),
+impl<A: Actor> Home<A> {
+    pub(crate) fn new(actor: A, system: System, mail: usize, me: Address<A::Msg>) -> Self {
+        Self { actor, handling: Handling::new(system, mail), me }
+    }
+
+    #[inline]
+    pub(crate) fn handle(&mut self, msg: A::Msg) {
+        let Self { actor, handling, me } = self;
+        actor.handle(msg, &mut Context { me, host: Host::Task(handling) });
+    }
+
+    fn started(&mut self) {
+        let Self { actor, handling, me } = self;
+        actor.started(&mut Context { me, host: Host::Task(handling) });
+    }
+
+    /// Another actor instead of the one that is here, which is dropped before the other is made.
+    fn renew(self, make: &Make<A>) -> Self {
+        let Self { actor, handling, me } = self;
+        drop(actor);
+        Self { actor: make(), handling, me }
+    }
 }
+
+/// What a wait for mail has come to.
+enum Received<A: Actor> {
+    Message(Box<Home<A>>, A::Msg),
+    /// A message was received and handled elsewhere.
+    Handled(Box<Home<A>>, After),
+    Crash(Box<Home<A>>),
+}
+
+/// What was taken out of a mailbox: a message, and who it is for.
+type Mail<M> = (Option<M>, Option<Box<dyn Any + Send>>);
 
 impl<A: Actor> Life<A> {
     pub(crate) fn new(mailbox: Arc<Mailbox<A::Msg>>, me: Address<A::Msg>, make: Option<Make<A>>) -> Self {
@@ -47,39 +79,41 @@ impl<A: Actor> Life<A> {
     }
 
     pub(crate) fn live(mut self) {
-        let mut handling = Handling::new(self.mailbox.system.clone(), self.mailbox.mail);
-        let actor = self.mailbox.take_actor().expect("raddle bug: an actor that is gone begins");
+        let home = self.mailbox.take_actor().expect("raddle bug: an actor that is gone begins");
         if self.me.who.external && !self.act() {
             return;
         }
-        let Some(mut actor) = self.start(known(actor), &mut handling) else { return };
+        let Some(mut home) = self.start(known(home)) else { return };
         loop {
-            if handling.stopped {
-                return self.close(actor);
+            if home.handling.stopped {
+                return self.close(home);
             }
-            match self.receive(actor) {
+            let ended = match self.receive(home) {
                 None => return,
                 Some(Received::Message(received, msg)) => {
-                    actor = received;
-                    let handled = self.guard(&mut handling, |context| actor.handle(msg, context));
-                    if let Handled::Panicked(payload) = handled {
-                        match self.restart(actor, payload, &mut handling) {
-                            Some(again) => actor = again,
-                            None => return,
-                        }
-                    }
+                    home = received;
+                    guard(|| home.handle(msg))
+                }
+                Some(Received::Handled(received, after)) => {
+                    home = received;
+                    after
                 }
                 Some(Received::Crash(crashed)) => {
                     let Some(make) = &self.make else { return self.close(crashed) };
-                    drop(crashed);
-                    let made = Box::new(make());
-                    match self.start(made, &mut handling) {
-                        Some(again) => actor = again,
+                    match self.start(Box::new(crashed.renew(make))) {
+                        Some(again) => home = again,
                         None => return,
                     }
+                    After::Done
+                }
+            };
+            if let After::Panicked(payload) = ended {
+                match self.restart(home, payload) {
+                    Some(again) => home = again,
+                    None => return,
                 }
             }
-            self.mailbox.drop_cancelled(&mut handling);
+            self.mailbox.drop_cancelled(&mut home.handling);
         }
     }
 
@@ -87,41 +121,29 @@ impl<A: Actor> Life<A> {
     fn act(&self) -> bool {
         let begun = current::with(|execution| {
             let ask = Ask::new(&ACT, self.mailbox.head, Effect::Change, here());
-            execution.step_unless_over(&ask, |moment| {
+            let begin = |moment: &mut Moment<'_>| {
                 let turns = moment.state.turns;
                 moment.state.actors.posts[self.mailbox.mail].since = turns;
                 if moment.state.tells() {
                     moment.state.tell_instead("begins".to_owned());
                 }
-            })
+            };
+            execution.step_unless_over(|_| (), |state, act| state.ask(&ask, act), begin)
         });
         begun.flatten().is_some()
     }
 
-    fn guard(&self, handling: &mut Handling, run: impl FnOnce(&mut Context<'_, A::Msg>)) -> Handled {
-        let mut context = Context { me: &self.me, host: Host::Task(handling) };
-        match panic::catch_unwind(AssertUnwindSafe(|| run(&mut context))) {
-            Ok(()) => Handled::Done,
-            Err(payload) => Handled::Panicked(payload),
-        }
-    }
-
     /// Starts an actor that was made; where it panics, what is made in its stead.
-    fn start(&mut self, mut actor: Box<A>, handling: &mut Handling) -> Option<Box<A>> {
-        match self.guard(handling, |context| actor.started(context)) {
-            Handled::Done => Some(actor),
-            Handled::Panicked(payload) => self.restart(actor, payload, handling),
+    fn start(&mut self, mut home: Box<Home<A>>) -> Option<Box<Home<A>>> {
+        match guard(|| home.started()) {
+            After::Done => Some(home),
+            After::Panicked(payload) => self.restart(home, payload),
         }
     }
 
     /// An actor that has panicked is made anew, or the task fails.
     #[cold]
-    fn restart(
-        &mut self,
-        panicked: Box<A>,
-        payload: Box<dyn std::any::Any + Send>,
-        handling: &mut Handling,
-    ) -> Option<Box<A>> {
+    fn restart(&mut self, panicked: Box<Home<A>>, payload: Box<dyn Any + Send>) -> Option<Box<Home<A>>> {
         let restarts = self.restarts_left > 0 && !payload.is::<Teardown>();
         let Some(make) = self.make.as_ref().filter(|_| restarts) else {
             // The panic is what the task fails with, whatever the destructor of the actor has to add.
@@ -133,32 +155,30 @@ impl<A: Actor> Life<A> {
         self.restarts_left -= 1;
         forget_panic();
         tell(format!("panics: {}; starts anew", panics::message(&*payload)), here());
-        drop(panicked);
-        let made = Box::new(make());
-        self.start(made, handling)
+        let made = Box::new(panicked.renew(make));
+        self.start(made)
     }
 
     /// Waits for the next message; `None` if the execution is over. The actor can be looked at meanwhile.
-    fn receive(&self, actor: Box<A>) -> Option<Received<A>> {
+    fn receive(&self, home: Box<Home<A>>) -> Option<Received<A>> {
         let mail = self.mailbox.mail;
         let received = current::with(|execution| {
-            let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
-            let (deadline, may_crash) = {
-                let mut state = execution.state.borrow_mut();
-                let post = &mut state.actors.posts[mail];
-                post.actor = Some(actor);
-                (post.first_due(), state.actors.may_crash(mail))
-            };
-            let ask = Ask::new(&RECEIVE, self.mailbox.head, Effect::Change, here());
-            let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
-            execution.step_unless_over(&ask, |moment| moment.receive(mail, |state, taken| self.take_out(state, taken)))
+            let received = execution.step_unless_over(
+                |state| state.actors.posts[mail].actor = Some(home),
+                |state, act| state.ask_for_mail(mail, act),
+                |moment| moment.receive(mail, |state, taken| self.take_out(state, taken)),
+            );
+            received.map(Ok).or_else(|| execution.state.borrow_mut().take_over(mail).map(Err))
         });
-        let (msg, actor) = received.flatten()?;
-        let Some(actor) = actor else {
+        let (msg, home) = match received.flatten()? {
+            Ok(received) => received,
+            Err((after, home)) => return Some(Received::Handled(known(home), after)),
+        };
+        let Some(home) = home else {
             panic!("raddle: {:?} received a message while `with` looked at it: do not wait in what looks", self.me);
         };
         Some(match msg {
-            Some(msg) => Received::Message(known(actor), msg),
+            Some(msg) => Received::Message(known(home), msg),
             None => {
                 // What its timers were set for is gone with it.
                 let timers = current::with(|execution| {
@@ -168,14 +188,14 @@ impl<A: Actor> Life<A> {
                     mem::take(&mut self.mailbox.contents(post).timers)
                 });
                 drop(timers);
-                Received::Crash(known(actor))
+                Received::Crash(known(home))
             }
         })
     }
 
     /// The message that was received, `None` if the actor crashes; and the actor.
     #[inline]
-    fn take_out(&self, state: &mut State, taken: Taken) -> (Option<A::Msg>, Option<Box<dyn std::any::Any + Send>>) {
+    fn take_out(&self, state: &mut State, taken: Taken) -> Mail<A::Msg> {
         let post = &mut state.actors.posts[self.mailbox.mail];
         let actor = post.actor.take();
         let contents = self.mailbox.contents(post);
@@ -207,7 +227,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// The actor stops; what still waits for it is never received.
-    fn close(&self, actor: Box<A>) {
+    fn close(&self, home: Box<Home<A>>) {
         let left = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let post = &mut state.actors.posts[self.mailbox.mail];
@@ -223,7 +243,7 @@ impl<A: Actor> Life<A> {
             1 => tell("stops; a message that waited is a dead letter".to_owned(), here()),
             many => tell(format!("stops; {many} messages that waited are dead letters"), here()),
         }
-        drop(actor);
+        drop(home);
         let messages = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             mem::take(&mut self.mailbox.contents(&mut state.actors.posts[self.mailbox.mail]).queue)
@@ -242,8 +262,17 @@ impl<A: Actor> Drop for Life<A> {
     }
 }
 
-fn known<A: Actor>(actor: Box<dyn std::any::Any + Send>) -> Box<A> {
-    actor.downcast().expect("raddle bug: an actor of another type")
+/// Runs a handler to its end.
+fn guard(run: impl FnOnce()) -> After {
+    match panic::catch_unwind(AssertUnwindSafe(run)) {
+        Ok(()) => After::Done,
+        Err(payload) => After::Panicked(payload),
+    }
+}
+
+#[inline]
+pub(super) fn known<A: Actor>(home: Box<dyn Any + Send>) -> Box<Home<A>> {
+    home.downcast().expect("raddle bug: an actor of another type")
 }
 
 /// Adds a row to the story, if it is told.

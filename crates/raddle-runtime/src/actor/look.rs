@@ -8,6 +8,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
+use crate::actor::life::Home;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::system::System;
 use crate::coroutine::current;
@@ -27,7 +28,7 @@ impl System {
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
         let look = |actor: Option<&(dyn Any + Send)>| {
             let Some(actor) = actor else { panic!("raddle: {who:?} has stopped, so there is nothing to look at") };
-            let actor = actor.downcast_ref::<A>();
+            let actor = actor.downcast_ref::<A>().or_else(|| Some(&actor.downcast_ref::<Home<A>>()?.actor));
             look(actor.unwrap_or_else(|| panic!("raddle: {who:?} is no {}", type_name::<A>())))
         };
         match &who.route {

@@ -5,6 +5,7 @@
 //! thread does it while others are at work.
 
 use std::any::Any;
+use std::cell::RefMut;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,9 +16,10 @@ use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site}
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
+use crate::actor::by_lot::handle;
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
-use crate::actor::life::Life;
+use crate::actor::life::{Home, Life};
 use crate::actor::post::{Post, dead_letter};
 use crate::actor::queue::Queue;
 use crate::actor::rules::Fate;
@@ -84,6 +86,7 @@ pub(crate) fn spawn<A: Actor>(
     let says = Says::of::<A>();
     let mailbox = Arc::new(Mailbox { system: system.clone(), execution: inside.execution, mail, head, says });
     let address = Address { who, route: Route::Task(mailbox.clone()) };
+    let home = Box::new(Home::new(actor, system.clone(), mail, address.clone()));
     let life = Life::new(mailbox, address.clone(), make);
     let builder = Builder::new().name(who.to_string());
     let task = builder.start(Box::new(move || run_task(move || life.live())), site).task();
@@ -98,13 +101,17 @@ pub(crate) fn spawn<A: Actor>(
             tail,
             activity: inside.activity,
             faults: inside.faults,
+            delivery: state.actors.troupes[inside.troupe as usize].rules.delivery,
             may_crash: false,
             stopped: false,
+            handle: handle::<A>,
+            away: false,
+            news: 0,
             queue: Queue::default(),
             timers: Vec::new(),
             since: state.turns,
             contents: Some(Box::new(contents)),
-            actor: Some(Box::new(actor)),
+            actor: Some(home),
         };
         state.actors.add(post, party);
     });
@@ -120,22 +127,46 @@ impl<M: Send + 'static> Mailbox<M> {
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
         let site = here();
-        let label = self.label(&msg);
+        // It stays where it is until it is known where it goes.
+        let mut msg = Some(msg);
         let sent = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             if state.number != self.execution {
                 return false;
             }
-            let faulty = state.actors.troupe(self.mail).faults.befall_messages();
-            if faulty || state.tells() || !self.can_arrive_at_once(&state) {
-                drop(state);
-                self.send_with_care(execution, *who, msg, label, site);
+            let post = &state.actors.posts[self.mail];
+            let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
+            let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
+            let careful = faulty || state.tells() || !at_once;
+            if state.counts_only && !careful {
+                state.send_blindly(self.mail, |post, place| self.put_in(post, place, &mut msg));
             } else {
-                self.arrive_at_once(&mut state, msg, label, site);
+                self.send_noted(execution, state, *who, &mut msg, careful, site);
             }
             true
         });
         assert!(sent == Some(true), "raddle: {who} belongs to an execution that is over, or to another test's");
+    }
+
+    /// Sends a message in a step that is kept, or has to be taken care with.
+    #[inline(never)]
+    fn send_noted(
+        &self,
+        execution: &Execution,
+        mut state: RefMut<'_, State>,
+        who: Who,
+        msg: &mut Option<M>,
+        careful: bool,
+        site: Site,
+    ) {
+        let Some(msg) = msg.take() else { return };
+        let label = self.label(&msg);
+        if careful {
+            drop(state);
+            self.send_with_care(execution, who, msg, label, site);
+        } else {
+            self.arrive_at_once(&mut state, msg, label, site);
+        }
     }
 
     /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
@@ -155,27 +186,15 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Whether a message to an actor that has not stopped is part of the step that the sender is in.
-    #[inline]
-    fn can_arrive_at_once(&self, state: &State) -> bool {
-        let choosing = state.actors.troupe(self.mail).rules.delivery != Delivery::Arrival;
-        !state.actors.posts[self.mail].stopped && (choosing || state.is_one_step())
-    }
-
     /// The ordinary case of [`put`](Self::put), and the same for everybody who looks: nothing is waited for.
     #[inline]
     fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
-        let task = state.current;
-        let delivery = state.actors.troupe(self.mail).rules.delivery;
-        let kind = state.actors.labels.type_of_message(&msg, label);
-        let mut letter = state.actors.party(task).write(task, delivery, label, kind);
-        let post = &state.actors.posts[self.mail];
-        let (object, effect, role) = match delivery.offered() {
+        let letter = state.write_letter(self.mail, &msg, label);
+        let (object, effect, role) = match state.actors.posts[self.mail].delivery.offered() {
             Some(delivery) => {
-                letter.number = post.queue.free_number(letter.number);
                 (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery, late: false }))
             }
-            None => (post.tail, Effect::Change, Role::Plain),
+            None => (state.actors.posts[self.mail].tail, Effect::Change, Role::Plain),
         };
         let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
         let (name, message) = (letter.name, letter.object());
@@ -183,15 +202,19 @@ impl<M: Send + 'static> Mailbox<M> {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
-            moment.state.put_letter(self.mail, letter, |post, place| {
-                let queue = &mut self.contents(post).queue;
-                if place == queue.len() {
-                    queue.push_back(msg);
-                } else {
-                    queue.insert(place, msg);
-                }
-            });
+            moment.state.put_letter(self.mail, letter, |post, place| self.put_in(post, place, &mut Some(msg)));
         });
+    }
+
+    #[inline]
+    fn put_in(&self, post: &mut Post, place: usize, msg: &mut Option<M>) {
+        let queue = &mut self.contents(post).queue;
+        let msg = msg.take().expect("a message is put into one mailbox");
+        if place == queue.len() {
+            queue.push_back(msg);
+        } else {
+            queue.insert(place, msg);
+        }
     }
 
     /// What becomes of a message between actors.
@@ -225,17 +248,13 @@ impl<M: Send + 'static> Mailbox<M> {
         site: Site,
     ) {
         let mut state = execution.state.borrow_mut();
-        let task = state.current;
-        let delivery = state.actors.troupe(self.mail).rules.delivery;
-        let kind = state.actors.labels.type_of_message(&msg, label);
-        let mut letter = state.actors.party(task).write(task, delivery, label, kind);
+        let mut letter = state.write_letter(self.mail, &msg, label);
         letter.delayed = delayed;
         let post = &state.actors.posts[self.mail];
         let op = if post.stopped { &DEAD_LETTER } else { &SEND };
-        let offered = delivery.offered();
+        let offered = state.actors.posts[self.mail].delivery.offered();
         let ask = match offered {
             Some(delivery) => {
-                letter.number = post.queue.free_number(letter.number);
                 let offer = Offer { message: letter.number, delivery, late: delayed };
                 Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
             }
@@ -283,8 +302,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// What waits for the actor.
     #[inline]
     pub(crate) fn contents<'a>(&self, post: &'a mut Post) -> &'a mut Contents<M> {
-        let contents = post.contents.as_mut().and_then(|contents| contents.downcast_mut());
-        contents.expect("raddle bug: a mailbox without contents, or of another type")
+        contents(post)
     }
 
     /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say.
@@ -347,6 +365,13 @@ impl<M> Mailbox<M> {
         };
         current::with(take).flatten()
     }
+}
+
+/// What waits for an actor that is told such messages.
+#[inline]
+pub(super) fn contents<M: Send + 'static>(post: &mut Post) -> &mut Contents<M> {
+    let contents = post.contents.as_mut().and_then(|contents| contents.downcast_mut());
+    contents.expect("raddle bug: a mailbox without contents, or of another type")
 }
 
 /// Says what a network does to a message, where that is out of the ordinary.

@@ -10,9 +10,10 @@ use std::ops::Range;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
+use raddle_engine::trace::{Access, Class, Effect, Note, Operation, Ordered, Role, Word};
 
 use crate::actor::address::Who;
+use crate::actor::by_lot::{Handle, Supply};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
@@ -20,7 +21,10 @@ use crate::actor::letter::{Letter, Party};
 use crate::actor::queue::{Marks, Queue};
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::tell::shorten;
-use crate::execution::{Moment, Progress, State};
+use crate::coroutine::act::Act;
+use crate::execution::{Ask, Moment, Progress, State, here};
+
+static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Receive };
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
@@ -29,8 +33,10 @@ pub(crate) struct Posts {
     /// By number, the systems they belong to.
     pub(crate) troupes: Vec<Troupe>,
     /// By task.
-    members: Vec<Member>,
-    marks: Marks,
+    pub(super) members: Vec<Member>,
+    pub(super) marks: Marks,
+    /// How much there is to receive, where nobody wants to know what.
+    pub(crate) supply: Supply,
     /// The mailboxes that have changed since what can happen was last listed.
     pub(crate) changed: Vec<u32>,
     pub(crate) labels: Labels,
@@ -48,8 +54,8 @@ pub(crate) struct Troupe {
 
 /// A task that sends or receives.
 #[derive(Default)]
-struct Member {
-    party: Option<Party>,
+pub(super) struct Member {
+    pub(super) party: Option<Party>,
     /// Its mailbox, if it is an actor.
     mail: Option<u32>,
 }
@@ -65,15 +71,22 @@ pub(crate) struct Post {
     /// What is touched by all receives of a system.
     pub(crate) activity: ObjectId,
     pub(crate) faults: ObjectId,
+    pub(crate) delivery: Delivery,
     pub(crate) may_crash: bool,
     pub(crate) stopped: bool,
+    /// How to handle a message [by lot](crate::actor::by_lot).
+    pub(crate) handle: Handle,
+    /// Its actor waits for something else in the middle of a handler; known where lots are drawn.
+    pub(super) away: bool,
+    /// How often it has changed since they are.
+    pub(super) news: u32,
     pub(crate) queue: Queue,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// How many decisions had been taken when its actor last received or began.
     pub(crate) since: u64,
     /// What the messages say, in the order of the letters; of a type that the actor knows.
     pub(crate) contents: Option<Box<dyn Any + Send>>,
-    /// The actor, while it handles nothing and nobody looks at it.
+    /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
     pub(crate) actor: Option<Box<dyn Any + Send>>,
 }
 
@@ -97,6 +110,7 @@ impl Posts {
         self.troupes.clear();
         self.members.clear();
         self.changed.clear();
+        self.supply.clear();
         self.somebody_waits_for_quiet = false;
         self.checks_condition = false;
     }
@@ -108,7 +122,7 @@ impl Posts {
         if post.queue.len() == 0 {
             return;
         }
-        let delivery = self.troupes[post.troupe as usize].rules.delivery;
+        let delivery = post.delivery;
         if delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
@@ -125,7 +139,7 @@ impl Posts {
         action: impl Fn(Variant) -> Action,
     ) {
         let post = &mut self.posts[mail as usize];
-        let delivery = self.troupes[post.troupe as usize].rules.delivery;
+        let delivery = post.delivery;
         let only = match post.queue.len() {
             0 => None,
             _ if delivery == Delivery::Arrival => Some(Variant::Ready),
@@ -213,15 +227,68 @@ impl State {
         self.trace.touch(Access { object, effect, role, ordered });
     }
 
+    /// Writes the next message of the current task to a mailbox.
+    #[inline]
+    pub(crate) fn write_letter<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Letter {
+        let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
+        if self.counts_only {
+            return self.write_blank_letter(mail);
+        }
+        let kind = self.actors.labels.type_of_message(msg, label);
+        let mut letter = self.actors.party(task).write(task, delivery, label, kind);
+        if delivery.offered().is_some() {
+            letter.number = self.actors.posts[mail].queue.free_number(letter.number);
+        }
+        letter
+    }
+
+    /// The same where steps are only counted, so that nobody asks for names.
+    #[inline]
+    pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
+        let (task, post) = (self.current, &mut self.actors.posts[mail]);
+        let (number, delivery) = (post.queue.next_number(), post.delivery);
+        match delivery {
+            Delivery::Causal => self.actors.party(task).write_blank(task, delivery, number),
+            _ => Letter::blank(task, number),
+        }
+    }
+
+    /// The current task waits for its mail.
+    #[inline]
+    pub(crate) fn ask_for_mail(&mut self, mail: usize, act: Act) {
+        let plain = self.actors.posts[mail].timers.is_empty() && !self.actors.may_crash(mail);
+        let task = &mut self.tasks[self.current.index()];
+        // Whoever received by lot was not asked to take back what it asked for.
+        if plain && task.asks.is_some() {
+            task.act = Some(act);
+        } else {
+            self.ask_for_mail_anew(mail, act);
+        }
+    }
+
+    fn ask_for_mail_anew(&mut self, mail: usize, act: Act) {
+        let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
+        let post = &self.actors.posts[mail];
+        let (deadline, may_crash) = (post.first_due(), self.actors.may_crash(mail));
+        let ask = Ask::new(&RECEIVE, post.head, Effect::Change, here());
+        let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
+        self.ask(&ask, act);
+    }
+
     /// Puts a letter into a mailbox; `contents` is told where its contents go.
     #[inline]
     pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter, contents: impl FnOnce(&mut Post, usize)) {
-        let Posts { posts, troupes, changed, .. } = &mut self.actors;
+        let Posts { posts, supply, marks, changed, .. } = &mut self.actors;
         let post = &mut posts[mail];
         self.trace.note(Note::Sent(post.task));
-        let place = post.queue.put(troupes[post.troupe as usize].rules.delivery, letter);
-        self.objects[post.head.index()].word = post.queue.len() as u64;
-        changed.push(mail as u32);
+        let place = post.queue.put(post.delivery, letter);
+        if supply.counts_on() {
+            supply.count(mail, post, marks);
+            post.news += u32::from(post.delivery != Delivery::Arrival);
+        } else {
+            self.objects[post.head.index()].word = post.queue.len() as u64;
+            changed.push(mail as u32);
+        }
         contents(post, place);
     }
 }
@@ -232,10 +299,9 @@ impl Moment<'_> {
     pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
-        let step = StepIx::next_of(self.state.trace.len() - 1);
         let Posts { posts, troupes, changed, .. } = &mut self.state.actors;
         let post = &mut posts[mail];
-        let delivery = troupes[post.troupe as usize].rules.delivery;
+        let delivery = post.delivery;
         post.since = turns;
         let (activity, task) = (post.activity, post.task);
         let (taken, letter) = match variant {
@@ -255,6 +321,12 @@ impl Moment<'_> {
         let object = &mut self.state.objects[activity.index()];
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
+        if self.state.trace.counts_only() {
+            if let Some(letter) = letter {
+                self.state.actors.party(task).learn(&letter, delivery);
+            }
+            return contents(self.state, taken);
+        }
         self.state.also_touch(activity, Effect::Read, Role::Gives, Ordered::BOTH);
         if looks_behind {
             self.state.also_touch(tail, Effect::Read, Role::Plain, Ordered::RELAXED);
@@ -265,6 +337,7 @@ impl Moment<'_> {
                 self.state.also_touch(letter.object(), Effect::Change, Role::Takes, Ordered::ACQUIRE);
                 let receiver = self.state.actors.party(task);
                 receiver.read(&letter, delivery);
+                let step = StepIx::next_of(self.state.trace.len() - 1);
                 let receipt = letter.receipt(step, receiver.name);
                 self.state.trace.receive(receipt);
             }

@@ -25,8 +25,10 @@ pub(crate) struct Queue {
     open: Option<Vec<u32>>,
     /// The memory of `open`, while it is out of date.
     spare: Vec<u32>,
-    /// The numbers of all, once there are many.
+    /// The numbers of all, once there are many and one is to be found that none of them has.
     numbers: Option<HashSet<u32>>,
+    /// How many numbers were given out one after another.
+    given: u32,
 }
 
 struct Waiting {
@@ -79,7 +81,10 @@ impl Queue {
 
     /// A number that no letter here has: this one, or one of the next.
     #[inline]
-    pub(crate) fn free_number(&self, mut number: u32) -> u32 {
+    pub(crate) fn free_number(&mut self, mut number: u32) -> u32 {
+        if self.numbers.is_none() && self.letters.len() > MANY {
+            self.numbers = Some(self.letters.iter().map(|waiting| waiting.letter.number).collect());
+        }
         let taken = |number: u32| match &self.numbers {
             Some(numbers) => numbers.contains(&number),
             None => self.letters.iter().any(|waiting| waiting.letter.number == number),
@@ -90,6 +95,13 @@ impl Queue {
         number
     }
 
+    /// A number that no letter here has, where nobody else has to know it.
+    #[inline]
+    pub(crate) fn next_number(&mut self) -> u32 {
+        self.given = self.given.wrapping_add(1);
+        self.given
+    }
+
     /// Puts a letter where it belongs; returns where that is.
     #[inline]
     pub(crate) fn put(&mut self, delivery: Delivery, letter: Letter) -> usize {
@@ -97,9 +109,6 @@ impl Queue {
         let len = self.letters.len();
         if let Some(numbers) = &mut self.numbers {
             numbers.insert(letter.number);
-        } else if len >= MANY && delivery != Delivery::Arrival {
-            let numbers = self.letters.iter().map(|waiting| waiting.letter.number);
-            self.numbers = Some(numbers.chain([letter.number]).collect());
         }
         let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter), len);
         let waiting = Waiting { letter, cleared: 0 };
@@ -114,14 +123,13 @@ impl Queue {
     /// Takes out the letter with this number, or the first one; returns where it was.
     #[inline]
     pub(crate) fn take(&mut self, number: Option<u32>) -> (usize, Letter) {
-        self.changed();
         let place = match number {
             Some(number) if self.letters.front().is_none_or(|first| first.letter.number != number) => {
-                let place = self.letters.iter().position(|waiting| waiting.letter.number == number);
-                place.expect("raddle bug: the message is gone")
+                self.place_of(number)
             }
             _ => 0,
         };
+        self.changed();
         let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
         let letter = waiting.expect("raddle bug: a mailbox is empty").letter;
         if let Some(numbers) = &mut self.numbers {
@@ -144,6 +152,71 @@ impl Queue {
             1 => self.letters.front().map(|waiting| waiting.letter.number),
             _ => None,
         }
+    }
+
+    /// How many can be received.
+    #[inline]
+    pub(crate) fn count_open(&mut self, delivery: Delivery, marks: &mut Marks) -> u32 {
+        let len = self.letters.len();
+        match delivery {
+            _ if len <= 1 => len as u32,
+            Delivery::Unordered => len as u32,
+            Delivery::Arrival => 1,
+            Delivery::PerSender | Delivery::Causal => {
+                let mut count = 0;
+                self.each_open(delivery, marks, |_| count += 1);
+                count
+            }
+        }
+    }
+
+    /// Where the letter is that comes after so many others that can be received.
+    #[inline]
+    pub(crate) fn place_of_open(&mut self, delivery: Delivery, marks: &mut Marks, nth: u32) -> usize {
+        match delivery {
+            Delivery::Unordered => nth as usize,
+            Delivery::Arrival => 0,
+            _ if self.letters.len() == 1 => 0,
+            Delivery::PerSender | Delivery::Causal => {
+                let (mut left, mut found) = (nth, None);
+                self.each_open(delivery, marks, |number| {
+                    if left == 0 {
+                        found.get_or_insert(number);
+                    }
+                    left = left.saturating_sub(1);
+                });
+                let found = found.expect("raddle bug: fewer messages can be received than were counted");
+                self.place_of(found)
+            }
+        }
+    }
+
+    fn place_of(&self, number: u32) -> usize {
+        let place = self.letters.iter().position(|waiting| waiting.letter.number == number);
+        place.expect("raddle bug: the message is gone")
+    }
+
+    /// The letter at this place.
+    pub(crate) fn letter(&self, place: usize) -> &Letter {
+        &self.letters[place].letter
+    }
+
+    /// Takes a letter out that nobody asks for any more.
+    #[inline]
+    pub(crate) fn remove(&mut self, place: usize) {
+        debug_assert!(self.numbers.is_none(), "raddle bug: numbers are kept of letters without names");
+        self.changed();
+        let removed = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
+        assert!(removed.is_some(), "raddle bug: a mailbox is empty");
+    }
+
+    /// Puts a letter at the end that nobody asks for more of than who sent it; returns where that is.
+    #[inline]
+    pub(crate) fn put_blank(&mut self, sender: TaskId) -> usize {
+        self.changed();
+        let number = self.next_number();
+        self.letters.push_back(Waiting { letter: Letter::blank(sender, number), cleared: 0 });
+        self.letters.len() - 1
     }
 
     /// Calls `list` with the numbers of the letters that can be received, in order of arrival.

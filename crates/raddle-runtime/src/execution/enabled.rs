@@ -4,6 +4,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Class, Effect};
 
+use crate::actor::Posts;
 use crate::execution::Ask;
 use crate::execution::state::{State, role};
 use crate::time::CLOCK;
@@ -46,6 +47,15 @@ impl State {
         self.list_actions(&mut whole);
         let key = |a: &Action| (a.task, a.variant, a.op.verb, a.object);
         actions.iter().map(key).eq(whole.iter().map(key))
+    }
+
+    /// Whether what is counted is what would be listed.
+    pub(crate) fn counted_as_listed(&mut self) -> bool {
+        let mut whole = Vec::new();
+        self.list_actions(&mut whole);
+        let Posts { posts, supply, .. } = &self.actors;
+        whole.len() == supply.total() as usize
+            && (0..supply.total()).zip(&whole).all(|(number, action)| posts[supply.find(number).0].task == action.task)
     }
 
     /// Lists anew what can be received from one mailbox, in its place among what others can do, which may be known.
@@ -244,7 +254,9 @@ impl State {
                 actions.push(action(task, Variant::Spurious, ask));
             }
         }
-        actions.sort_by_key(|a| (a.task, a.variant));
+        // Messages stay in the order in which they are listed, whatever they are called.
+        let kind = |variant: Variant| if let Variant::Message(_) = variant { Variant::Message(0) } else { variant };
+        actions.sort_by_key(|a| (a.task, kind(a.variant)));
     }
 
     /// Nobody but stalled tasks can go on, so one of them may: the one that has had the fewest goes, since in which order tasks

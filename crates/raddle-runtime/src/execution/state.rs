@@ -117,6 +117,8 @@ pub(crate) struct State {
     pub(crate) irreducible: bool,
     /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
     pub(crate) plain_list: bool,
+    /// Steps are only counted in this execution.
+    pub(crate) counts_only: bool,
     /// How many decisions were taken on who goes on.
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -164,6 +166,7 @@ impl Default for State {
             story: None,
             plain_list: false,
             irreducible: false,
+            counts_only: false,
             turns: 0,
             statics: Vec::new(),
             contexts: None,
@@ -197,6 +200,7 @@ impl State {
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
+        self.counts_only = self.trace.counts_only();
         self.turns = 0;
         self.actors.clear();
         self.story = self.settings.tell.then(Box::default);
@@ -315,6 +319,9 @@ impl State {
     /// The current task wants to do something and is about to hand control back.
     #[inline(always)]
     pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
+        if self.counts_only {
+            self.take_back_ask();
+        }
         let task = &mut self.tasks[self.current.index()];
         task.asks = Some(*ask);
         task.act = Some(act);
@@ -333,6 +340,14 @@ impl State {
             if spin.looks_again(ask.object, object.version, ask.site) {
                 self.looking_again.push(self.current);
             }
+        }
+    }
+
+    /// An actor that received [by lot](Self::receive_by_lot) and waits for something else now does not ask for its mail any more.
+    #[inline]
+    fn take_back_ask(&mut self) {
+        if let Some(ask) = self.tasks[self.current.index()].asks.take_if(|ask| ask.mail.is_some()) {
+            self.objects[ask.object.index()].waiting -= 1;
         }
     }
 
@@ -418,6 +433,24 @@ impl State {
         if variant != Variant::Ready || ask.op.class == Class::Yield {
             spin.hint();
         }
+    }
+
+    /// The current task has changed a mailbox, which nobody spins on.
+    #[inline]
+    pub(crate) fn note_change(&mut self) {
+        self.changes += 1;
+        self.spins[self.current.index()].changed();
+    }
+
+    /// A task goes on that was one of so many; what it asked for is done elsewhere.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self, task: TaskId, alternatives: u32) {
+        self.current = task;
+        self.turns += 1;
+        if alternatives > 1 || self.resting.is_some() {
+            self.note_turn(task, Class::Receive);
+        }
+        self.tasks[task.index()].let_go = false;
     }
 
     /// Takes away the latest value of a `static` that is still there.

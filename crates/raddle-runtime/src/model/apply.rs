@@ -100,7 +100,7 @@ impl Scene {
         let effect = if fate == Fate::Arrives { Touches::Read } else { Touches::Change };
         let of = u32::try_from(fates.len()).expect("there are four fates");
         trace.push(self.account(task(actor), Variant::Ready, &FAULT, access(FAULTS, effect, Role::Plain), of));
-        trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(choice.0)));
+        trace.found(Word(u64::from(choice.0)));
         self.faults.spend(fate);
         self.apply_one(actor, send, fate, trace);
         if !matches!(self.stop, Stop::End(_)) {
@@ -239,7 +239,7 @@ impl Scene {
         let (party, ordinal) = (body.party.create(who.kind), body.children);
         self.note(trace, task(parent), &SPAWN, access(ROSTER, Touches::Change, Role::Plain));
         let number = task(who.index as usize).number();
-        trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(number)));
+        trace.found(Word(u64::from(number)));
         self.add(who, (task(parent), ordinal), child, party, None, false);
         self.start(who.index as usize, trace);
     }

@@ -147,7 +147,7 @@ impl Scene {
     ) {
         let nothing = access(ObjectId::NONE, Touches::Read, Role::Plain);
         trace.push(self.account(task(actor), Variant::Ready, &CHOOSE, nothing, of));
-        trace.last_mut().expect("pushed just now").found = Some(Word(u64::from(choice.0)));
+        trace.found(Word(u64::from(choice.0)));
         draws.push(choice.0);
         self.handle(actor, parcel, draws, trace);
     }

@@ -7,6 +7,7 @@ mod actor_mistakes;
 mod acts;
 mod atomic;
 mod barrier;
+mod by_lot;
 mod cell;
 mod channel_traces;
 mod choice;

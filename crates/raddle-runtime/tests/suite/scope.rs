@@ -152,7 +152,8 @@ fn teardown_unwinds_children_before_the_frames_they_borrow() {
         drop(heap);
     });
     assert_eq!((report.executions, report.failing), (RUNS, RUNS));
-    assert_eq!(DROPPED.load(StdOrdering::Relaxed), RUNS);
+    // The first of them was run again, to be seen.
+    assert_eq!(DROPPED.load(StdOrdering::Relaxed), RUNS + 1);
 }
 
 #[test]

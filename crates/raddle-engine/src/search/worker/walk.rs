@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::{Perch, Seat};
 use crate::ids::StepIx;
+use crate::lots::Drawn;
 use crate::outcome::{Failure, Outcome};
 use crate::schedule::Divergence;
 use crate::search::too_many_steps;
@@ -25,12 +26,18 @@ impl Seat<'_> {
         // As long as the choices are those of the latest execution, the points must look as they did there.
         let mut familiar = self.watch;
         let mut depth = from;
+        self.product = None;
         let uniform = self.strategy.get().walks_uniformly();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
+        let blind = self.trace.counts_only();
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
+            if blind {
+                familiar = false;
+                depth = self.wander(system, depth, &mut product);
+            }
             let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
                 Ahead::New(state) => {
                     debug_assert_eq!(
@@ -52,9 +59,7 @@ impl Seat<'_> {
             let choice = match point {
                 Point::End(outcome) => {
                     self.path.truncate(depth);
-                    if uniform {
-                        self.tally.walks.add(product);
-                    }
+                    self.product = uniform.then_some(product);
                     return Walked::To(outcome.clone());
                 }
                 _ if self.trace.len() >= self.search.limits.steps as usize => {
@@ -109,6 +114,20 @@ impl Seat<'_> {
             };
             system.step(choice, &mut self.trace);
         }
+    }
+
+    /// Goes on by lot as far as the program does; says after how many choices that ends.
+    fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
+        let Self { strategy, path, lots, .. } = self;
+        let Some(rng) = strategy.get().lots() else { return depth };
+        lots.begin(rng, self.search.limits.steps as usize);
+        system.wander(lots, &mut self.trace);
+        let (drawn, times, next) = lots.drawn();
+        rng.clone_from(next);
+        path.truncate(depth);
+        path.extend(drawn.iter().map(|&Drawn { choice, alternatives }| Chosen { choice, alternatives, looks: 0 }));
+        *product *= times;
+        path.len()
     }
 
     /// What is done at a point, or how the execution ends there.
@@ -173,6 +192,12 @@ pub(super) enum Walked {
     Pruned,
     /// The same, so many steps before it would have come to where it is given up.
     Short(usize),
+}
+
+impl Walked {
+    pub(super) fn failed(&self) -> bool {
+        matches!(self, Self::To(Outcome::Failed(_)))
+    }
 }
 
 /// A hash of what can be seen of a point: equal programs show equal points after equal decisions.

@@ -1,0 +1,63 @@
+//! Choices that are drawn by lot, where nothing but the number of alternatives counts.
+
+use crate::rng::Rng;
+use crate::system::Choice;
+
+/// Where choices are drawn from, and which were drawn. Lent to a [system](crate::system::System::wander) that goes on by itself.
+#[derive(Debug)]
+pub struct Lots {
+    rng: Rng,
+    drawn: Vec<Drawn>,
+    /// How many orders there are, if all walks are as wide as this one at each of its points.
+    product: f64,
+    most_steps: usize,
+}
+
+/// What was drawn at a point with several alternatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Which of them.
+    pub choice: Choice,
+    /// How many there were.
+    pub alternatives: u32,
+}
+
+impl Default for Lots {
+    fn default() -> Self {
+        Self { rng: Rng::new(0), drawn: Vec::new(), product: 1.0, most_steps: 0 }
+    }
+}
+
+impl Lots {
+    /// Begins to draw from here, for an execution of at most so many steps.
+    pub(crate) fn begin(&mut self, rng: &Rng, most_steps: usize) {
+        self.rng.clone_from(rng);
+        self.drawn.clear();
+        self.product = 1.0;
+        self.most_steps = most_steps;
+    }
+
+    /// What was drawn; how many orders that tells of; and where to draw from next.
+    pub(crate) fn drawn(&self) -> (&[Drawn], f64, &Rng) {
+        (&self.drawn, self.product, &self.rng)
+    }
+
+    /// Whether an execution that has taken so many steps may take another.
+    #[inline]
+    #[must_use]
+    pub fn go_on(&self, steps: usize) -> bool {
+        steps < self.most_steps
+    }
+
+    /// Draws one of so many.
+    #[inline]
+    pub fn draw(&mut self, alternatives: u32) -> Choice {
+        if alternatives == 1 {
+            return Choice(0);
+        }
+        let choice = Choice(self.rng.below(alternatives));
+        self.drawn.push(Drawn { choice, alternatives });
+        self.product *= f64::from(alternatives);
+        choice
+    }
+}

@@ -1,0 +1,291 @@
+//! Drawing lots for what is received next, where nothing else can happen and nobody wants to know what does.
+//!
+//! How much there is to receive from each mailbox is all that has to be known: nothing is listed, named or kept. Handlers run one after
+//! another on one stack that is lent to them. A handler that wants to do something else in its middle keeps that stack until it has
+//! ended; then its task [takes over](After) on its own, as it does after a panic or to stop.
+//!
+//! An actor that receives by lot goes on asking for its mail meanwhile, until it asks for something else.
+
+use std::any::Any;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::lots::Lots;
+use raddle_engine::system::Action;
+
+use crate::actor::behaviour::Actor;
+use crate::actor::delivery::Delivery;
+use crate::actor::life::{Home, known};
+use crate::actor::mailbox::contents;
+use crate::actor::post::{Member, Post, Posts};
+use crate::actor::queue::Marks;
+use crate::execution::{Execution, State};
+
+/// Lets an actor handle the message at this place in its mailbox; says whether lots can go on to be drawn.
+pub(crate) type Handle = fn(&Execution, mail: usize, place: usize) -> bool;
+
+/// How a handler ended that ran on a stack that is not its task's own.
+pub(crate) enum After {
+    /// By itself.
+    Done,
+    /// With a panic.
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// Mailboxes that are counted together, so that one is found among many without looking at each.
+const BLOCK: usize = 8;
+
+/// How many messages can be received from each mailbox.
+#[derive(Default)]
+pub(crate) struct Supply {
+    counts: Vec<u32>,
+    blocks: Vec<u32>,
+    total: u32,
+    /// It is kept up to date.
+    counts_on: bool,
+    /// How often that has ended.
+    ended: u64,
+    /// How a handler ended whose task takes over.
+    pub(super) after: Option<After>,
+}
+
+impl Supply {
+    /// Nothing can be received from any of so many.
+    fn begin(&mut self, mailboxes: usize) {
+        self.counts.clear();
+        self.counts.resize(mailboxes.next_multiple_of(BLOCK), 0);
+        self.blocks.clear();
+        self.blocks.resize(mailboxes.div_ceil(BLOCK), 0);
+        self.total = 0;
+        self.counts_on = true;
+    }
+
+    /// As before the first actor.
+    pub(super) fn clear(&mut self) {
+        self.counts_on = false;
+        mem::forget(self.after.take());
+    }
+
+    /// Whether mailboxes that change are counted anew.
+    #[inline]
+    pub(super) fn counts_on(&self) -> bool {
+        self.counts_on
+    }
+
+    /// How many can be received in all.
+    #[inline]
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// A mailbox has changed.
+    #[inline(always)]
+    pub(super) fn count(&mut self, mail: usize, post: &mut Post, marks: &mut Marks) {
+        if !post.away {
+            self.set(mail, post.queue.count_open(post.delivery, marks));
+        }
+    }
+
+    /// From this mailbox so many can be received.
+    #[inline]
+    fn set(&mut self, mail: usize, count: u32) {
+        let more = count.wrapping_sub(mem::replace(&mut self.counts[mail], count));
+        let block = &mut self.blocks[mail / BLOCK];
+        *block = block.wrapping_add(more);
+        self.total = self.total.wrapping_add(more);
+    }
+
+    /// Which mailbox the one with this number is in, counted through all of them; and which it is there.
+    #[inline]
+    pub(crate) fn find(&self, mut number: u32) -> (usize, u32) {
+        let mut block = 0;
+        while number >= self.blocks[block] {
+            number -= self.blocks[block];
+            block += 1;
+        }
+        // Which it is cannot be foreseen, so all of them are looked at without a branch.
+        let (mut before, mut passed, mut sum) = (0, 0, 0);
+        for &count in &self.counts[block * BLOCK..][..BLOCK] {
+            sum += count;
+            let beyond = sum <= number;
+            before = if beyond { sum } else { before };
+            passed += usize::from(beyond);
+        }
+        (block * BLOCK + passed, number - before)
+    }
+}
+
+impl State {
+    /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
+    pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
+        if !self.counts_only || !self.plain_list || self.contexts.is_some() {
+            return false;
+        }
+        let Posts { posts, supply, .. } = &mut self.actors;
+        let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
+        if actions.iter().any(|action| mail(action.task).is_none()) {
+            return false;
+        }
+        supply.begin(posts.len());
+        for action in actions {
+            let mail = mail(action.task).map_or(0, |mail| mail as usize);
+            supply.set(mail, supply.counts[mail] + 1);
+        }
+        posts.iter_mut().for_each(|post| post.away = mail(post.task).is_none());
+        true
+    }
+
+    /// What can happen is listed from here on.
+    #[cold]
+    pub(crate) fn end_supply(&mut self) {
+        let Posts { posts, supply, .. } = &mut self.actors;
+        supply.counts_on = false;
+        supply.ended += 1;
+        for post in posts {
+            let head = &mut self.objects[post.head.index()];
+            head.word = post.queue.len() as u64;
+            head.version += mem::take(&mut post.news);
+        }
+    }
+
+    /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
+    pub(super) fn take_over(&mut self, mail: usize) -> Option<(After, Box<dyn Any + Send>)> {
+        let after = self.actors.supply.after.take()?;
+        self.task().act = None;
+        let home = self.actors.posts[mail].actor.take();
+        Some((after, home.expect("raddle bug: a handler ended and left nobody at home")))
+    }
+
+    /// Whether the current task has to go on by itself, on its own stack.
+    pub(crate) fn has_to_take_over(&self) -> bool {
+        self.actors.supply.after.is_some()
+    }
+
+    /// Whether nothing can happen but that somebody receives, after an actor has done so and asks for its mail as before.
+    #[inline]
+    pub(crate) fn still_counts(&self) -> bool {
+        let odd = self.stale | self.unsettled | self.cells_touched | self.outcome.is_some();
+        !odd && self.actors.supply.total > 0
+    }
+
+    /// Lets the letter be received that is drawn; says how to handle it, in which mailbox, and where it was.
+    #[inline]
+    fn receive_by_lot(&mut self, lots: &mut Lots) -> Option<(Handle, usize, usize)> {
+        if !lots.go_on(self.trace.len()) {
+            return None;
+        }
+        let Posts { posts, members, marks, supply, .. } = &mut self.actors;
+        let alternatives = supply.total;
+        let (mail, nth) = supply.find(lots.draw(alternatives).0);
+        let post = &mut posts[mail];
+        let place = post.queue.place_of_open(post.delivery, marks, nth);
+        if post.delivery == Delivery::Causal {
+            learn(members, post, place);
+        }
+        post.queue.remove(place);
+        supply.count(mail, post, marks);
+        post.since = self.turns + 1;
+        post.news += 1;
+        let (task, handle) = (post.task, post.handle);
+        let activity = &mut self.objects[post.activity.index()];
+        activity.word += 1;
+        self.unsettled |= activity.waiting_unseen > 0;
+        self.begin_turn(task, alternatives);
+        self.note_change();
+        self.trace.count();
+        Some((handle, mail, place))
+    }
+
+    /// Sends a message in a step that is only counted; `contents` is told where its contents go.
+    #[inline]
+    pub(crate) fn send_blindly(&mut self, mail: usize, contents: impl FnOnce(&mut Post, usize)) {
+        self.note_change();
+        self.trace.count();
+        let Posts { posts, supply, marks, .. } = &mut self.actors;
+        let post = &mut posts[mail];
+        if !supply.counts_on || post.delivery == Delivery::Causal || post.delivery == Delivery::Arrival {
+            let letter = self.write_blank_letter(mail);
+            return self.put_letter(mail, letter, contents);
+        }
+        let place = post.queue.put_blank(self.current);
+        supply.count(mail, post, marks);
+        post.news += 1;
+        contents(post, place);
+    }
+}
+
+impl Execution {
+    /// Draws lots and lets handlers run, on the stack of the caller, as long as that goes.
+    pub(crate) fn draw_lots(&self) {
+        loop {
+            let mut state = self.state.borrow_mut();
+            let Some((handle, mail, place)) = state.receive_by_lot(&mut self.lots.borrow_mut()) else { return };
+            self.handles.set(state.current);
+            drop(state);
+            if !handle(self, mail, place) {
+                return;
+            }
+        }
+    }
+}
+
+/// Whoever receives the letter at this place knows what its sender knew.
+fn learn(members: &mut [Member], post: &Post, place: usize) {
+    if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
+        party.learn(post.queue.letter(place), post.delivery);
+    }
+}
+
+/// Handles a message by lot.
+pub(crate) fn handle<A: Actor>(execution: &Execution, mail: usize, place: usize) -> bool {
+    let mut state = execution.state.borrow_mut();
+    let begun = state.actors.supply.ended;
+    let post = &mut state.actors.posts[mail];
+    let mut home: Box<Home<A>> = known(post.actor.take().expect("raddle bug: a letter for nobody"));
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| {
+        let queue = &mut contents::<A::Msg>(&mut state.actors.posts[mail]).queue;
+        let msg = if place == 0 { queue.pop_front() } else { queue.remove(place) };
+        let msg = msg.expect("raddle bug: a letter without contents");
+        drop(state);
+        home.handle(msg);
+    }));
+    let mut state = execution.state.borrow_mut();
+    let again = ended.is_ok() && !home.handling.wants_more() && state.actors.supply.ended == begun;
+    let post = &mut state.actors.posts[mail];
+    post.actor = Some(home);
+    if again && post.timers.is_empty() && !post.may_crash {
+        let counts = state.still_counts();
+        debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
+        return counts;
+    }
+    state.actors.supply.after = Some(match ended {
+        Ok(()) => After::Done,
+        Err(payload) => After::Panicked(payload),
+    });
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use raddle_engine::rng::Rng;
+
+    use super::*;
+
+    #[test]
+    fn each_is_found_where_it_is() {
+        let mut rng = Rng::new(3);
+        for mailboxes in [1, 2, 15, 16, 17, 33, 100] {
+            let (mut supply, mut counts) = (Supply::default(), vec![0; mailboxes]);
+            supply.begin(mailboxes);
+            for _ in 0..200 {
+                let mail = rng.below(mailboxes as u32) as usize;
+                counts[mail] = rng.below(4);
+                supply.set(mail, counts[mail]);
+                let all = counts.iter().enumerate().flat_map(|(mail, &count)| (0..count).map(move |nth| (mail, nth)));
+                let found: Vec<_> = (0..supply.total()).map(|number| supply.find(number)).collect();
+                assert_eq!(found, all.collect::<Vec<_>>(), "{counts:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Walks whose steps nobody wants to see are run in another way: nothing is listed, named or kept, and handlers share a stack. They must
+//! go as they do where somebody looks.
+
+use std::sync::{Arc, Mutex as StdMutex};
+use std::time::Duration;
+
+use raddle_engine::rng::Rng;
+use raddle_engine::search::{Limits, Report};
+use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::watched::Watched;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System, Timer};
+use raddle_runtime::cell::Cell;
+use raddle_runtime::sync::Mutex;
+use raddle_runtime::sync::atomic::{AtomicU32, Ordering};
+use raddle_runtime::threads::Settings;
+
+use crate::explore::run_with;
+use crate::model::ORDERS;
+
+/// What an actor does when it is told to.
+#[derive(Clone, Debug)]
+enum Do {
+    Send(usize, Vec<Do>),
+    Ask(usize),
+    Create(Vec<Do>),
+    Timer(u32, Vec<Do>),
+    Cancel,
+    Lock,
+    Count,
+    Choose(u32),
+    Stop,
+    Panic,
+    Deep(u32),
+}
+
+enum Msg {
+    Do(Vec<Do>, Vec<Address<Msg>>),
+    Question(ReplyTo<u32>),
+}
+
+/// What happened in each execution: who handled something, and what was found.
+type Log = Arc<StdMutex<Vec<Vec<(usize, u32)>>>>;
+
+struct Node {
+    who: usize,
+    log: Log,
+    shared: Arc<(Mutex<u32>, AtomicU32)>,
+    timer: Option<Timer>,
+}
+
+impl Node {
+    fn note(&self, what: u32) {
+        self.log.lock().unwrap().last_mut().unwrap().push((self.who, what));
+    }
+}
+
+impl Actor for Node {
+    type Msg = Msg;
+
+    fn duplicate(msg: &Msg) -> Option<Msg> {
+        match msg {
+            Msg::Do(jobs, peers) => Some(Msg::Do(jobs.clone(), peers.clone())),
+            Msg::Question(_) => None,
+        }
+    }
+
+    fn handle(&mut self, msg: Msg, ctx: &mut Context<'_, Msg>) {
+        self.note(0);
+        let (jobs, peers) = match msg {
+            Msg::Do(jobs, peers) => (jobs, peers),
+            Msg::Question(reply) => return reply.reply(7),
+        };
+        for job in jobs {
+            match job {
+                Do::Send(to, jobs) => ctx.send(&peers[to], Msg::Do(jobs, peers.clone())),
+                Do::Ask(whom) if peers[whom] == ctx.me() => {}
+                Do::Ask(whom) => {
+                    let answer = ctx.ask(&peers[whom], Msg::Question);
+                    self.note(answer);
+                }
+                Do::Create(jobs) => {
+                    let node = Node { who: self.who + 100, log: self.log.clone(), shared: self.shared.clone(), timer: None };
+                    let child = ctx.spawn(node);
+                    ctx.send(&child, Msg::Do(jobs, peers.clone()));
+                }
+                Do::Timer(delay, jobs) => {
+                    let delay = Duration::from_millis(u64::from(delay));
+                    self.timer = Some(ctx.after(delay, Msg::Do(jobs, peers.clone())));
+                }
+                Do::Cancel => {
+                    if let Some(timer) = self.timer.take() {
+                        ctx.cancel(timer);
+                    }
+                }
+                Do::Lock => {
+                    let mut value = self.shared.0.lock().unwrap();
+                    *value += 1;
+                    self.note(*value);
+                }
+                Do::Count => {
+                    let before = self.shared.1.fetch_add(1, Ordering::SeqCst);
+                    self.note(before);
+                }
+                Do::Choose(of) => {
+                    let chosen = ctx.choose(of);
+                    self.note(chosen);
+                }
+                Do::Stop => ctx.stop(),
+                Do::Panic => panic!("on purpose"),
+                Do::Deep(depth) => self.note(sum_below(depth)),
+            }
+        }
+    }
+}
+
+/// Needs some stack.
+fn sum_below(depth: u32) -> u32 {
+    let room = std::hint::black_box([depth; 64]);
+    if depth == 0 { 0 } else { room[63] + sum_below(depth - 1) }
+}
+
+const ACTORS: u32 = 3;
+
+fn jobs(rng: &mut Rng, depth: u32, panics: bool) -> Vec<Do> {
+    let many = if depth == 0 { 0 } else { 1 + rng.below(2) };
+    let job = |rng: &mut Rng| match rng.below(if panics { 23 } else { 22 }) {
+        0..9 => Do::Send(rng.below(ACTORS) as usize, jobs(rng, depth - 1, panics)),
+        9..11 => Do::Ask(rng.below(ACTORS) as usize),
+        11 => Do::Create(jobs(rng, depth - 1, panics)),
+        12..14 => Do::Timer(rng.below(3), jobs(rng, depth - 1, panics)),
+        14 => Do::Cancel,
+        15 => Do::Lock,
+        16..18 => Do::Count,
+        18..20 => Do::Choose(2 + rng.below(2)),
+        20 => Do::Stop,
+        21 => Do::Deep(20),
+        _ => Do::Panic,
+    };
+    (0..many).map(|_| job(rng)).collect()
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    seed: u64,
+    delivery: Delivery,
+    faults: Faults,
+    /// Some handlers panic; and how often actors are made anew.
+    panics: Option<u32>,
+    /// A thread does something meanwhile.
+    thread: bool,
+}
+
+const WALKS: u64 = 25;
+
+/// Walks through a program, with somebody who looks or without.
+fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
+    let log = Log::default();
+    let written = log.clone();
+    let random = Random::new(case.seed);
+    let mut strategy: Box<dyn Strategy> =
+        if seen { Box::new(Watched::new(Box::new(random), |_: &dyn Strategy, _: &_| ())) } else { Box::new(random) };
+    let limits = Limits { executions: Some(WALKS), keep_going: true, steps: 2_000, ..Limits::default() };
+    let report = run_with(&Settings::default(), &mut *strategy, limits, move || {
+        log.lock().unwrap().push(Vec::new());
+        let mut rng = Rng::new(case.seed);
+        let mut system = System::new().delivery(case.delivery).faults(case.faults);
+        if let Some(most) = case.panics {
+            system = system.restart(most);
+        }
+        let shared = Arc::new((Mutex::new(0), AtomicU32::new(0)));
+        let node = |who| {
+            let (log, shared) = (log.clone(), shared.clone());
+            move || Node { who, log: log.clone(), shared: shared.clone(), timer: None }
+        };
+        let nodes: Vec<_> = (0..ACTORS as usize).map(|who| system.spawn_with(node(who))).collect();
+        system.may_crash(&nodes[0]);
+        for _ in 0..2 + rng.below(3) {
+            let to = rng.below(ACTORS) as usize;
+            nodes[to].send(Msg::Do(jobs(&mut rng, 4, case.panics.is_some()), nodes.clone()));
+        }
+        let thread = case.thread.then(|| {
+            let (to, shared, jobs) = (nodes.clone(), shared.clone(), jobs(&mut rng, 3, false));
+            raddle_runtime::thread::spawn(move || {
+                *shared.0.lock().unwrap() += 10;
+                to[1].send(Msg::Do(jobs, to.clone()));
+                shared.1.fetch_add(10, Ordering::SeqCst);
+            })
+        });
+        system.run_until_quiet();
+        thread.map(|thread| thread.join().unwrap());
+        system.run_until_quiet();
+    });
+    let log = written.lock().unwrap().clone();
+    (report, log)
+}
+
+/// Compares on generated programs; says how many executions failed.
+fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thread: bool) -> u64 {
+    let mut failing = 0;
+    for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
+        let case = Case { seed, delivery, faults, panics, thread };
+        let ((blind, mut log), (seen, expected)) = (walk(case, false), walk(case, true));
+        if let Some(found) = &blind.found {
+            // The first failure was run again, to be seen.
+            let again = log.remove(found.after as usize);
+            assert_eq!(log[found.after as usize - 1], again, "{case:?}");
+        }
+        for (number, (log, expected)) in log.iter().zip(&expected).enumerate() {
+            assert_eq!(log, expected, "{case:?}, execution {number}");
+        }
+        assert_eq!(
+            (blind.executions, blind.failing, blind.steps, blind.longest, blind.guessed),
+            (seen.executions, seen.failing, seen.steps, seen.longest, seen.guessed),
+            "{case:?}"
+        );
+        let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
+        assert_eq!(found(&blind), found(&seen), "{case:?}");
+        failing += seen.failing;
+    }
+    failing
+}
+
+#[test]
+fn walks_go_the_same_way_where_nobody_looks() {
+    compare(0..60, Faults::default(), None, false);
+    assert!(compare(60..90, Faults::default(), None, true) > 0, "somebody waits for an answer for ever");
+}
+
+#[test]
+fn walks_go_the_same_way_with_faults() {
+    for faults in [
+        Faults { drop: 1, ..Faults::default() },
+        Faults { delay: 2, ..Faults::default() },
+        Faults { duplicate: 1, ..Faults::default() },
+        Faults { crash: 1, ..Faults::default() },
+    ] {
+        compare(100..110, faults, None, false);
+    }
+}
+
+#[test]
+fn walks_go_the_same_way_where_handlers_panic() {
+    assert!(compare(200..230, Faults::default(), Some(0), false) > 100, "many panic");
+    compare(230..250, Faults::default(), Some(1), true);
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn many_walks_go_the_same_way_where_nobody_looks() {
+    for thread in [false, true] {
+        compare(10_000..11_000, Faults::default(), None, thread);
+        compare(11_000..11_500, Faults { drop: 1, delay: 1, crash: 1, duplicate: 1 }, None, thread);
+        compare(11_500..12_000, Faults { crash: 2, ..Faults::default() }, Some(1), thread);
+    }
+}
+
+struct Races(Arc<Shared>, Option<Address<()>>);
+
+struct Shared(Cell<u32>);
+
+// SAFETY: it is not; that is what is to be found.
+unsafe impl Sync for Shared {}
+
+impl Actor for Races {
+    type Msg = ();
+
+    fn handle(&mut self, (): (), ctx: &mut Context<'_, ()>) {
+        self.0.0.set(self.0.0.get() + 1);
+        if let Some(next) = &self.1 {
+            ctx.send(next, ());
+        }
+    }
+}
+
+/// Whether two accesses race depends on the steps before, so these are kept.
+#[test]
+fn races_are_found_where_nobody_looks() {
+    let races = |ordered: bool| {
+        let limits = Limits { executions: Some(50), ..Limits::default() };
+        run_with(&Settings::default(), &mut Random::new(1), limits, move || {
+            let (system, shared) = (System::new(), Arc::new(Shared(Cell::new(0))));
+            let last = system.spawn(Races(shared.clone(), None));
+            let first = system.spawn(Races(shared, ordered.then(|| last.clone())));
+            first.send(());
+            if !ordered {
+                last.send(());
+            }
+            system.run_until_quiet();
+        })
+    };
+    assert!(races(true).found.is_none());
+    assert_eq!(races(false).found.map(|found| found.failure.kind()), Some("data race"));
+}
