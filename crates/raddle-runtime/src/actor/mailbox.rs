@@ -105,7 +105,7 @@ pub(crate) fn spawn<A: Actor>(
             may_crash: false,
             stopped: false,
             handle: handle::<A>,
-            away: false,
+            away: true,
             news: 0,
             queue: Queue::default(),
             timers: Vec::new(),

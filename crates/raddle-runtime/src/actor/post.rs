@@ -76,7 +76,7 @@ pub(crate) struct Post {
     pub(crate) stopped: bool,
     /// How to handle a message [by lot](crate::actor::by_lot).
     pub(crate) handle: Handle,
-    /// Its actor waits for something else in the middle of a handler; known where lots are drawn.
+    /// Its actor has not begun yet, or waits for something else in the middle of a handler; known where lots are drawn.
     pub(super) away: bool,
     /// How often it has changed since they are.
     pub(super) news: u32,

@@ -292,3 +292,99 @@ fn races_are_found_where_nobody_looks() {
     assert!(races(true).found.is_none());
     assert_eq!(races(false).found.map(|found| found.failure.kind()), Some("data race"));
 }
+
+/// Does something that cannot be undone, the third time.
+struct Wild {
+    handled: u32,
+    what: What,
+    dropped: Arc<StdAtomic>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    Overflows,
+    Aborts,
+    Waits,
+    Fails,
+    GoesOn,
+}
+
+type StdAtomic = std::sync::atomic::AtomicU32;
+
+impl Drop for Wild {
+    fn drop(&mut self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct PanicsToo;
+
+impl Drop for PanicsToo {
+    fn drop(&mut self) {
+        panic!("and another");
+    }
+}
+
+#[inline(never)]
+fn down(n: u64) -> u64 {
+    let frame = std::hint::black_box([n; 64]);
+    if n == u64::MAX { 0 } else { down(n + 1) + frame[(n % 64) as usize] }
+}
+
+impl Actor for Wild {
+    type Msg = ();
+
+    fn handle(&mut self, (): (), ctx: &mut Context<'_, ()>) {
+        self.handled += 1;
+        match self.what {
+            What::GoesOn => {
+                let me = ctx.me();
+                ctx.send(&me, ());
+            }
+            _ if self.handled < 3 => {}
+            What::Overflows => self.handled = down(0) as u32,
+            What::Aborts => {
+                let _too = PanicsToo;
+                panic!("on purpose");
+            }
+            What::Waits => {
+                let lock = Mutex::new(0);
+                let _held = lock.lock().unwrap();
+                let _never = lock.lock().unwrap();
+            }
+            What::Fails => panic!("on purpose"),
+        }
+    }
+}
+
+/// However a handler ends, the search goes on, and what can be dropped is.
+#[test]
+fn handlers_that_do_not_end_well_end_the_execution() {
+    for (what, kind, dropped_each) in [
+        (What::Overflows, "stack overflow", 1),
+        // The OS thread counts as panicking from then on.
+        (What::Aborts, "abort", 0),
+        (What::Waits, "deadlock", 2),
+        (What::Fails, "panic", 2),
+        (What::GoesOn, "too many steps", 2),
+    ] {
+        const RUNS: u64 = 20;
+        let dropped = Arc::<StdAtomic>::default();
+        let counts = dropped.clone();
+        let limits = Limits { executions: Some(RUNS), keep_going: true, steps: 500, ..Limits::default() };
+        let report = run_with(&Settings::default(), &mut Random::new(7), limits, move || {
+            let system = System::new();
+            let wild = system.spawn(Wild { handled: 0, what, dropped: dropped.clone() });
+            let calm = system.spawn(Wild { handled: 0, what: What::Fails, dropped: dropped.clone() });
+            for _ in 0..3 {
+                wild.send(());
+            }
+            (0..2).for_each(|_| calm.send(()));
+            system.run_until_quiet();
+        });
+        assert_eq!((report.executions, report.failing), (RUNS, RUNS), "{what:?}");
+        assert_eq!(report.found.map(|found| found.failure.kind()), Some(kind), "{what:?}");
+        let dropped = u64::from(counts.load(Ordering::Relaxed));
+        assert!(dropped >= dropped_each * RUNS, "{what:?}: {dropped}");
+    }
+}
