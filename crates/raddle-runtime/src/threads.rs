@@ -111,7 +111,8 @@ impl Program for Threads {
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
-        let mut running = Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None, parked: Vec::new() };
+        let mut running =
+            Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None, parked: Vec::new() };
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
@@ -152,7 +153,11 @@ enum At {
     Action,
     /// Nothing can happen but that somebody receives; it is counted and not listed.
     Mail,
-    Data { task: TaskId, choices: u32, site: Site },
+    Data {
+        task: TaskId,
+        choices: u32,
+        site: Site,
+    },
     End(Outcome),
 }
 
@@ -570,6 +575,7 @@ impl Drop for Running {
             // A task was left behind in the middle of unwinding, and the OS thread counts as panicking from now on.
             worker.sound.set(false);
         }
+        self.parked.drain(..).for_each(|(_, fiber)| fiber.abandon());
         let mut fibers = std::mem::take(&mut self.fibers);
         fibers.clear();
         worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });

@@ -119,12 +119,14 @@ impl Supply {
 impl State {
     /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
     pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
-        if !self.counts_only || !self.plain_list || self.contexts.is_some() {
+        if !self.counts_only || !self.plain_list || self.contexts.is_some() || self.story.is_some() {
             return false;
         }
         let Posts { posts, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
-        if actions.iter().any(|action| mail(action.task).is_none()) {
+        // Whoever is looked at cannot receive, and is told so.
+        let at_home = |mail: u32| posts[mail as usize].actor.is_some();
+        if !actions.iter().all(|action| mail(action.task).is_some_and(at_home)) {
             return false;
         }
         supply.begin(posts.len());
@@ -181,9 +183,10 @@ impl State {
         let post = &mut posts[mail];
         let place = post.queue.place_of_open(post.delivery, marks, nth);
         if post.delivery == Delivery::Causal {
-            learn(members, post, place);
+            read(members, post, place);
+        } else {
+            post.queue.remove(place);
         }
-        post.queue.remove(place);
         supply.count(mail, post, marks);
         post.since = self.turns + 1;
         post.news += 1;
@@ -197,21 +200,27 @@ impl State {
         Some((handle, mail, place))
     }
 
-    /// Sends a message in a step that is only counted; `contents` is told where its contents go.
-    #[inline]
-    pub(crate) fn send_blindly(&mut self, mail: usize, contents: impl FnOnce(&mut Post, usize)) {
+    /// Sends a message in a step that is only counted; says where its contents go.
+    #[inline(always)]
+    pub(crate) fn send_blindly(&mut self, mail: usize) -> usize {
         self.note_change();
         self.trace.count();
         let Posts { posts, supply, marks, .. } = &mut self.actors;
         let post = &mut posts[mail];
-        if !supply.counts_on || post.delivery == Delivery::Causal || post.delivery == Delivery::Arrival {
-            let letter = self.write_blank_letter(mail);
-            return self.put_letter(mail, letter, contents);
+        if !supply.counts_on || post.delivery == Delivery::Causal {
+            return self.put_blank_letter(mail);
         }
-        let place = post.queue.put_blank(self.current);
+        let place = post.queue.put_blank(post.delivery, self.current, false);
         supply.count(mail, post, marks);
-        post.news += 1;
-        contents(post, place);
+        post.news += u32::from(post.delivery != Delivery::Arrival);
+        place
+    }
+
+    /// The same where lots are not drawn, or it has to be known what the sender knew.
+    #[inline(never)]
+    fn put_blank_letter(&mut self, mail: usize) -> usize {
+        let letter = self.write_blank_letter(mail);
+        self.put_letter(mail, letter)
     }
 }
 
@@ -231,9 +240,11 @@ impl Execution {
 }
 
 /// Whoever receives the letter at this place knows what its sender knew.
-fn learn(members: &mut [Member], post: &Post, place: usize) {
+#[cold]
+fn read(members: &mut [Member], post: &mut Post, place: usize) {
+    let letter = post.queue.take_at(place);
     if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
-        party.learn(post.queue.letter(place), post.delivery);
+        party.read(&letter, post.delivery);
     }
 }
 

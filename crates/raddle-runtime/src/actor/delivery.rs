@@ -47,10 +47,10 @@ impl Delivery {
 
     /// Where in a queue in order of arrival a message goes that is sent now: behind all others, but where order is all that
     /// matters, one that is delayed is overtaken.
-    pub(crate) fn place_for_next(self, last: Option<&mut Letter>, len: usize) -> usize {
-        match last {
-            Some(last) if self == Delivery::Arrival && last.delayed => {
-                last.delayed = false;
+    pub(crate) fn place_for_next(self, last_is_late: Option<&mut bool>, len: usize) -> usize {
+        match last_is_late {
+            Some(late) if self == Delivery::Arrival && *late => {
+                *late = false;
                 len - 1
             }
             _ => len,

@@ -26,12 +26,51 @@ pub(crate) struct Letter {
     clock: Box<[u32]>,
 }
 
+/// What has to be known of a letter to tell when it can be received.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) number: u32,
+    pub(crate) sender: TaskId,
+    pub(crate) ordinal: u32,
+    pub(crate) delayed: bool,
+}
+
+/// What else there is to a letter.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    name: u64,
+    sender_name: u64,
+    label: &'static str,
+    clock: Box<[u32]>,
+}
+
+impl Sheet {
+    /// How many messages of each task the sender knew of; empty where that is not kept.
+    pub(crate) fn known(&self) -> &[u32] {
+        &self.clock
+    }
+}
+
 impl Letter {
     /// One that nobody asks for more of than who sent it.
     #[inline]
     pub(crate) fn blank(sender: TaskId, number: u32) -> Self {
-        let clock = Box::default();
-        Self { number, sender, ordinal: 0, delayed: false, name: 0, sender_name: 0, label: "", clock }
+        Self::unfold(Envelope { number, sender, ordinal: 0, delayed: false }, Sheet::default())
+    }
+
+    /// In two parts.
+    #[inline]
+    pub(crate) fn fold(self) -> (Envelope, Sheet) {
+        let Self { number, sender, ordinal, delayed, name, sender_name, label, clock } = self;
+        (Envelope { number, sender, ordinal, delayed }, Sheet { name, sender_name, label, clock })
+    }
+
+    /// As it was before it was folded.
+    #[inline]
+    pub(crate) fn unfold(envelope: Envelope, sheet: Sheet) -> Self {
+        let Envelope { number, sender, ordinal, delayed } = envelope;
+        let Sheet { name, sender_name, label, clock } = sheet;
+        Self { number, sender, ordinal, delayed, name, sender_name, label, clock }
     }
 
     /// The message as something that is given and taken.
@@ -47,11 +86,6 @@ impl Letter {
     /// Whether its sender knew of `other`.
     pub(crate) fn knows(&self, other: &Self) -> bool {
         self.clock.get(other.sender.index()).is_some_and(|&known| known > other.ordinal)
-    }
-
-    /// How many messages of each task its sender knew of; empty where that is not kept.
-    pub(crate) fn known(&self) -> &[u32] {
-        &self.clock
     }
 
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {
@@ -148,12 +182,6 @@ impl Party {
         self.receive = mix(mix(letter.sender_name, self.name), letter.name);
         self.sent_here = 0;
         self.created_here = 0;
-        self.learn(letter, delivery);
-    }
-
-    /// The receiver of a message knows what its sender knew.
-    #[inline]
-    pub(crate) fn learn(&mut self, letter: &Letter, delivery: Delivery) {
         if delivery == Delivery::Causal {
             for (task, &known) in letter.clock.iter().enumerate() {
                 self.know(TaskId::next_of(task), known);

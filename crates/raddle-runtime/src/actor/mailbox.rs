@@ -5,7 +5,6 @@
 //! thread does it while others are at work.
 
 use std::any::Any;
-use std::cell::RefMut;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -40,6 +39,16 @@ pub(crate) struct Mailbox<M> {
     pub(crate) mail: usize,
     pub(crate) head: ObjectId,
     pub(crate) says: Says<M>,
+}
+
+/// How a message is sent.
+enum Way {
+    /// Its contents are put here.
+    Place(usize),
+    /// In a step that is kept.
+    Noted,
+    /// It may be faulty, has to be told of, is a step of its own, or is in vain.
+    WithCare,
 }
 
 /// What an actor has to say of its messages.
@@ -126,47 +135,45 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message as the current task.
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
-        let site = here();
-        // It stays where it is until it is known where it goes.
-        let mut msg = Some(msg);
-        let sent = current::with(|execution| {
-            let mut state = execution.state.borrow_mut();
-            if state.number != self.execution {
-                return false;
+        // It stays where it is until it is known where it goes: to move it costs as much as the rest.
+        match current::with(|execution| self.route(&mut execution.state.borrow_mut())).flatten() {
+            Some(Way::Place(place)) => {
+                current::with(|execution| {
+                    self.put_in(&mut execution.state.borrow_mut().actors.posts[self.mail], place, msg);
+                });
             }
-            let post = &state.actors.posts[self.mail];
-            let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
-            let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
-            let careful = faulty || state.tells() || !at_once;
-            if state.counts_only && !careful {
-                state.send_blindly(self.mail, |post, place| self.put_in(post, place, &mut msg));
-            } else {
-                self.send_noted(execution, state, *who, &mut msg, careful, site);
-            }
-            true
-        });
-        assert!(sent == Some(true), "raddle: {who} belongs to an execution that is over, or to another test's");
+            Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
+            None => panic!("raddle: {who} belongs to an execution that is over, or to another test's"),
+        }
+    }
+
+    /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns. `None` if the actor belongs to
+    /// another execution.
+    #[inline]
+    fn route(&self, state: &mut State) -> Option<Way> {
+        if state.number != self.execution {
+            return None;
+        }
+        let post = &state.actors.posts[self.mail];
+        let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
+        let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
+        if faulty || state.tells() || !at_once {
+            return Some(Way::WithCare);
+        }
+        Some(if state.counts_only { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted })
     }
 
     /// Sends a message in a step that is kept, or has to be taken care with.
     #[inline(never)]
-    fn send_noted(
-        &self,
-        execution: &Execution,
-        mut state: RefMut<'_, State>,
-        who: Who,
-        msg: &mut Option<M>,
-        careful: bool,
-        site: Site,
-    ) {
-        let Some(msg) = msg.take() else { return };
+    fn send_noted(&self, who: Who, msg: M, careful: bool, site: Site) {
         let label = self.label(&msg);
-        if careful {
-            drop(state);
-            self.send_with_care(execution, who, msg, label, site);
-        } else {
-            self.arrive_at_once(&mut state, msg, label, site);
-        }
+        current::with(|execution| {
+            if careful {
+                self.send_with_care(execution, who, msg, label, site);
+            } else {
+                self.arrive_at_once(&mut execution.state.borrow_mut(), msg, label, site);
+            }
+        });
     }
 
     /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
@@ -202,14 +209,14 @@ impl<M: Send + 'static> Mailbox<M> {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
-            moment.state.put_letter(self.mail, letter, |post, place| self.put_in(post, place, &mut Some(msg)));
+            let place = moment.state.put_letter(self.mail, letter);
+            self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
         });
     }
 
     #[inline]
-    fn put_in(&self, post: &mut Post, place: usize, msg: &mut Option<M>) {
+    fn put_in(&self, post: &mut Post, place: usize, msg: M) {
         let queue = &mut self.contents(post).queue;
-        let msg = msg.take().expect("a message is put into one mailbox");
         if place == queue.len() {
             queue.push_back(msg);
         } else {
@@ -296,7 +303,8 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
-        moment.state.put_letter(self.mail, letter, |post, place| self.contents(post).queue.insert(place, msg));
+        let place = moment.state.put_letter(self.mail, letter);
+        self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
     }
 
     /// What waits for the actor.

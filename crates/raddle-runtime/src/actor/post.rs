@@ -246,10 +246,12 @@ impl State {
     #[inline]
     pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
         let (task, post) = (self.current, &mut self.actors.posts[mail]);
-        let (number, delivery) = (post.queue.next_number(), post.delivery);
-        match delivery {
-            Delivery::Causal => self.actors.party(task).write_blank(task, delivery, number),
-            _ => Letter::blank(task, number),
+        match post.delivery {
+            Delivery::Causal => {
+                let number = post.queue.next_number();
+                self.actors.party(task).write_blank(task, Delivery::Causal, number)
+            }
+            _ => Letter::blank(task, 0),
         }
     }
 
@@ -275,13 +277,17 @@ impl State {
         self.ask(&ask, act);
     }
 
-    /// Puts a letter into a mailbox; `contents` is told where its contents go.
+    /// Puts a letter into a mailbox; says where its contents go.
     #[inline]
-    pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter, contents: impl FnOnce(&mut Post, usize)) {
+    pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter) -> usize {
         let Posts { posts, supply, marks, changed, .. } = &mut self.actors;
         let post = &mut posts[mail];
         self.trace.note(Note::Sent(post.task));
-        let place = post.queue.put(post.delivery, letter);
+        let place = if self.counts_only && post.delivery != Delivery::Causal {
+            post.queue.put_blank(post.delivery, letter.sender, letter.delayed)
+        } else {
+            post.queue.put(post.delivery, letter)
+        };
         if supply.counts_on() {
             supply.count(mail, post, marks);
             post.news += u32::from(post.delivery != Delivery::Arrival);
@@ -289,7 +295,7 @@ impl State {
             self.objects[post.head.index()].word = post.queue.len() as u64;
             changed.push(mail as u32);
         }
-        contents(post, place);
+        place
     }
 }
 
@@ -322,8 +328,8 @@ impl Moment<'_> {
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
         if self.state.trace.counts_only() {
-            if let Some(letter) = letter {
-                self.state.actors.party(task).learn(&letter, delivery);
+            if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal) {
+                self.state.actors.party(task).read(&letter, delivery);
             }
             return contents(self.state, taken);
         }

@@ -9,7 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use raddle_engine::ids::TaskId;
 
 use crate::actor::delivery::Delivery;
-use crate::actor::letter::Letter;
+use crate::actor::letter::{Envelope, Letter, Sheet};
 
 /// From so many letters on, their numbers are kept apart to be looked up.
 const MANY: usize = 32;
@@ -21,6 +21,8 @@ const FEW: usize = 8;
 #[derive(Default)]
 pub(crate) struct Queue {
     letters: VecDeque<Waiting>,
+    /// What is in them, in the same order; nothing where nobody asks for it.
+    sheets: VecDeque<Sheet>,
     /// The numbers of those that can be received, if that was asked for since the letters changed.
     open: Option<Vec<u32>>,
     /// The memory of `open`, while it is out of date.
@@ -32,7 +34,7 @@ pub(crate) struct Queue {
 }
 
 struct Waiting {
-    letter: Letter,
+    letter: Envelope,
     /// Nothing that the tasks before this one have sent holds it up.
     cleared: u32,
 }
@@ -110,13 +112,39 @@ impl Queue {
         if let Some(numbers) = &mut self.numbers {
             numbers.insert(letter.number);
         }
-        let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter), len);
+        let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter.delayed), len);
+        let (letter, sheet) = letter.fold();
         let waiting = Waiting { letter, cleared: 0 };
         if place == len {
             self.letters.push_back(waiting);
+            self.sheets.push_back(sheet);
         } else {
             self.letters.insert(place, waiting);
+            self.sheets.insert(place, sheet);
         }
+        place
+    }
+
+    /// The same for a letter that nobody asks for more of than who sent it.
+    #[inline(always)]
+    pub(crate) fn put_blank(&mut self, delivery: Delivery, sender: TaskId, delayed: bool) -> usize {
+        self.changed();
+        let letter = Envelope { number: self.next_number(), sender, ordinal: 0, delayed };
+        let waiting = Waiting { letter, cleared: 0 };
+        if delivery == Delivery::Arrival {
+            return self.put_blank_last(waiting);
+        }
+        self.letters.push_back(waiting);
+        self.letters.len() - 1
+    }
+
+    /// The same where it may overtake another.
+    #[inline(never)]
+    fn put_blank_last(&mut self, waiting: Waiting) -> usize {
+        let len = self.letters.len();
+        let late = self.letters.back_mut().map(|last| &mut last.letter.delayed);
+        let place = Delivery::Arrival.place_for_next(late, len);
+        self.letters.insert(place, waiting);
         place
     }
 
@@ -129,20 +157,29 @@ impl Queue {
             }
             _ => 0,
         };
+        (place, self.take_at(place))
+    }
+
+    /// Takes out the letter at this place.
+    #[inline]
+    pub(crate) fn take_at(&mut self, place: usize) -> Letter {
         self.changed();
         let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
         let letter = waiting.expect("raddle bug: a mailbox is empty").letter;
+        let sheet = if place == 0 { self.sheets.pop_front() } else { self.sheets.remove(place) };
         if let Some(numbers) = &mut self.numbers {
             numbers.remove(&letter.number);
         }
-        (place, letter)
+        Letter::unfold(letter, sheet.unwrap_or_default())
     }
 
     /// Takes everything out.
     pub(crate) fn clear(&mut self) -> Vec<Letter> {
         self.changed();
         self.numbers = None;
-        self.letters.drain(..).map(|waiting| waiting.letter).collect()
+        let mut sheets = std::mem::take(&mut self.sheets).into_iter();
+        let letter = |waiting: Waiting| Letter::unfold(waiting.letter, sheets.next().unwrap_or_default());
+        self.letters.drain(..).map(letter).collect()
     }
 
     /// The number of a letter that is alone, and so held up by nobody.
@@ -196,27 +233,13 @@ impl Queue {
         place.expect("raddle bug: the message is gone")
     }
 
-    /// The letter at this place.
-    pub(crate) fn letter(&self, place: usize) -> &Letter {
-        &self.letters[place].letter
-    }
-
-    /// Takes a letter out that nobody asks for any more.
+    /// Takes a letter out that was put in blank.
     #[inline]
     pub(crate) fn remove(&mut self, place: usize) {
-        debug_assert!(self.numbers.is_none(), "raddle bug: numbers are kept of letters without names");
+        debug_assert!(self.sheets.is_empty(), "raddle bug: half of a letter is left");
         self.changed();
         let removed = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
         assert!(removed.is_some(), "raddle bug: a mailbox is empty");
-    }
-
-    /// Puts a letter at the end that nobody asks for more of than who sent it; returns where that is.
-    #[inline]
-    pub(crate) fn put_blank(&mut self, sender: TaskId) -> usize {
-        self.changed();
-        let number = self.next_number();
-        self.letters.push_back(Waiting { letter: Letter::blank(sender, number), cleared: 0 });
-        self.letters.len() - 1
     }
 
     /// Calls `list` with the numbers of the letters that can be received, in order of arrival.
@@ -272,8 +295,8 @@ impl Queue {
                 for Waiting { letter, .. } in self.letters.iter().filter(|waiting| !waiting.letter.delayed) {
                     marks.meet(letter.sender, letter.ordinal);
                 }
-                for waiting in &mut self.letters {
-                    if waiting.is_cleared(marks) {
+                for (waiting, sheet) in self.letters.iter_mut().zip(&self.sheets) {
+                    if waiting.is_cleared(sheet.known(), marks) {
                         open.push(waiting.letter.number);
                     }
                 }
@@ -284,8 +307,7 @@ impl Queue {
 
 impl Waiting {
     /// Whether nothing is left that its sender knew of; goes on from where it was held up last time.
-    fn is_cleared(&mut self, marks: &Marks) -> bool {
-        let known = self.letter.known();
+    fn is_cleared(&mut self, known: &[u32], marks: &Marks) -> bool {
         while let Some(&known) = known.get(self.cleared as usize) {
             if marks.first(self.cleared as usize).is_some_and(|first| first < known) {
                 return false;
@@ -324,7 +346,7 @@ mod tests {
                     letter.delayed = rng.below(6) == 0;
                     letter.number = queue.free_number(letter.number % 64);
                     let len = plain.len();
-                    let place = delivery.place_for_next(plain.last_mut(), len);
+                    let place = delivery.place_for_next(plain.last_mut().map(|last| &mut last.delayed), len);
                     plain.insert(place, letter.clone());
                     assert_eq!(queue.put(delivery, letter), place);
                 } else if let [_, ..] = queue.open(delivery, &mut marks) {

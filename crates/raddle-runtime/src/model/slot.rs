@@ -129,7 +129,7 @@ impl Mail {
         }
         let number = letter.number;
         let len = self.queue.len();
-        let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0), len);
+        let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0.delayed), len);
         let adds = self.adds(&letter, &parcel);
         self.queue.insert(place, (letter, parcel));
         if delivery == Delivery::Unordered {

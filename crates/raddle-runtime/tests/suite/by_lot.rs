@@ -9,7 +9,7 @@ use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::watched::Watched;
-use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System, Timer};
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System, Timer};
 use raddle_runtime::cell::Cell;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::sync::atomic::{AtomicU32, Ordering};
@@ -29,6 +29,7 @@ enum Do {
     Lock,
     Count,
     Choose(u32),
+    Announce,
     Stop,
     Panic,
     Deep(u32),
@@ -80,7 +81,8 @@ impl Actor for Node {
                     self.note(answer);
                 }
                 Do::Create(jobs) => {
-                    let node = Node { who: self.who + 100, log: self.log.clone(), shared: self.shared.clone(), timer: None };
+                    let node =
+                        Node { who: self.who + 100, log: self.log.clone(), shared: self.shared.clone(), timer: None };
                     let child = ctx.spawn(node);
                     ctx.send(&child, Msg::Do(jobs, peers.clone()));
                 }
@@ -106,11 +108,24 @@ impl Actor for Node {
                     let chosen = ctx.choose(of);
                     self.note(chosen);
                 }
+                Do::Announce => ctx.announce(self.who),
                 Do::Stop => ctx.stop(),
                 Do::Panic => panic!("on purpose"),
                 Do::Deep(depth) => self.note(sum_below(depth)),
             }
         }
+    }
+}
+
+/// Writes down what is announced.
+struct Announced(Log);
+
+impl Monitor for Announced {
+    type Event = usize;
+
+    fn observe(&mut self, who: &usize) -> Result<(), String> {
+        self.0.lock().unwrap().last_mut().unwrap().push((*who, u32::MAX));
+        Ok(())
     }
 }
 
@@ -124,7 +139,7 @@ const ACTORS: u32 = 3;
 
 fn jobs(rng: &mut Rng, depth: u32, panics: bool) -> Vec<Do> {
     let many = if depth == 0 { 0 } else { 1 + rng.below(2) };
-    let job = |rng: &mut Rng| match rng.below(if panics { 23 } else { 22 }) {
+    let job = |rng: &mut Rng| match rng.below(if panics { 24 } else { 23 }) {
         0..9 => Do::Send(rng.below(ACTORS) as usize, jobs(rng, depth - 1, panics)),
         9..11 => Do::Ask(rng.below(ACTORS) as usize),
         11 => Do::Create(jobs(rng, depth - 1, panics)),
@@ -135,6 +150,7 @@ fn jobs(rng: &mut Rng, depth: u32, panics: bool) -> Vec<Do> {
         18..20 => Do::Choose(2 + rng.below(2)),
         20 => Do::Stop,
         21 => Do::Deep(20),
+        22 => Do::Announce,
         _ => Do::Panic,
     };
     (0..many).map(|_| job(rng)).collect()
@@ -149,6 +165,8 @@ struct Case {
     panics: Option<u32>,
     /// A thread does something meanwhile.
     thread: bool,
+    /// The first to be told something creates so many others.
+    creates: usize,
 }
 
 const WALKS: u64 = 25;
@@ -164,7 +182,7 @@ fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
     let report = run_with(&Settings::default(), &mut *strategy, limits, move || {
         log.lock().unwrap().push(Vec::new());
         let mut rng = Rng::new(case.seed);
-        let mut system = System::new().delivery(case.delivery).faults(case.faults);
+        let mut system = System::new().delivery(case.delivery).faults(case.faults).monitor(Announced(log.clone()));
         if let Some(most) = case.panics {
             system = system.restart(most);
         }
@@ -175,6 +193,8 @@ fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
         };
         let nodes: Vec<_> = (0..ACTORS as usize).map(|who| system.spawn_with(node(who))).collect();
         system.may_crash(&nodes[0]);
+        let create = Do::Create(vec![Do::Send(1, Vec::new()), Do::Create(vec![Do::Count])]);
+        nodes[0].send(Msg::Do(vec![create; case.creates], nodes.clone()));
         for _ in 0..2 + rng.below(3) {
             let to = rng.below(ACTORS) as usize;
             nodes[to].send(Msg::Do(jobs(&mut rng, 4, case.panics.is_some()), nodes.clone()));
@@ -197,9 +217,12 @@ fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
 
 /// Compares on generated programs; says how many executions failed.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thread: bool) -> u64 {
+    compare_all(seeds.map(|seed| Case { seed, delivery: Delivery::Arrival, faults, panics, thread, creates: 0 }))
+}
+
+fn compare_all(cases: impl Iterator<Item = Case>) -> u64 {
     let mut failing = 0;
-    for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
-        let case = Case { seed, delivery, faults, panics, thread };
+    for case in cases.flat_map(|case| ORDERS.map(|delivery| Case { delivery, ..case })) {
         let ((blind, mut log), (seen, expected)) = (walk(case, false), walk(case, true));
         if let Some(found) = &blind.found {
             // The first failure was run again, to be seen.
@@ -225,6 +248,12 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thr
 fn walks_go_the_same_way_where_nobody_looks() {
     compare(0..60, Faults::default(), None, false);
     assert!(compare(60..90, Faults::default(), None, true) > 0, "somebody waits for an answer for ever");
+}
+
+#[test]
+fn walks_go_the_same_way_among_many_actors() {
+    let (delivery, faults) = (Delivery::Arrival, Faults::default());
+    compare_all((300..305).map(|seed| Case { seed, delivery, faults, panics: None, thread: false, creates: 20 }));
 }
 
 #[test]
