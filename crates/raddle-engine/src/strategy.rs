@@ -58,8 +58,14 @@ pub trait Strategy: Send {
     /// Called at each point beyond the prefix that has at least two alternatives. `at` is never the end.
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision;
 
-    /// Where choices are drawn from, if nothing but the number of alternatives counts in the execution that has begun. What
-    /// happens is not shown to the strategy then, and steps are [only counted](Trace::count_only) if nobody else wants to see them.
+    /// Whether it looks at the steps of the execution that has begun, and not only at how many there are. If nobody does, they are
+    /// [only counted](Trace::count_only). Asked once for each.
+    fn looks_at_steps(&self) -> bool {
+        true
+    }
+
+    /// Where choices are drawn from, if nothing but the number of alternatives counts in the execution that has begun. Where steps are
+    /// only counted, it need not be asked to [choose](Self::choose) then.
     fn lots(&mut self) -> Option<&mut Rng> {
         None
     }

@@ -1,6 +1,7 @@
 //! One worker: takes pieces of the search and runs them, execution by execution.
 
 mod ahead;
+mod counted;
 mod perch;
 mod share;
 mod walk;
@@ -8,6 +9,7 @@ mod walk;
 use std::mem;
 use std::sync::PoisonError;
 
+use self::counted::Seen;
 pub use self::perch::Perch;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
@@ -293,7 +295,10 @@ impl<'s> Seat<'s> {
             self.step_aside();
         }
         let perch = (self.watch && self.search.forks && !beside).then_some(perch);
-        self.run(program, perch, seed, probing);
+        if self.run(program, perch, seed, probing) == Seen::Counted {
+            // Nothing can be compared with it.
+            self.path.clear();
+        }
         if beside {
             self.step_aside();
         }
@@ -326,33 +331,12 @@ impl<'s> Seat<'s> {
             let (every, each) = WATCH_EVERY;
             self.next_watch = self.walked + every.max(each * self.path.len() as u64);
         }
-        if self.draws_lots() {
+        if !self.shows_steps() {
             self.trace.count_only();
         } else {
             self.trace.clear();
         }
         (program.start(seed, &mut self.trace), 0)
-    }
-
-    /// Whether nobody wants to see what happens in the execution that has begun.
-    fn draws_lots(&mut self) -> bool {
-        let shown = self.keeps_steps || self.every_point || self.states || self.search.coverage.is_some();
-        !shown && self.prefix.is_empty() && self.strategy.get().lots().is_some()
-    }
-
-    /// Runs an execution again whose steps were only counted and turn out to be needed.
-    fn look_again<P: Program>(&mut self, program: &mut P, seed: u64, first: Walked) -> (P::System, Walked) {
-        let path = self.path.clone();
-        self.prefix.extend(path.iter().map(|chosen| chosen.choice));
-        self.trace.clear();
-        let mut system = program.start(seed, &mut self.trace);
-        let again = self.walk(&mut system, 0, None);
-        if first.failed() && !again.failed() {
-            // What does not fail twice is shown as it was.
-            self.path = path;
-            return (system, first);
-        }
-        (system, again)
     }
 
     /// Counts what an execution was like that has ended after so many steps.
@@ -364,13 +348,19 @@ impl<'s> Seat<'s> {
         self.tally.longest = self.tally.longest.max(steps as u64);
     }
 
-    fn run<P: Program>(&mut self, program: &mut P, mut perch: Option<&mut Perch<P::System>>, seed: u64, probing: bool) {
+    fn run<P: Program>(
+        &mut self,
+        program: &mut P,
+        mut perch: Option<&mut Perch<P::System>>,
+        seed: u64,
+        probing: bool,
+    ) -> Seen {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
         let mut walked = self.walk(&mut system, from, perch.as_deref_mut());
         let mut nature = Nature::of(&system);
         let mut system = Some(system);
-        let blind = self.trace.counts_only();
-        if blind && (nature.misses_steps || walked.failed() && !self.has_shown) {
+        let seen = if self.trace.counts_only() { Seen::Counted } else { Seen::Kept };
+        if seen == Seen::Counted && (nature.misses_steps || walked.failed() && !self.has_shown) {
             self.keeps_steps |= nature.misses_steps;
             self.has_shown |= walked.failed();
             drop(system.take());
@@ -390,7 +380,7 @@ impl<'s> Seat<'s> {
             Walked::Short(steps) => (None, steps),
         };
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {
-            return;
+            return seen;
         }
         let pending = system.as_ref().filter(|_| self.wants_pending).map(System::pending).unwrap_or_default();
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
@@ -420,10 +410,6 @@ impl<'s> Seat<'s> {
             (Some(perch), Some(system)) => perch.leave(system),
             (_, system) => drop(system),
         }
-        if blind {
-            // Nothing can be compared with it.
-            self.path.clear();
-        }
         self.done += 1;
         self.walked += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
@@ -433,6 +419,7 @@ impl<'s> Seat<'s> {
             self.tell_news();
             self.see_needs();
         }
+        seen
     }
 
     fn found(&mut self, failure: Failure, seed: u64, number: Option<u64>) -> Found {

@@ -114,6 +114,10 @@ impl Strategy for Pct {
         }
     }
 
+    fn looks_at_steps(&self) -> bool {
+        false
+    }
+
     fn end(&mut self, run: &Run<'_>) {
         if self.execution <= PROFILED {
             self.longest = self.longest.max(u32::try_from(run.trace.len()).unwrap_or(u32::MAX));

@@ -112,6 +112,10 @@ impl Strategy for Portfolio {
         self.member().choose(at, so_far)
     }
 
+    fn looks_at_steps(&self) -> bool {
+        self.turn(self.number).is_none_or(|(which, _)| self.samplers[which].looks_at_steps())
+    }
+
     fn lots(&mut self) -> Option<&mut Rng> {
         self.member().lots()
     }

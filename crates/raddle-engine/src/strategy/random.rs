@@ -40,6 +40,10 @@ impl Strategy for Random {
         Decision::Take(Choice(self.rng.below(at.alternatives())))
     }
 
+    fn looks_at_steps(&self) -> bool {
+        false
+    }
+
     fn lots(&mut self) -> Option<&mut Rng> {
         Some(&mut self.rng)
     }

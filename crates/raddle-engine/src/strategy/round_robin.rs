@@ -46,6 +46,10 @@ impl Strategy for RoundRobin {
         Decision::Take(Choice(u32::try_from(index).expect("raddle bug: more than 2^32 actions")))
     }
 
+    fn looks_at_steps(&self) -> bool {
+        false
+    }
+
     fn end(&mut self, _: &Run<'_>) {
         self.done = true;
     }

@@ -16,11 +16,13 @@ use crate::actor::handling::Handling;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::post::Taken;
 use crate::actor::system::{Make, System, lock};
+use crate::coroutine::act::Act;
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, State, Teardown, here};
 use crate::panics;
 
 static ACT: Operation = Operation { verb: "begin with", class: Class::Update };
+static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Receive };
 
 /// An actor from its start to its stop or the end of the execution.
 pub(crate) struct Life<A: Actor> {
@@ -259,6 +261,30 @@ impl<A: Actor> Life<A> {
 impl<A: Actor> Drop for Life<A> {
     fn drop(&mut self) {
         drop(self.mailbox.vacate());
+    }
+}
+
+impl State {
+    /// The current task waits for its mail.
+    #[inline]
+    pub(crate) fn ask_for_mail(&mut self, mail: usize, act: Act) {
+        let plain = self.actors.posts[mail].timers.is_empty() && !self.actors.may_crash(mail);
+        let task = &mut self.tasks[self.current.index()];
+        // Whoever received by lot was not asked to take back what it asked for.
+        if plain && task.asks.is_some() {
+            task.act = Some(act);
+        } else {
+            self.ask_for_mail_anew(mail, act);
+        }
+    }
+
+    fn ask_for_mail_anew(&mut self, mail: usize, act: Act) {
+        let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
+        let post = &self.actors.posts[mail];
+        let (deadline, may_crash) = (post.first_due(), self.actors.may_crash(mail));
+        let ask = Ask::new(&RECEIVE, post.head, Effect::Change, here());
+        let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
+        self.ask(&ask, act);
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Action, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Note, Operation, Ordered, Role, Word};
+use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
 
 use crate::actor::address::Who;
 use crate::actor::by_lot::{Handle, Supply};
@@ -21,10 +21,7 @@ use crate::actor::letter::{Letter, Party};
 use crate::actor::queue::{Marks, Queue};
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::tell::shorten;
-use crate::coroutine::act::Act;
-use crate::execution::{Ask, Moment, Progress, State, here};
-
-static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Receive };
+use crate::execution::{Moment, Progress, State};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
@@ -253,28 +250,6 @@ impl State {
             }
             _ => Letter::blank(task, 0),
         }
-    }
-
-    /// The current task waits for its mail.
-    #[inline]
-    pub(crate) fn ask_for_mail(&mut self, mail: usize, act: Act) {
-        let plain = self.actors.posts[mail].timers.is_empty() && !self.actors.may_crash(mail);
-        let task = &mut self.tasks[self.current.index()];
-        // Whoever received by lot was not asked to take back what it asked for.
-        if plain && task.asks.is_some() {
-            task.act = Some(act);
-        } else {
-            self.ask_for_mail_anew(mail, act);
-        }
-    }
-
-    fn ask_for_mail_anew(&mut self, mail: usize, act: Act) {
-        let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
-        let post = &self.actors.posts[mail];
-        let (deadline, may_crash) = (post.first_due(), self.actors.may_crash(mail));
-        let ask = Ask::new(&RECEIVE, post.head, Effect::Change, here());
-        let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
-        self.ask(&ask, act);
     }
 
     /// Puts a letter into a mailbox; says where its contents go.

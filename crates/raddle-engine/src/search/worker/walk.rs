@@ -3,7 +3,6 @@
 use super::ahead::Ahead;
 use super::{Perch, Seat};
 use crate::ids::StepIx;
-use crate::lots::Drawn;
 use crate::outcome::{Failure, Outcome};
 use crate::schedule::Divergence;
 use crate::search::too_many_steps;
@@ -17,25 +16,24 @@ pub(super) struct Chosen {
     pub(super) choice: Choice,
     pub(super) alternatives: u32,
     /// What the point looked like, where that is watched.
-    looks: u64,
+    pub(super) looks: u64,
 }
 
 impl Seat<'_> {
     /// Goes from where `from` says to the end; what is passed on the way is shown to the perch, if there is one.
     pub(super) fn walk<S: System>(&mut self, system: &mut S, from: usize, mut perch: Option<&mut Perch<S>>) -> Walked {
         // As long as the choices are those of the latest execution, the points must look as they did there.
-        let mut familiar = self.watch;
+        let mut familiar = self.watch && !self.trace.counts_only();
         let mut depth = from;
         self.product = None;
         let uniform = self.strategy.get().walks_uniformly();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
-        let blind = self.trace.counts_only();
+        let by_lot = self.trace.counts_only() && self.strategy.get().lots().is_some();
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
-            if blind {
-                familiar = false;
+            if by_lot {
                 depth = self.wander(system, depth, &mut product);
             }
             let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
@@ -116,20 +114,6 @@ impl Seat<'_> {
         }
     }
 
-    /// Goes on by lot as far as the program does; says after how many choices that ends.
-    fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
-        let Self { strategy, path, lots, .. } = self;
-        let Some(rng) = strategy.get().lots() else { return depth };
-        lots.begin(rng, self.search.limits.steps as usize);
-        system.wander(lots, &mut self.trace);
-        let (drawn, times, next) = lots.drawn();
-        rng.clone_from(next);
-        path.truncate(depth);
-        path.extend(drawn.iter().map(|&Drawn { choice, alternatives }| Chosen { choice, alternatives, looks: 0 }));
-        *product *= times;
-        path.len()
-    }
-
     /// What is done at a point, or how the execution ends there.
     fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool, known: bool) -> Result<Chosen, Walked> {
         let alternatives = point.alternatives();
@@ -196,7 +180,15 @@ pub(super) enum Walked {
 
 impl Walked {
     pub(super) fn failed(&self) -> bool {
-        matches!(self, Self::To(Outcome::Failed(_)))
+        self.kind().is_some()
+    }
+
+    /// What kind of failure it ended with.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::To(Outcome::Failed(failure)) => Some(failure.kind()),
+            _ => None,
+        }
     }
 }
 

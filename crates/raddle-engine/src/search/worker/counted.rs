@@ -1,0 +1,56 @@
+//! Executions whose steps nobody wants to see: they are only counted, and the program goes on by lot as far as it can.
+//!
+//! Where steps turn out to be needed, the execution is run again: it failed and is to be shown, or whether memory was raced on depends on
+//! them.
+
+use super::Seat;
+use super::walk::{Chosen, Walked};
+use crate::lots::Drawn;
+use crate::system::{Program, System};
+
+/// What came of the steps of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Kept,
+    Counted,
+}
+
+impl Seat<'_> {
+    /// Whether somebody wants to see the steps of the execution that has begun.
+    pub(super) fn shows_steps(&mut self) -> bool {
+        self.keeps_steps
+            || self.states
+            || self.search.coverage.is_some()
+            || !self.prefix.is_empty()
+            || self.strategy.get().looks_at_steps()
+    }
+
+    /// Runs an execution again whose steps were only counted and turn out to be needed.
+    pub(super) fn look_again<P: Program>(&mut self, program: &mut P, seed: u64, first: Walked) -> (P::System, Walked) {
+        let path = self.path.clone();
+        self.prefix.extend(path.iter().map(|chosen| chosen.choice));
+        self.trace.clear();
+        let mut system = program.start(seed, &mut self.trace);
+        let again = self.walk(&mut system, 0, None);
+        if first.failed() && first.kind() != again.kind() {
+            // What does not fail twice is told as it was.
+            self.path = path;
+            return (system, first);
+        }
+        (system, again)
+    }
+
+    /// Goes on by lot as far as the program does; says after how many choices that ends.
+    pub(super) fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
+        let Self { strategy, path, lots, every_point: false, .. } = self else { return depth };
+        let Some(rng) = strategy.get().lots() else { return depth };
+        lots.begin(rng, self.search.limits.steps as usize);
+        system.wander(lots, &mut self.trace);
+        let (drawn, times, next) = lots.drawn();
+        rng.clone_from(next);
+        path.truncate(depth);
+        path.extend(drawn.iter().map(|&Drawn { choice, alternatives }| Chosen { choice, alternatives, looks: 0 }));
+        *product *= times;
+        path.len()
+    }
+}
