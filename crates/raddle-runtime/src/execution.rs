@@ -186,6 +186,7 @@ impl Moment<'_> {
     /// To those who spin, the task has looked at the object, from `site`.
     pub(crate) fn looked_from(&mut self, site: Site) {
         let version = self.state.objects[self.object.index()].version;
+        self.state.somebody_looked = true;
         self.state.spin().looked(self.object, version, site);
     }
 

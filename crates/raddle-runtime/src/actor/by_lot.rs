@@ -7,6 +7,7 @@
 //! An actor that receives by lot goes on asking for its mail meanwhile, until it asks for something else.
 
 use std::any::Any;
+use std::cell::RefMut;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
@@ -22,8 +23,9 @@ use crate::actor::post::{Member, Post, Posts};
 use crate::actor::queue::Marks;
 use crate::execution::{Execution, State};
 
-/// Lets an actor handle the message at this place in its mailbox; says whether lots can go on to be drawn.
-pub(crate) type Handle = fn(&Execution, mail: usize, place: usize) -> bool;
+/// Lets an actor handle the message at this place in its mailbox; gives the state back if lots can go on to be drawn.
+pub(crate) type Handle =
+    for<'a> fn(&'a Execution, RefMut<'a, State>, mail: usize, place: usize) -> Option<RefMut<'a, State>>;
 
 /// How a handler ended that ran on a stack that is not its task's own.
 pub(crate) enum After {
@@ -122,10 +124,11 @@ impl State {
         if !self.counts_only || !self.plain_list || self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Posts { posts, supply, .. } = &mut self.actors;
+        let Posts { posts, troupes, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
-        // Whoever is looked at cannot receive, and is told so.
-        let at_home = |mail: u32| posts[mail as usize].actor.is_some();
+        // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
+        let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
+        let at_home = |mail: u32| posts[mail as usize].actor.is_some() && !waited_for(&posts[mail as usize]);
         if !actions.iter().all(|action| mail(action.task).is_some_and(at_home)) {
             return false;
         }
@@ -134,7 +137,11 @@ impl State {
             let mail = mail(action.task).map_or(0, |mail| mail as usize);
             supply.set(mail, supply.counts[mail] + 1);
         }
-        posts.iter_mut().for_each(|post| post.away = mail(post.task).is_none());
+        for post in posts {
+            post.away = mail(post.task).is_none();
+            let faulty = troupes[post.troupe as usize].faults.befall_messages();
+            post.by_lot = !post.stopped && !faulty && post.delivery != Delivery::Causal;
+        }
         true
     }
 
@@ -145,9 +152,12 @@ impl State {
         supply.counts_on = false;
         supply.ended += 1;
         for post in posts {
+            let (received, sent) = (mem::take(&mut post.received), mem::take(&mut post.sent));
             let head = &mut self.objects[post.head.index()];
             head.word = post.queue.len() as u64;
-            head.version += mem::take(&mut post.news);
+            head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
+            self.objects[post.activity.index()].word += u64::from(received);
+            post.by_lot = false;
         }
     }
 
@@ -189,11 +199,8 @@ impl State {
         }
         supply.count(mail, post, marks);
         post.since = self.turns + 1;
-        post.news += 1;
+        post.received += 1;
         let (task, handle) = (post.task, post.handle);
-        let activity = &mut self.objects[post.activity.index()];
-        activity.word += 1;
-        self.unsettled |= activity.waiting_unseen > 0;
         self.begin_turn(task, alternatives);
         self.note_change();
         self.trace.count();
@@ -201,39 +208,42 @@ impl State {
     }
 
     /// Sends a message in a step that is only counted; says where its contents go.
-    #[inline(always)]
     pub(crate) fn send_blindly(&mut self, mail: usize) -> usize {
+        self.note_change();
+        self.trace.count();
+        let letter = self.write_blank_letter(mail);
+        self.put_letter(mail, letter)
+    }
+
+    /// The same in a handler that was let go on by lot; `None` if that is not so, or there is more to the message.
+    #[inline(always)]
+    pub(crate) fn send_by_lot(&mut self, mail: usize) -> Option<(&mut Post, usize)> {
+        if !self.actors.posts[mail].by_lot {
+            return None;
+        }
         self.note_change();
         self.trace.count();
         let Posts { posts, supply, marks, .. } = &mut self.actors;
         let post = &mut posts[mail];
-        if !supply.counts_on || post.delivery == Delivery::Causal {
-            return self.put_blank_letter(mail);
-        }
         let place = post.queue.put_blank(post.delivery, self.current, false);
         supply.count(mail, post, marks);
-        post.news += u32::from(post.delivery != Delivery::Arrival);
-        place
-    }
-
-    /// The same where lots are not drawn, or it has to be known what the sender knew.
-    #[inline(never)]
-    fn put_blank_letter(&mut self, mail: usize) -> usize {
-        let letter = self.write_blank_letter(mail);
-        self.put_letter(mail, letter)
+        post.sent += 1;
+        Some((post, place))
     }
 }
 
 impl Execution {
     /// Draws lots and lets handlers run, on the stack of the caller, as long as that goes.
     pub(crate) fn draw_lots(&self) {
+        let mut state = self.state.borrow_mut();
         loop {
-            let mut state = self.state.borrow_mut();
-            let Some((handle, mail, place)) = state.receive_by_lot(&mut self.lots.borrow_mut()) else { return };
+            // The lots are free again before the handler runs, which may keep this stack.
+            let received = state.receive_by_lot(&mut self.lots.borrow_mut());
+            let Some((handle, mail, place)) = received else { return };
             self.handles.set(state.current);
-            drop(state);
-            if !handle(self, mail, place) {
-                return;
+            match handle(self, state, mail, place) {
+                Some(again) => state = again,
+                None => return,
             }
         }
     }
@@ -249,8 +259,12 @@ fn read(members: &mut [Member], post: &mut Post, place: usize) {
 }
 
 /// Handles a message by lot.
-pub(crate) fn handle<A: Actor>(execution: &Execution, mail: usize, place: usize) -> bool {
-    let mut state = execution.state.borrow_mut();
+pub(crate) fn handle<'a, A: Actor>(
+    execution: &'a Execution,
+    mut state: RefMut<'a, State>,
+    mail: usize,
+    place: usize,
+) -> Option<RefMut<'a, State>> {
     let begun = state.actors.supply.ended;
     let post = &mut state.actors.posts[mail];
     let mut home: Box<Home<A>> = known(post.actor.take().expect("raddle bug: a letter for nobody"));
@@ -268,13 +282,13 @@ pub(crate) fn handle<A: Actor>(execution: &Execution, mail: usize, place: usize)
     if again && post.timers.is_empty() && !post.may_crash {
         let counts = state.still_counts();
         debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
-        return counts;
+        return counts.then_some(state);
     }
     state.actors.supply.after = Some(match ended {
         Ok(()) => After::Done,
         Err(payload) => After::Panicked(payload),
     });
-    false
+    None
 }
 
 #[cfg(test)]

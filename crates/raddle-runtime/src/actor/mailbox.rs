@@ -115,7 +115,9 @@ pub(crate) fn spawn<A: Actor>(
             stopped: false,
             handle: handle::<A>,
             away: true,
-            news: 0,
+            by_lot: false,
+            received: 0,
+            sent: 0,
             queue: Queue::default(),
             timers: Vec::new(),
             since: state.turns,
@@ -135,7 +137,11 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message as the current task.
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
-        // It stays where it is until it is known where it goes: to move it costs as much as the rest.
+        let msg = match current::with(|execution| self.send_by_lot(&mut execution.state.borrow_mut(), msg)) {
+            Some(None) => return,
+            Some(Some(msg)) => msg,
+            None => panic!("{}", not_here(who)),
+        };
         match current::with(|execution| self.route(&mut execution.state.borrow_mut())).flatten() {
             Some(Way::Place(place)) => {
                 current::with(|execution| {
@@ -143,8 +149,17 @@ impl<M: Send + 'static> Mailbox<M> {
                 });
             }
             Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
-            None => panic!("raddle: {who} belongs to an execution that is over, or to another test's"),
+            None => panic!("{}", not_here(who)),
         }
+    }
+
+    /// Sends a message where that takes no more than to put it there; gives it back otherwise.
+    #[inline(always)]
+    fn send_by_lot(&self, state: &mut State, msg: M) -> Option<M> {
+        let placed = if state.number == self.execution { state.send_by_lot(self.mail) } else { None };
+        let Some((post, place)) = placed else { return Some(msg) };
+        self.put_in(post, place, msg);
+        None
     }
 
     /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns. `None` if the actor belongs to
@@ -380,6 +395,10 @@ impl<M> Mailbox<M> {
 pub(super) fn contents<M: Send + 'static>(post: &mut Post) -> &mut Contents<M> {
     let contents = post.contents.as_mut().and_then(|contents| contents.downcast_mut());
     contents.expect("raddle bug: a mailbox without contents, or of another type")
+}
+
+fn not_here(who: &Who) -> String {
+    format!("raddle: {who} belongs to an execution that is over, or to another test's")
 }
 
 /// Says what a network does to a message, where that is out of the ordinary.

@@ -75,8 +75,12 @@ pub(crate) struct Post {
     pub(crate) handle: Handle,
     /// Its actor has not begun yet, or waits for something else in the middle of a handler; known where lots are drawn.
     pub(super) away: bool,
-    /// How often it has changed since they are.
-    pub(super) news: u32,
+    /// Lots are drawn, and what is sent to it arrives at once.
+    pub(super) by_lot: bool,
+    /// How many were received since lots are drawn.
+    pub(super) received: u32,
+    /// How many were sent to it since.
+    pub(super) sent: u32,
     pub(crate) queue: Queue,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// How many decisions had been taken when its actor last received or began.
@@ -265,7 +269,7 @@ impl State {
         };
         if supply.counts_on() {
             supply.count(mail, post, marks);
-            post.news += u32::from(post.delivery != Delivery::Arrival);
+            post.sent += 1;
         } else {
             self.objects[post.head.index()].word = post.queue.len() as u64;
             changed.push(mail as u32);

@@ -117,6 +117,8 @@ pub(crate) struct State {
     pub(crate) irreducible: bool,
     /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
     pub(crate) plain_list: bool,
+    /// A task has looked at something, so that it may come to spin.
+    pub(crate) somebody_looked: bool,
     /// Steps are only counted in this execution.
     pub(crate) counts_only: bool,
     /// How many decisions were taken on who goes on.
@@ -166,6 +168,7 @@ impl Default for State {
             story: None,
             plain_list: false,
             irreducible: false,
+            somebody_looked: false,
             counts_only: false,
             turns: 0,
             statics: Vec::new(),
@@ -200,6 +203,7 @@ impl State {
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
+        self.somebody_looked = false;
         self.counts_only = self.trace.counts_only();
         self.turns = 0;
         self.actors.clear();
@@ -413,7 +417,10 @@ impl State {
         if ask.object.is_some() {
             let object = &mut self.objects[ask.object.index()];
             match progress {
-                Progress::Looked => spin.looked(ask.object, object.version, ask.site),
+                Progress::Looked => {
+                    self.somebody_looked = true;
+                    spin.looked(ask.object, object.version, ask.site);
+                }
                 Progress::Neutral => {}
                 Progress::Changed => {
                     object.version += 1;
@@ -439,7 +446,9 @@ impl State {
     #[inline]
     pub(crate) fn note_change(&mut self) {
         self.changes += 1;
-        self.spins[self.current.index()].changed();
+        if self.somebody_looked {
+            self.spins[self.current.index()].changed();
+        }
     }
 
     /// A task goes on that was one of so many; what it asked for is done elsewhere.

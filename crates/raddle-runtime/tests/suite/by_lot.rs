@@ -212,7 +212,9 @@ fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
             })
         });
         system.run_until_quiet();
-        thread.map(|thread| thread.join().unwrap());
+        if let Some(thread) = thread {
+            thread.join().unwrap();
+        }
         system.run_until_quiet();
     });
     let log = written.lock().unwrap().clone();
