@@ -5,6 +5,8 @@
 //! else can notice when exactly that is, so no order is lost, and all threads a test starts with are there before the
 //! first decision.
 
+mod lent;
+
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
@@ -197,15 +199,6 @@ impl Running {
         }
     }
 
-    /// A task goes on on its own stack, if it was on another.
-    #[cold]
-    fn take_over(&mut self, task: TaskId) {
-        if let Some(at) = self.parked.iter().position(|parked| parked.0 == task) {
-            self.fibers[task.index()] = Some(self.parked.swap_remove(at).1);
-            self.resume(task);
-        }
-    }
-
     /// The task's frames are gone without having been unwound: others may still point into its stack, so that is kept.
     #[cold]
     fn give_up(&mut self, task: TaskId) {
@@ -324,62 +317,6 @@ impl Running {
         } else if state.begin_supply(&self.actions) {
             self.at = At::Mail;
         }
-    }
-
-    /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
-    fn draw_lots(&mut self, lots: &mut Lots, trace: &mut Trace) {
-        let worker = self.worker.clone();
-        let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
-        let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };
-        fiber.assign(Box::new(|| {
-            current::with(Execution::draw_lots);
-        }));
-        std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
-        std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
-        current::enter(&worker.execution, || {
-            let resumed = fiber.resume(&worker.execution.lane);
-            std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
-            self.leave_lots(fiber, resumed, trace);
-        });
-    }
-
-    /// Finds out where the execution stands, after lots were drawn.
-    fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed, trace: &mut Trace) {
-        let worker = self.worker.clone();
-        let task = worker.execution.handles.get();
-        if resumed == Resumed::Paused(Paused::Idle) {
-            worker.keep(fiber);
-            let mut state = worker.execution.state.borrow_mut();
-            if state.has_to_take_over() {
-                drop(state);
-                self.resume(task);
-            } else if state.still_counts() {
-                return std::mem::swap(trace, &mut state.trace);
-            }
-        } else {
-            // A handler keeps the stack.
-            let own = self.fibers[task.index()].replace(fiber);
-            self.parked.push((task, own.expect("raddle bug: an actor without a stack of its own")));
-            if resumed == Resumed::CutOff {
-                self.give_up(task);
-            }
-        }
-        if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
-            state.end_supply();
-        }
-        if matches!(self.at, At::Mail) {
-            self.at = At::Action;
-        }
-        self.reach_point(None, trace);
-    }
-
-    /// The point where mail is only counted, as one that is listed.
-    #[cold]
-    fn list_mail(&mut self) {
-        self.at = At::Action;
-        let mut state = self.worker.execution.state.borrow_mut();
-        state.end_supply();
-        state.list_actions(&mut self.actions);
     }
 
     /// Unwinds what has not ended. Destructors run as they would; those that wait for each other are left behind.

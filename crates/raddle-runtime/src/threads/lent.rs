@@ -1,0 +1,78 @@
+//! Actors that are let go on by lot: their handlers run on a stack that is lent to them, one after another.
+//!
+//! A handler that asks for something in its middle keeps the stack until it has ended, and that of its task is parked meanwhile.
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::lots::Lots;
+use raddle_engine::trace::Trace;
+
+use super::{At, Running};
+use crate::coroutine::{Fiber, Paused, Resumed, current};
+use crate::execution::Execution;
+
+impl Running {
+    /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
+    pub(super) fn draw_lots(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
+        let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };
+        fiber.assign(Box::new(|| {
+            current::with(Execution::draw_lots);
+        }));
+        std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
+        std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+        current::enter(&worker.execution, || {
+            let resumed = fiber.resume(&worker.execution.lane);
+            std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+            self.leave_lots(fiber, resumed, trace);
+        });
+    }
+
+    /// Finds out where the execution stands, after lots were drawn.
+    fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        let task = worker.execution.handles.get();
+        if resumed == Resumed::Paused(Paused::Idle) {
+            worker.keep(fiber);
+            let mut state = worker.execution.state.borrow_mut();
+            if state.has_to_take_over() {
+                drop(state);
+                self.resume(task);
+            } else if state.still_counts() {
+                return std::mem::swap(trace, &mut state.trace);
+            }
+        } else {
+            // A handler keeps the stack.
+            let own = self.fibers[task.index()].replace(fiber);
+            self.parked.push((task, own.expect("raddle bug: an actor without a stack of its own")));
+            if resumed == Resumed::CutOff {
+                self.give_up(task);
+            }
+        }
+        if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
+            state.end_supply();
+        }
+        if matches!(self.at, At::Mail) {
+            self.at = At::Action;
+        }
+        self.reach_point(None, trace);
+    }
+
+    /// The point where mail is only counted, as one that is listed.
+    #[cold]
+    pub(super) fn list_mail(&mut self) {
+        self.at = At::Action;
+        let mut state = self.worker.execution.state.borrow_mut();
+        state.end_supply();
+        state.list_actions(&mut self.actions);
+    }
+
+    /// A task goes on on its own stack, if it was on another.
+    #[cold]
+    pub(super) fn take_over(&mut self, task: TaskId) {
+        if let Some(at) = self.parked.iter().position(|parked| parked.0 == task) {
+            self.fibers[task.index()] = Some(self.parked.swap_remove(at).1);
+            self.resume(task);
+        }
+    }
+}
