@@ -35,6 +35,7 @@ mod queue;
 mod quiet;
 mod reply;
 mod rules;
+mod send;
 mod stage;
 mod system;
 mod tell;

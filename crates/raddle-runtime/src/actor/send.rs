@@ -1,0 +1,236 @@
+//! How a message gets into a mailbox inside an execution.
+//!
+//! What a handler sends, creates and announces on the way is part of the step in which it received; only where order of sending is all
+//! that matters, or a monitor listens, is it a step of its own if the handler has taken another in between (a lock, say), or a
+//! thread does it while others are at work.
+
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
+
+use crate::actor::address::Who;
+use crate::actor::delivery::Delivery;
+use crate::actor::mailbox::Mailbox;
+use crate::actor::post::Post;
+use crate::actor::rules::Fate;
+use crate::coroutine::current;
+use crate::execution::{Ask, Execution, Moment, Progress, State, here};
+
+static SEND: Operation = Operation { verb: "send to", class: Class::Send };
+static DEAD_LETTER: Operation = Operation { verb: "send in vain to", class: Class::Send };
+static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class::Choice };
+
+/// How a message is sent.
+enum Way {
+    /// Its contents are put here.
+    Place(usize),
+    /// In a step that is kept.
+    Noted,
+    /// It may be faulty, has to be told of, is a step of its own, or is in vain.
+    WithCare,
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    /// Sends a message as the current task.
+    #[track_caller]
+    pub(crate) fn send(&self, who: &Who, msg: M) {
+        let msg = match current::with(|execution| self.send_by_lot(&mut execution.state.borrow_mut(), msg)) {
+            Some(None) => return,
+            Some(Some(msg)) => msg,
+            None => panic!("{}", not_here(who)),
+        };
+        match current::with(|execution| self.route(&mut execution.state.borrow_mut())).flatten() {
+            Some(Way::Place(place)) => {
+                current::with(|execution| {
+                    self.put_in(&mut execution.state.borrow_mut().actors.posts[self.mail], place, msg);
+                });
+            }
+            Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
+            None => panic!("{}", not_here(who)),
+        }
+    }
+
+    /// Sends a message where that takes no more than to put it there; gives it back otherwise.
+    #[inline(always)]
+    fn send_by_lot(&self, state: &mut State, msg: M) -> Option<M> {
+        let placed = if state.number == self.execution { state.send_by_lot(self.mail) } else { None };
+        let Some((post, place)) = placed else { return Some(msg) };
+        self.put_in(post, place, msg);
+        None
+    }
+
+    /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns. `None` if the actor belongs to
+    /// another execution.
+    #[inline]
+    fn route(&self, state: &mut State) -> Option<Way> {
+        if state.number != self.execution {
+            return None;
+        }
+        let post = &state.actors.posts[self.mail];
+        let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
+        let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
+        if faulty || state.tells() || !at_once {
+            return Some(Way::WithCare);
+        }
+        Some(if state.counts_only { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted })
+    }
+
+    /// Sends a message in a step that is kept, or has to be taken care with.
+    #[inline(never)]
+    fn send_noted(&self, who: Who, msg: M, careful: bool, site: Site) {
+        let label = self.label(&msg);
+        current::with(|execution| {
+            if careful {
+                self.send_with_care(execution, who, msg, label, site);
+            } else {
+                self.arrive_at_once(&mut execution.state.borrow_mut(), msg, label, site);
+            }
+        });
+    }
+
+    /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
+    fn send_with_care(&self, execution: &Execution, who: Who, msg: M, label: &'static str, site: Site) {
+        let tells = execution.state.borrow().tells();
+        let text = tells.then(|| (self.says.describe)(&msg));
+        let fate = self.fate(execution, &msg, site);
+        if tells {
+            tell_fate(execution, fate, text.as_deref().unwrap_or_default(), who, site);
+        }
+        let copy = if fate == Fate::Duplicated { (self.says.duplicate)(&msg) } else { None };
+        if fate != Fate::Dropped {
+            self.put(execution, who, (msg, label), fate == Fate::Delayed, text.clone(), site);
+            if let Some(copy) = copy {
+                self.put(execution, who, (copy, label), false, text, site);
+            }
+        }
+    }
+
+    /// The ordinary case of [`put`](Self::put), and the same for everybody who looks: nothing is waited for.
+    #[inline]
+    fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
+        let letter = state.write_letter(self.mail, &msg, label);
+        let (object, effect, role) = match state.actors.posts[self.mail].delivery.offered() {
+            Some(delivery) => {
+                (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery, late: false }))
+            }
+            None => (state.actors.posts[self.mail].tail, Effect::Change, Role::Plain),
+        };
+        let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
+        let (name, message) = (letter.name, letter.object());
+        state.record(&ask, Variant::Ready, |moment| {
+            moment.progress(Progress::Changed);
+            moment.left(name);
+            moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
+            let place = moment.state.put_letter(self.mail, letter);
+            self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
+        });
+    }
+
+    #[inline]
+    fn put_in(&self, post: &mut Post, place: usize, msg: M) {
+        let queue = &mut self.contents(post).queue;
+        if place == queue.len() {
+            queue.push_back(msg);
+        } else {
+            queue.insert(place, msg);
+        }
+    }
+
+    /// What becomes of a message between actors.
+    fn fate(&self, execution: &Execution, msg: &M, site: Site) -> Fate {
+        let fates: Vec<Fate> = {
+            let state = execution.state.borrow();
+            let left = state.actors.troupe(self.mail).faults;
+            if !left.befall_messages() || state.actors.of(state.current).is_none() {
+                return Fate::Arrives;
+            }
+            drop(state);
+            left.fates(left.duplicate > 0 && (self.says.duplicate)(msg).is_some()).collect()
+        };
+        let choices = u32::try_from(fates.len()).expect("there are four fates");
+        let fate = fates[execution.choose(choices, site, &FAULT) as usize];
+        let mut state = execution.state.borrow_mut();
+        let Post { troupe, faults, .. } = state.actors.posts[self.mail];
+        state.actors.troupes[troupe as usize].faults.spend(fate);
+        let effect = if fate == Fate::Arrives { Effect::Read } else { Effect::Change };
+        state.also_touch(faults, effect, Role::Plain, Ordered::RELAXED);
+        fate
+    }
+
+    fn put(
+        &self,
+        execution: &Execution,
+        who: Who,
+        (msg, label): (M, &'static str),
+        delayed: bool,
+        text: Option<String>,
+        site: Site,
+    ) {
+        let mut state = execution.state.borrow_mut();
+        let mut letter = state.write_letter(self.mail, &msg, label);
+        letter.delayed = delayed;
+        let post = &state.actors.posts[self.mail];
+        let op = if post.stopped { &DEAD_LETTER } else { &SEND };
+        let offered = state.actors.posts[self.mail].delivery.offered();
+        let ask = match offered {
+            Some(delivery) => {
+                let offer = Offer { message: letter.number, delivery, late: delayed };
+                Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
+            }
+            None => Ask { posts: true, ..Ask::new(op, post.tail, Effect::Change, site) },
+        };
+        let mut parcel = Some((letter, msg));
+        let send = |moment: &mut Moment<'_>| self.arrive(moment, &mut parcel, who, text);
+        if offered.is_some() || state.is_one_step() {
+            state.record(&ask, Variant::Ready, send);
+            drop(state);
+        } else {
+            drop(state);
+            execution.step(ask, send);
+        }
+        // What is left did not arrive.
+        if let Some((letter, msg)) = parcel {
+            self.bury(letter.sender, who, msg);
+        }
+    }
+
+    /// A message arrives, unless the actor has stopped, maybe while the sender waited for its turn.
+    fn arrive(
+        &self,
+        moment: &mut Moment<'_>,
+        parcel: &mut Option<(crate::actor::Letter, M)>,
+        who: Who,
+        text: Option<String>,
+    ) {
+        moment.progress(Progress::Changed);
+        let stopped = moment.state.actors.posts[self.mail].stopped;
+        let (name, object) =
+            parcel.as_ref().map(|(letter, _)| (letter.name, letter.object())).expect("it is sent once");
+        moment.left(name);
+        moment.state.also_touch(object, Effect::Change, Role::Gives, Ordered::RELEASE);
+        if let Some(text) = text {
+            moment.state.tell_sent(name, text, who, stopped);
+        }
+        if stopped {
+            return;
+        }
+        let Some((letter, msg)) = parcel.take() else { return };
+        let place = moment.state.put_letter(self.mail, letter);
+        self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
+    }
+}
+
+fn not_here(who: &Who) -> String {
+    format!("raddle: {who} belongs to an execution that is over, or to another test's")
+}
+
+/// Says what a network does to a message, where that is out of the ordinary.
+#[cold]
+fn tell_fate(execution: &Execution, fate: Fate, text: &str, to: Who, site: Site) {
+    let text = match fate {
+        Fate::Arrives => return,
+        Fate::Dropped => format!("{text} to {to} is lost (fault)"),
+        Fate::Duplicated => format!("{text} to {to} arrives twice (fault)"),
+        Fate::Delayed => format!("{text} to {to} is delayed (fault)"),
+    };
+    execution.state.borrow_mut().tell(text, site);
+}
