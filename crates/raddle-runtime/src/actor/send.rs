@@ -33,28 +33,30 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message as the current task.
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
-        let msg = match current::with(|execution| self.send_by_lot(&mut execution.state.borrow_mut(), msg)) {
+        let left = match current::with(|execution| self.send_by_lot(&mut execution.state.borrow_mut(), msg)) {
             Some(None) => return,
-            Some(Some(msg)) => msg,
+            Some(Some(left)) => left,
             None => panic!("{}", not_here(who)),
         };
-        match current::with(|execution| self.route(&mut execution.state.borrow_mut())).flatten() {
-            Some(Way::Place(place)) => {
+        match left {
+            (Some(Way::Place(place)), msg) => {
                 current::with(|execution| {
                     self.put_in(&mut execution.state.borrow_mut().actors.posts[self.mail], place, msg);
                 });
             }
-            Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
-            None => panic!("{}", not_here(who)),
+            (Some(way), msg) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
+            (None, _) => panic!("{}", not_here(who)),
         }
     }
 
-    /// Sends a message where that takes no more than to put it there; gives it back otherwise.
+    /// Sends a message where that takes no more than to put it there; gives it back otherwise, with the way it goes.
     #[inline(always)]
-    fn send_by_lot(&self, state: &mut State, msg: M) -> Option<M> {
+    fn send_by_lot(&self, state: &mut State, msg: M) -> Option<(Option<Way>, M)> {
         let placed = if state.number == self.execution { state.send_by_lot(self.mail) } else { None };
-        let Some((post, place)) = placed else { return Some(msg) };
-        self.put_in(post, place, msg);
+        match placed {
+            Some((post, place)) => self.put_in(post, place, msg),
+            None => return Some((self.route(state), msg)),
+        }
         None
     }
 
