@@ -89,6 +89,15 @@ impl Supply {
         }
     }
 
+    /// The same for one whose letters are not written.
+    #[inline(always)]
+    fn count_bare(&mut self, mail: usize, post: &Post) {
+        if !post.away {
+            let most = if post.delivery == Delivery::Arrival { 1 } else { u32::MAX };
+            self.set(mail, post.waiting.min(most));
+        }
+    }
+
     /// From this mailbox so many can be received.
     #[inline]
     fn set(&mut self, mail: usize, count: u32) {
@@ -141,6 +150,8 @@ impl State {
             post.away = mail(post.task).is_none();
             let faulty = troupes[post.troupe as usize].faults.befall_messages();
             post.by_lot = !post.stopped && !faulty && post.delivery != Delivery::Causal;
+            post.bare = post.by_lot && post.queue.is_plain(post.delivery);
+            post.waiting = post.queue.len() as u32;
         }
         true
     }
@@ -148,6 +159,7 @@ impl State {
     /// What can happen is listed from here on.
     #[cold]
     pub(crate) fn end_supply(&mut self) {
+        self.write_letters();
         let Posts { posts, supply, .. } = &mut self.actors;
         supply.counts_on = false;
         supply.ended += 1;
@@ -157,7 +169,14 @@ impl State {
             head.word = post.queue.len() as u64;
             head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
             self.objects[post.activity.index()].word += u64::from(received);
-            post.by_lot = false;
+            (post.by_lot, post.bare) = (false, false);
+        }
+    }
+
+    /// Messages that were only counted get letters.
+    pub(crate) fn write_letters(&mut self) {
+        for post in self.actors.posts.iter_mut().filter(|post| post.bare) {
+            post.queue.refill(post.waiting);
         }
     }
 
@@ -191,13 +210,20 @@ impl State {
         let alternatives = supply.total;
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
-        let place = post.queue.place_of_open(post.delivery, marks, nth);
-        if post.delivery == Delivery::Causal {
-            read(members, post, place);
+        let place = if post.bare {
+            post.waiting -= 1;
+            supply.count_bare(mail, post);
+            nth as usize
         } else {
-            post.queue.remove(place);
-        }
-        supply.count(mail, post, marks);
+            let place = post.queue.place_of_open(post.delivery, marks, nth);
+            if post.delivery == Delivery::Causal {
+                read(members, post, place);
+            } else {
+                post.queue.remove(place);
+            }
+            supply.count(mail, post, marks);
+            place
+        };
         post.since = self.turns + 1;
         post.received += 1;
         let (task, handle) = (post.task, post.handle);
@@ -225,9 +251,15 @@ impl State {
         self.trace.count();
         let Posts { posts, supply, marks, .. } = &mut self.actors;
         let post = &mut posts[mail];
+        post.sent += 1;
+        if post.bare {
+            post.waiting += 1;
+            supply.count_bare(mail, post);
+            let place = post.waiting as usize - 1;
+            return Some((post, place));
+        }
         let place = post.queue.put_blank(post.delivery, self.current, false);
         supply.count(mail, post, marks);
-        post.sent += 1;
         Some((post, place))
     }
 }

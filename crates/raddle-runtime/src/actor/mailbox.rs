@@ -95,6 +95,8 @@ pub(crate) fn spawn<A: Actor>(
             handle: handle::<A>,
             away: true,
             by_lot: false,
+            bare: false,
+            waiting: 0,
             received: 0,
             sent: 0,
             queue: Queue::default(),

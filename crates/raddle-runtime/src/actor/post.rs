@@ -77,6 +77,10 @@ pub(crate) struct Post {
     pub(super) away: bool,
     /// Lots are drawn, and what is sent to it arrives at once.
     pub(super) by_lot: bool,
+    /// And its letters say no more than how many there are, so they are not written meanwhile.
+    pub(super) bare: bool,
+    /// How many there are.
+    pub(super) waiting: u32,
     /// How many were received since lots are drawn.
     pub(super) received: u32,
     /// How many were sent to it since.

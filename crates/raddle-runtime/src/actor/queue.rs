@@ -148,6 +148,25 @@ impl Queue {
         place
     }
 
+    /// Whether letters that were put in blank say no more than how many there are.
+    pub(crate) fn is_plain(&self, delivery: Delivery) -> bool {
+        match delivery {
+            Delivery::Unordered => true,
+            Delivery::Arrival => self.letters.iter().all(|waiting| !waiting.letter.delayed),
+            Delivery::PerSender | Delivery::Causal => false,
+        }
+    }
+
+    /// As if so many letters were there, and no others, that were put in blank.
+    pub(crate) fn refill(&mut self, len: u32) {
+        self.letters.clear();
+        self.changed();
+        for _ in 0..len {
+            let letter = Envelope { number: self.next_number(), sender: TaskId::MAIN, ordinal: 0, delayed: false };
+            self.letters.push_back(Waiting { letter, cleared: 0 });
+        }
+    }
+
     /// Takes out the letter with this number, or the first one; returns where it was.
     #[inline]
     pub(crate) fn take(&mut self, number: Option<u32>) -> (usize, Letter) {
@@ -213,7 +232,8 @@ impl Queue {
         match delivery {
             Delivery::Unordered => nth as usize,
             Delivery::Arrival => 0,
-            _ if self.letters.len() == 1 => 0,
+            // What came first is held up by nobody.
+            Delivery::PerSender if nth == 0 => 0,
             Delivery::PerSender | Delivery::Causal => {
                 let (mut left, mut found) = (nth, None);
                 self.each_open(delivery, marks, |number| {

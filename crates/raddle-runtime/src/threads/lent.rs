@@ -35,11 +35,14 @@ impl Running {
         if resumed == Resumed::Paused(Paused::Idle) {
             worker.keep(fiber);
             let mut state = worker.execution.state.borrow_mut();
-            if state.has_to_take_over() {
-                drop(state);
-                self.resume(task);
-            } else if state.still_counts() {
+            let takes_over = state.has_to_take_over();
+            if !takes_over && state.still_counts() {
                 return std::mem::swap(trace, &mut state.trace);
+            }
+            state.end_supply();
+            drop(state);
+            if takes_over {
+                self.resume(task);
             }
         } else {
             // A handler keeps the stack.
@@ -48,9 +51,9 @@ impl Running {
             if resumed == Resumed::CutOff {
                 self.give_up(task);
             }
-        }
-        if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
-            state.end_supply();
+            if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
+                state.end_supply();
+            }
         }
         if matches!(self.at, At::Mail) {
             self.at = At::Action;
