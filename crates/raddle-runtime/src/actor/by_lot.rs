@@ -129,8 +129,13 @@ impl Supply {
 
 impl State {
     /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
+    #[inline]
     pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
-        if !self.counts_only || !self.plain_list || self.contexts.is_some() || self.story.is_some() {
+        self.counts_only && self.plain_list && !self.actors.posts.is_empty() && self.begin_supply_of_mail(actions)
+    }
+
+    fn begin_supply_of_mail(&mut self, actions: &[Action]) -> bool {
+        if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
         let Posts { posts, troupes, supply, .. } = &mut self.actors;
