@@ -328,6 +328,23 @@ fn races_are_found_where_nobody_looks() {
     assert_eq!(races(false).found.map(|found| found.failure.kind()), Some("data race"));
 }
 
+/// What a race leads to is found later than the race, and is not what is told.
+#[test]
+fn races_are_told_and_not_what_comes_of_them() {
+    for seed in 1..6 {
+        let limits = Limits { executions: Some(20), ..Limits::default() };
+        let report = run_with(&Settings::default(), &mut Random::new(seed), limits, || {
+            let shared = Arc::new(Shared(Cell::new(0)));
+            let also = shared.clone();
+            let other = raddle_runtime::thread::spawn(move || also.0.set(1));
+            shared.0.set(2);
+            other.join().unwrap();
+            panic!("on purpose");
+        });
+        assert_eq!(report.found.map(|found| found.failure.kind()), Some("data race"), "seed {seed}");
+    }
+}
+
 /// Does something that cannot be undone, the third time.
 struct Wild {
     handled: u32,

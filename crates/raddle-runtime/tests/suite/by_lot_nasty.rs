@@ -101,6 +101,151 @@ fn same_with(settings: &Settings, body: fn(&Diary, System)) -> u64 {
     failing
 }
 
+/// Who waits for a condition looks after each message, also where those who receive had nothing to receive when lots began to be drawn.
+#[test]
+fn a_condition_is_looked_at_after_each_message_of_another_system() {
+    same(|diary, one| {
+        let two = System::new();
+        let handled = Arc::new(StdMutex::new(0));
+        let count = handled.clone();
+        let last = two.spawn(does(move |_: u32, _| *count.lock().unwrap() += 1));
+        let first = one.spawn(does(move |n: u32, ctx| {
+            last.send(n);
+            if n > 0 {
+                let me = ctx.me();
+                ctx.send(&me, n - 1);
+            }
+        }));
+        first.send(4);
+        let seen = handled.clone();
+        let diary2 = diary.clone();
+        let held = two.run_until(|| {
+            diary2.note(*seen.lock().unwrap());
+            *seen.lock().unwrap() == 2
+        });
+        diary.note((held, *handled.lock().unwrap()));
+        one.run_until_quiet();
+    });
+}
+
+/// Who is looked at cannot receive, also if nothing was there for it when lots began to be drawn.
+#[test]
+fn nobody_receives_by_lot_who_is_looked_at() {
+    same(|_, system| {
+        let a = system.spawn(does(|_: u32, _| ()));
+        let to = a.clone();
+        let b = system.spawn(does(move |n: u32, ctx| ctx.send(&to, n)));
+        b.send(1);
+        system.with(&a, |_: &Does<u32>| system.run_until_quiet());
+    });
+}
+
+struct SendsWhenDropped(Address<Msg>, bool);
+enum Msg {
+    Stop,
+    Plain,
+    Loaded(#[expect(dead_code, reason = "for its destructor")] SendsWhenDropped),
+}
+impl Drop for SendsWhenDropped {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            self.0.send(if self.1 { Msg::Plain } else { Msg::Stop });
+        }
+    }
+}
+
+struct Stops(Option<SendsWhenDropped>, Diary);
+impl Actor for Stops {
+    type Msg = Msg;
+    fn started(&mut self, ctx: &mut Context<'_, Msg>) {
+        self.0 = Some(SendsWhenDropped(ctx.me(), true));
+    }
+    fn handle(&mut self, msg: Msg, ctx: &mut Context<'_, Msg>) {
+        self.1.note("handles");
+        if matches!(msg, Msg::Stop) {
+            ctx.stop();
+        }
+    }
+}
+
+/// An actor that has stopped receives nothing, not even from its own destructor.
+#[test]
+fn what_an_actor_sends_to_itself_when_it_is_dropped_is_a_dead_letter() {
+    same(|diary, system| {
+        let a = system.spawn(Stops(None, diary.clone()));
+        a.send(Msg::Plain);
+        a.send(Msg::Stop);
+        system.run_until_quiet();
+        diary.note(system.dead_letters());
+    });
+}
+
+/// Nor from the destructors of the messages that it never received.
+#[test]
+fn what_messages_send_when_they_are_buried_is_a_dead_letter() {
+    same(|diary, system| {
+        let note = diary.clone();
+        let a = system.spawn(does(move |msg: Msg, ctx| {
+            note.note("handles");
+            if matches!(msg, Msg::Stop) {
+                ctx.stop();
+            }
+        }));
+        a.send(Msg::Plain);
+        a.send(Msg::Stop);
+        a.send(Msg::Loaded(SendsWhenDropped(a.clone(), true)));
+        system.run_until_quiet();
+        diary.note(system.dead_letters());
+    });
+}
+
+/// A handler that waits for a condition looks as often as it does where somebody looks.
+#[test]
+fn handlers_wait_for_conditions() {
+    same(|diary, system| {
+        let seen = Arc::new(StdMutex::new(0));
+        let count = seen.clone();
+        let other = system.spawn(does(move |_: u32, _| *count.lock().unwrap() += 1));
+        let (waits, note) = (system.clone(), diary.clone());
+        let a = system.spawn(does(move |n: u32, _| {
+            let looks = std::cell::Cell::new(0);
+            let held = waits.run_until(|| {
+                looks.set(looks.get() + 1);
+                *seen.lock().unwrap() >= n
+            });
+            note.note((n, held, looks.get()));
+        }));
+        a.send(2);
+        a.send(1);
+        for n in 0..4 {
+            other.send(n);
+        }
+        system.run_until_quiet();
+    });
+}
+
+/// Faults that a handler allows befall what it sends from then on.
+#[test]
+fn faults_begin_in_the_middle() {
+    same(|diary, system| {
+        let note = diary.clone();
+        let last = system.spawn(does(move |n: u32, _| note.note(n)));
+        let inside = system.clone();
+        let first = system.spawn(does(move |n: u32, ctx| {
+            if n == 2 {
+                let _ = inside.clone().faults(Faults { drop: 1, ..Faults::default() });
+            }
+            ctx.send(&last, n);
+            if n > 0 {
+                let me = ctx.me();
+                ctx.send(&me, n - 1);
+            }
+        }));
+        first.send(4);
+        system.run_until_quiet();
+    });
+}
+
 /// Where threads that panic are left to those who join them, actors are not.
 #[test]
 fn isolated_panics_of_actors() {
@@ -470,6 +615,85 @@ fn handlers_end_badly_after_a_wait() {
     }
 }
 
+/// Who looks at an actor again and again does not spin if it has received in between, though that was by lot.
+#[test]
+fn what_is_received_by_lot_is_a_change() {
+    same(|diary, system| {
+        let asked = Arc::new(StdMutex::new(0));
+        let count = asked.clone();
+        let a = system.spawn(does(move |q: Q, _| {
+            *count.lock().unwrap() += 1;
+            if let Q::Ask(n, reply) = q {
+                reply.reply(n);
+            }
+        }));
+        let lock = Arc::new(Mutex::new(0));
+        let (held, to) = (lock.clone(), a.clone());
+        let holds = system.spawn(does(move |n: u32, ctx| {
+            let guard = held.lock().unwrap();
+            ctx.ask(&to, |reply| Q::Ask(n, reply));
+            drop(guard);
+            if n > 0 {
+                let me = ctx.me();
+                ctx.send(&me, n - 1);
+            }
+        }));
+        holds.send(9);
+        let (s, note) = (system.clone(), diary.clone());
+        let spins = thread::spawn(move || {
+            while s.with(&a, |_: &Does<Q>| *asked.lock().unwrap()) < 10 {
+                drop(lock.lock().unwrap());
+            }
+            note.note("enough");
+        });
+        spins.join().unwrap();
+        system.run_until_quiet();
+    });
+}
+
+struct Leaves(Diary, Arc<StdMutex<Vec<Address<u32>>>>, u32);
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        let peers = self.1.lock().unwrap().clone();
+        for peer in peers {
+            peer.send(self.2);
+        }
+        self.0.note(("gone", self.2));
+    }
+}
+impl Actor for Leaves {
+    type Msg = u32;
+    fn handle(&mut self, n: u32, ctx: &mut Context<'_, u32>) {
+        let peers = self.1.lock().unwrap().clone();
+        if n > 10 {
+            ctx.send(&peers[(n % 3) as usize], n - 7);
+        }
+        if n == 23 {
+            ctx.stop();
+        }
+        assert!(n != 13, "on purpose");
+    }
+}
+
+/// Actors that stop, panic or are left at the end send to all others when they are dropped.
+#[test]
+fn actors_send_when_they_are_dropped() {
+    same(|diary, system| {
+        let peers = Arc::new(StdMutex::new(Vec::new()));
+        for who in 0..3 {
+            let a = system.spawn(Leaves(diary.clone(), peers.clone(), who));
+            peers.lock().unwrap().push(a);
+        }
+        let all = peers.lock().unwrap().clone();
+        let choose = choice::choose(3) as u32;
+        for n in 0..3 {
+            all[n as usize].send(30 + 7 * choose + n);
+        }
+        system.run_until_quiet();
+        diary.note(system.dead_letters());
+    });
+}
+
 /// Handlers catch panics, also what unwinds them when the execution is over.
 #[test]
 fn handlers_catch_what_unwinds_them() {
@@ -495,5 +719,34 @@ fn handlers_catch_what_unwinds_them() {
             nodes[n as usize % 2].send(n);
         }
         system.run_until_quiet();
+    });
+}
+
+struct Farewell(Diary, Option<Address<u32>>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        if let Some(to) = &self.1 {
+            to.send(1);
+            self.0.note("has sent");
+        }
+    }
+}
+
+impl Actor for Farewell {
+    type Msg = u32;
+
+    fn handle(&mut self, _: u32, _: &mut Context<'_, u32>) {}
+}
+
+/// At the end of an execution actors can still send to those who are there.
+#[test]
+fn actors_say_farewell_at_the_end() {
+    same(|diary, system| {
+        let first = system.spawn(does(|farewell: Farewell, _| drop(farewell)));
+        let second = system.spawn(Farewell(diary.clone(), None));
+        first.send(Farewell(diary.clone(), Some(second.clone())));
+        system.run_until_quiet();
+        first.send(Farewell(diary.clone(), Some(second)));
     });
 }
