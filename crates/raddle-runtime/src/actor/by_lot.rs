@@ -142,8 +142,9 @@ impl State {
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
         let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
-        let at_home = |mail: u32| posts[mail as usize].actor.is_some() && !waited_for(&posts[mail as usize]);
-        if !actions.iter().all(|action| mail(action.task).is_some_and(at_home)) {
+        let at_home = |post: &Post| mail(post.task).is_none() || post.actor.is_some() && !waited_for(post);
+        // Also those who have no mail yet: others may send to them while lots are drawn.
+        if !actions.iter().all(|action| mail(action.task).is_some()) || !posts.iter().all(at_home) {
             return false;
         }
         supply.begin(posts.len());
@@ -188,6 +189,7 @@ impl State {
     /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
     pub(super) fn take_over(&mut self, mail: usize) -> Option<(After, Box<dyn Any + Send>)> {
         let after = self.actors.supply.after.take()?;
+        self.take_back_ask();
         self.task().act = None;
         let home = self.actors.posts[mail].actor.take();
         Some((after, home.expect("raddle bug: a handler ended and left nobody at home")))
@@ -243,6 +245,13 @@ impl State {
         self.note_change();
         self.trace.count();
         let letter = self.write_blank_letter(mail);
+        let Post { head, delivery, .. } = self.actors.posts[mail];
+        if delivery != Delivery::Arrival && !self.actors.supply.counts_on() {
+            // Who looks at the mailbox again and again sees the change, as where the step is kept.
+            let head = &mut self.objects[head.index()];
+            head.version += 1;
+            self.stale |= head.watched;
+        }
         self.put_letter(mail, letter)
     }
 

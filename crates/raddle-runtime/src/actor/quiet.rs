@@ -90,7 +90,14 @@ fn holds(condition: &mut impl FnMut() -> bool) -> bool {
             current::with(|execution| execution.state.borrow_mut().actors.checks_condition = false);
         }
     }
-    current::with(|execution| execution.state.borrow_mut().actors.checks_condition = true);
+    current::with(|execution| {
+        let mut state = execution.state.borrow_mut();
+        // It may be a handler that looks: how much was received has to be known, and how far each has come.
+        if state.actors.supply.counts_on() {
+            state.end_supply();
+        }
+        state.actors.checks_condition = true;
+    });
     let _check = Check;
     condition()
 }

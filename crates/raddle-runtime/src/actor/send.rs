@@ -73,7 +73,9 @@ impl<M: Send + 'static> Mailbox<M> {
         if faulty || state.tells() || !at_once {
             return Some(Way::WithCare);
         }
-        Some(if state.counts_only { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted })
+        // At the end nothing is counted any more.
+        let counted = state.counts_only && !state.tearing_down;
+        Some(if counted { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted })
     }
 
     /// Sends a message in a step that is kept, or has to be taken care with.

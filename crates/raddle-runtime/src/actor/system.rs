@@ -138,6 +138,10 @@ impl System {
                         troupe.faults = rules.faults;
                     }
                     troupe.rules = rules;
+                    // It may be a handler that sets them, while lots are drawn under those before.
+                    if state.actors.supply.counts_on() {
+                        state.end_supply();
+                    }
                 }
             });
         }

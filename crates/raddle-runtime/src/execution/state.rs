@@ -349,7 +349,7 @@ impl State {
 
     /// An actor that received [by lot](Self::receive_by_lot) and waits for something else now does not ask for its mail any more.
     #[inline]
-    fn take_back_ask(&mut self) {
+    pub(crate) fn take_back_ask(&mut self) {
         if let Some(ask) = self.tasks[self.current.index()].asks.take_if(|ask| ask.mail.is_some()) {
             self.objects[ask.object.index()].waiting -= 1;
         }

@@ -8,7 +8,7 @@ mod acts;
 mod atomic;
 mod barrier;
 mod by_lot;
-mod by_lot_nasty;
+mod by_lot_hard;
 mod cell;
 mod channel_traces;
 mod choice;

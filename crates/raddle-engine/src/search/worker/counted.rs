@@ -32,7 +32,9 @@ impl Seat<'_> {
         self.trace.clear();
         let mut system = program.start(seed, &mut self.trace);
         let again = self.walk(&mut system, 0, None);
-        if first.failed() && first.kind() != again.kind() {
+        // Where memory was touched, only the second could see a race.
+        let sees_more = again.failed() && system.misses_steps();
+        if first.failed() && first.kind() != again.kind() && !sees_more {
             // What does not fail twice is told as it was.
             self.path = path;
             return (system, first);

@@ -27,8 +27,10 @@ impl Diary {
     }
 }
 
+type Handler<M> = dyn FnMut(M, &mut Context<'_, M>) + Send;
+
 /// Handles messages as a function says.
-struct Does<M>(Box<dyn FnMut(M, &mut Context<'_, M>) + Send>);
+struct Does<M>(Box<Handler<M>>);
 
 impl<M: Send + 'static> Actor for Does<M> {
     type Msg = M;
@@ -722,14 +724,13 @@ fn handlers_catch_what_unwinds_them() {
     });
 }
 
-struct Farewell(Diary, Option<Address<u32>>);
+struct Farewell(Diary, Arc<StdMutex<Option<Address<u32>>>>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        if let Some(to) = &self.1 {
-            to.send(1);
-            self.0.note("has sent");
-        }
+        let to = self.1.lock().unwrap().take();
+        to.unwrap().send(1);
+        self.0.note("has sent");
     }
 }
 
@@ -743,10 +744,10 @@ impl Actor for Farewell {
 #[test]
 fn actors_say_farewell_at_the_end() {
     same(|diary, system| {
-        let first = system.spawn(does(|farewell: Farewell, _| drop(farewell)));
-        let second = system.spawn(Farewell(diary.clone(), None));
-        first.send(Farewell(diary.clone(), Some(second.clone())));
+        let other = Arc::default();
+        let first = system.spawn(Farewell(diary.clone(), Arc::clone(&other)));
+        *other.lock().unwrap() = Some(system.spawn(does(|_: u32, _| ())));
+        first.send(0);
         system.run_until_quiet();
-        first.send(Farewell(diary.clone(), Some(second)));
     });
 }
