@@ -270,18 +270,46 @@ fn no_message_is_forgotten_in_the_middle_of_a_plan() {
     assert!(report.pruned <= 5, "{} executions given up", report.pruned);
 }
 
-#[test]
-fn late_messages_are_overtaken_in_every_order() {
-    let late = Faults { delay: 1, ..Faults::default() };
+const LATE: Faults = Faults { drop: 0, duplicate: 0, delay: 1, crash: 0 };
+
+/// Compares where messages may be late; says how many programs were small enough.
+fn late_messages_are_overtaken(seeds: impl Iterator<Item = u64>, orders: &[Delivery], most: u64) -> u32 {
     let mut checked = 0;
-    for (seed, delivery) in (0..8).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
-        let mut model = random_program_with(late, seed, delivery, false);
-        if count(&mut model).is_some_and(|traces| traces < 150) {
+    for (seed, &delivery) in seeds.flat_map(|seed| orders.iter().map(move |delivery| (seed, delivery))) {
+        let mut model = random_program_with(LATE, seed, delivery, false);
+        if count(&mut model).is_some_and(|traces| traces < most) {
             reduces_to_traces(&mut model, &format!("seed {seed}, {delivery:?}"), false);
             checked += 1;
         }
     }
+    checked
+}
+
+#[test]
+fn late_messages_are_overtaken_in_every_order() {
+    let checked = late_messages_are_overtaken(0..8, &ORDERS, 150);
     assert!(checked > 8, "{checked} programs are small enough");
+    // Here a message that is not late comes before a late one of the same sender.
+    let checked = late_messages_are_overtaken([3_011].into_iter(), &[Delivery::PerSender], 500);
+    assert_eq!(checked, 1, "the program is small enough");
+}
+
+/// In `Arrival` order some orders are missed where messages are late (here 105 of 350 traces), so nothing is claimed.
+#[test]
+fn where_late_messages_may_be_missed_nothing_is_claimed() {
+    for (seed, late) in [(3_012, true), (3_012, false)] {
+        let faults = if late { LATE } else { Faults::default() };
+        let mut model = random_program_with(faults, seed, Delivery::Arrival, false);
+        let (report, _) = reduced(&mut model, Dpor::optimal());
+        assert_eq!((report.irreducible > 0, report.verified()), (late, !late), "{report:?}");
+    }
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn many_late_messages_are_overtaken_in_every_order() {
+    let orders = [Delivery::Unordered, Delivery::PerSender, Delivery::Causal];
+    late_messages_are_overtaken(3_000..3_300, &orders, 1_500);
 }
 
 #[test]
