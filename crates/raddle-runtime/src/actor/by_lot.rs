@@ -93,8 +93,7 @@ impl Supply {
     #[inline(always)]
     fn count_bare(&mut self, mail: usize, post: &Post) {
         if !post.away {
-            let most = if post.delivery == Delivery::Arrival { 1 } else { u32::MAX };
-            self.set(mail, post.waiting.min(most));
+            self.set(mail, post.open);
         }
     }
 
@@ -127,6 +126,66 @@ impl Supply {
     }
 }
 
+/// From so many messages on, letters are written: to compare all senders with each other takes longer.
+const MANY: u32 = 16;
+
+/// A mailbox whose letters are not written.
+impl Post {
+    /// One more message is there; says where.
+    #[inline(always)]
+    fn put_bare(&mut self, sender: TaskId) -> usize {
+        self.waiting += 1;
+        match self.delivery {
+            Delivery::PerSender => {
+                self.open += u32::from(!self.senders.contains(&sender));
+                self.senders.push_back(sender);
+                if self.waiting > MANY {
+                    self.write_letters();
+                    self.bare = false;
+                }
+            }
+            Delivery::Arrival => self.open = 1,
+            Delivery::Unordered | Delivery::Causal => self.open += 1,
+        }
+        self.waiting as usize - 1
+    }
+
+    /// The one is received that comes after so many others that can be; says where it was.
+    #[inline(always)]
+    fn take_bare(&mut self, nth: u32) -> usize {
+        self.waiting -= 1;
+        match self.delivery {
+            Delivery::PerSender => {
+                let place = if nth == 0 { 0 } else { self.place_of_bare(nth) };
+                let sender = if place == 0 { self.senders.pop_front() } else { self.senders.remove(place) };
+                let another = sender.is_some_and(|sender| self.senders.contains(&sender));
+                self.open -= u32::from(!another);
+                place
+            }
+            Delivery::Arrival => {
+                self.open = self.waiting.min(1);
+                0
+            }
+            Delivery::Unordered | Delivery::Causal => {
+                self.open -= 1;
+                nth as usize
+            }
+        }
+    }
+
+    /// Where the message is that comes after so many others that are the first of their senders.
+    fn place_of_bare(&self, nth: u32) -> usize {
+        let is_first = |place: &usize| !self.senders.iter().take(*place).any(|sender| *sender == self.senders[*place]);
+        let place = (0..self.senders.len()).filter(is_first).nth(nth as usize);
+        place.expect("raddle bug: fewer messages can be received than were counted")
+    }
+
+    fn write_letters(&mut self) {
+        let unknown = (self.senders.len()..self.waiting as usize).map(|_| TaskId::MAIN);
+        self.queue.refill(self.senders.iter().copied().chain(unknown));
+    }
+}
+
 impl State {
     /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
     #[inline]
@@ -138,7 +197,7 @@ impl State {
         if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Posts { posts, troupes, supply, .. } = &mut self.actors;
+        let Posts { posts, troupes, marks, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
         let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
@@ -156,8 +215,13 @@ impl State {
             post.away = mail(post.task).is_none();
             let faulty = troupes[post.troupe as usize].faults.befall_messages();
             post.by_lot = !post.stopped && !faulty && post.delivery != Delivery::Causal;
-            post.bare = post.by_lot && post.queue.is_plain(post.delivery);
+            post.bare = post.by_lot && post.queue.is_plain();
             post.waiting = post.queue.len() as u32;
+            post.open = post.queue.count_open(post.delivery, marks);
+            post.senders.clear();
+            if post.bare && post.delivery == Delivery::PerSender {
+                post.senders.extend(post.queue.senders());
+            }
         }
         true
     }
@@ -181,9 +245,7 @@ impl State {
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
-        for post in self.actors.posts.iter_mut().filter(|post| post.bare) {
-            post.queue.refill(post.waiting);
-        }
+        self.actors.posts.iter_mut().filter(|post| post.bare).for_each(Post::write_letters);
     }
 
     /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
@@ -218,9 +280,9 @@ impl State {
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = if post.bare {
-            post.waiting -= 1;
+            let place = post.take_bare(nth);
             supply.count_bare(mail, post);
-            nth as usize
+            place
         } else {
             let place = post.queue.place_of_open(post.delivery, marks, nth);
             if post.delivery == Delivery::Causal {
@@ -267,9 +329,8 @@ impl State {
         let post = &mut posts[mail];
         post.sent += 1;
         if post.bare {
-            post.waiting += 1;
+            let place = post.put_bare(self.current);
             supply.count_bare(mail, post);
-            let place = post.waiting as usize - 1;
             return Some((post, place));
         }
         let place = post.queue.put_blank(post.delivery, self.current, false);

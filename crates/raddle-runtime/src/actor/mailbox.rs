@@ -97,6 +97,8 @@ pub(crate) fn spawn<A: Actor>(
             by_lot: false,
             bare: false,
             waiting: 0,
+            open: 0,
+            senders: VecDeque::new(),
             received: 0,
             sent: 0,
             queue: Queue::default(),

@@ -4,6 +4,7 @@
 //! anything to reach a message. Their destructors may take operations, so nothing of the user's is dropped here.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::mem;
 use std::ops::Range;
 
@@ -77,10 +78,14 @@ pub(crate) struct Post {
     pub(super) away: bool,
     /// Lots are drawn, and what is sent to it arrives at once.
     pub(super) by_lot: bool,
-    /// And its letters say no more than how many there are, so they are not written meanwhile.
+    /// And its letters say no more than who sent them, so they are not written meanwhile.
     pub(super) bare: bool,
     /// How many there are.
     pub(super) waiting: u32,
+    /// How many of them can be received.
+    pub(super) open: u32,
+    /// Who sent them, where that counts.
+    pub(super) senders: VecDeque<TaskId>,
     /// How many were received since lots are drawn.
     pub(super) received: u32,
     /// How many were sent to it since.

@@ -148,21 +148,22 @@ impl Queue {
         place
     }
 
-    /// Whether letters that were put in blank say no more than how many there are.
-    pub(crate) fn is_plain(&self, delivery: Delivery) -> bool {
-        match delivery {
-            Delivery::Unordered => true,
-            Delivery::Arrival => self.letters.iter().all(|waiting| !waiting.letter.delayed),
-            Delivery::PerSender | Delivery::Causal => false,
-        }
+    /// Whether letters that were put in blank say no more than who sent them.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.letters.iter().all(|waiting| !waiting.letter.delayed)
     }
 
-    /// As if so many letters were there, and no others, that were put in blank.
-    pub(crate) fn refill(&mut self, len: u32) {
+    /// Who sent the letters, in order of arrival.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.letters.iter().map(|waiting| waiting.letter.sender)
+    }
+
+    /// As if letters of these senders were there, and no others, that were put in blank.
+    pub(crate) fn refill(&mut self, senders: impl Iterator<Item = TaskId>) {
         self.letters.clear();
         self.changed();
-        for _ in 0..len {
-            let letter = Envelope { number: self.next_number(), sender: TaskId::MAIN, ordinal: 0, delayed: false };
+        for sender in senders {
+            let letter = Envelope { number: self.next_number(), sender, ordinal: 0, delayed: false };
             self.letters.push_back(Waiting { letter, cleared: 0 });
         }
     }
