@@ -6,6 +6,9 @@
 //!
 //! An actor that receives by lot goes on asking for its mail meanwhile, until it asks for something else.
 
+mod supply;
+mod tray;
+
 use std::any::Any;
 use std::cell::RefMut;
 use std::mem;
@@ -15,12 +18,13 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::lots::Lots;
 use raddle_engine::system::Action;
 
+pub(crate) use self::supply::Supply;
+pub(super) use self::tray::Tray;
 use crate::actor::behaviour::Actor;
 use crate::actor::delivery::Delivery;
 use crate::actor::life::{Home, known};
 use crate::actor::mailbox::contents;
 use crate::actor::post::{Member, Post, Posts};
-use crate::actor::queue::Marks;
 use crate::execution::{Execution, State};
 
 /// Lets an actor handle the message at this place in its mailbox; gives the state back if lots can go on to be drawn.
@@ -33,157 +37,6 @@ pub(crate) enum After {
     Done,
     /// With a panic.
     Panicked(Box<dyn Any + Send>),
-}
-
-/// Mailboxes that are counted together, so that one is found among many without looking at each.
-const BLOCK: usize = 8;
-
-/// How many messages can be received from each mailbox.
-#[derive(Default)]
-pub(crate) struct Supply {
-    counts: Vec<u32>,
-    blocks: Vec<u32>,
-    total: u32,
-    /// It is kept up to date.
-    counts_on: bool,
-    /// How often that has ended.
-    ended: u64,
-    /// How a handler ended whose task takes over.
-    pub(super) after: Option<After>,
-}
-
-impl Supply {
-    /// Nothing can be received from any of so many.
-    fn begin(&mut self, mailboxes: usize) {
-        self.counts.clear();
-        self.counts.resize(mailboxes.next_multiple_of(BLOCK), 0);
-        self.blocks.clear();
-        self.blocks.resize(mailboxes.div_ceil(BLOCK), 0);
-        self.total = 0;
-        self.counts_on = true;
-    }
-
-    /// As before the first actor.
-    pub(super) fn clear(&mut self) {
-        self.counts_on = false;
-        mem::forget(self.after.take());
-    }
-
-    /// Whether mailboxes that change are counted anew.
-    #[inline]
-    pub(super) fn counts_on(&self) -> bool {
-        self.counts_on
-    }
-
-    /// How many can be received in all.
-    #[inline]
-    pub(crate) fn total(&self) -> u32 {
-        self.total
-    }
-
-    /// A mailbox has changed.
-    #[inline(always)]
-    pub(super) fn count(&mut self, mail: usize, post: &mut Post, marks: &mut Marks) {
-        if !post.away {
-            self.set(mail, post.queue.count_open(post.delivery, marks));
-        }
-    }
-
-    /// The same for one whose letters are not written.
-    #[inline(always)]
-    fn count_bare(&mut self, mail: usize, post: &Post) {
-        if !post.away {
-            self.set(mail, post.open);
-        }
-    }
-
-    /// From this mailbox so many can be received.
-    #[inline]
-    fn set(&mut self, mail: usize, count: u32) {
-        let more = count.wrapping_sub(mem::replace(&mut self.counts[mail], count));
-        let block = &mut self.blocks[mail / BLOCK];
-        *block = block.wrapping_add(more);
-        self.total = self.total.wrapping_add(more);
-    }
-
-    /// Which mailbox the one with this number is in, counted through all of them; and which it is there.
-    #[inline]
-    pub(crate) fn find(&self, mut number: u32) -> (usize, u32) {
-        let mut block = 0;
-        while number >= self.blocks[block] {
-            number -= self.blocks[block];
-            block += 1;
-        }
-        // Which it is cannot be foreseen, so all of them are looked at without a branch.
-        let (mut before, mut passed, mut sum) = (0, 0, 0);
-        for &count in &self.counts[block * BLOCK..][..BLOCK] {
-            sum += count;
-            let beyond = sum <= number;
-            before = if beyond { sum } else { before };
-            passed += usize::from(beyond);
-        }
-        (block * BLOCK + passed, number - before)
-    }
-}
-
-/// From so many messages on, letters are written: to compare all senders with each other takes longer.
-const MANY: u32 = 16;
-
-/// A mailbox whose letters are not written.
-impl Post {
-    /// One more message is there; says where.
-    #[inline(always)]
-    fn put_bare(&mut self, sender: TaskId) -> usize {
-        self.waiting += 1;
-        match self.delivery {
-            Delivery::PerSender => {
-                self.open += u32::from(!self.senders.contains(&sender));
-                self.senders.push_back(sender);
-                if self.waiting > MANY {
-                    self.write_letters();
-                    self.bare = false;
-                }
-            }
-            Delivery::Arrival => self.open = 1,
-            Delivery::Unordered | Delivery::Causal => self.open += 1,
-        }
-        self.waiting as usize - 1
-    }
-
-    /// The one is received that comes after so many others that can be; says where it was.
-    #[inline(always)]
-    fn take_bare(&mut self, nth: u32) -> usize {
-        self.waiting -= 1;
-        match self.delivery {
-            Delivery::PerSender => {
-                let place = if nth == 0 { 0 } else { self.place_of_bare(nth) };
-                let sender = if place == 0 { self.senders.pop_front() } else { self.senders.remove(place) };
-                let another = sender.is_some_and(|sender| self.senders.contains(&sender));
-                self.open -= u32::from(!another);
-                place
-            }
-            Delivery::Arrival => {
-                self.open = self.waiting.min(1);
-                0
-            }
-            Delivery::Unordered | Delivery::Causal => {
-                self.open -= 1;
-                nth as usize
-            }
-        }
-    }
-
-    /// Where the message is that comes after so many others that are the first of their senders.
-    fn place_of_bare(&self, nth: u32) -> usize {
-        let is_first = |place: &usize| !self.senders.iter().take(*place).any(|sender| *sender == self.senders[*place]);
-        let place = (0..self.senders.len()).filter(is_first).nth(nth as usize);
-        place.expect("raddle bug: fewer messages can be received than were counted")
-    }
-
-    fn write_letters(&mut self) {
-        let unknown = (self.senders.len()..self.waiting as usize).map(|_| TaskId::MAIN);
-        self.queue.refill(self.senders.iter().copied().chain(unknown));
-    }
 }
 
 impl State {
@@ -208,20 +61,12 @@ impl State {
         }
         supply.begin(posts.len());
         for action in actions {
-            let mail = mail(action.task).map_or(0, |mail| mail as usize);
-            supply.set(mail, supply.counts[mail] + 1);
+            supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
-        for post in posts {
-            post.away = mail(post.task).is_none();
-            let faulty = troupes[post.troupe as usize].faults.befall_messages();
-            post.by_lot = !post.stopped && !faulty && post.delivery != Delivery::Causal;
-            post.bare = post.by_lot && post.queue.is_plain();
-            post.waiting = post.queue.len() as u32;
-            post.open = post.queue.count_open(post.delivery, marks);
-            post.senders.clear();
-            if post.bare && post.delivery == Delivery::PerSender {
-                post.senders.extend(post.queue.senders());
-            }
+        for Post { task, troupe, delivery, stopped, tray, queue, .. } in posts {
+            let faulty = troupes[*troupe as usize].faults.befall_messages();
+            let at_once = !*stopped && !faulty && *delivery != Delivery::Causal;
+            tray.begin(*delivery, queue, marks, at_once, mail(*task).is_none());
         }
         true
     }
@@ -234,18 +79,20 @@ impl State {
         supply.counts_on = false;
         supply.ended += 1;
         for post in posts {
-            let (received, sent) = (mem::take(&mut post.received), mem::take(&mut post.sent));
+            let (received, sent) = (mem::take(&mut post.tray.received), mem::take(&mut post.tray.sent));
             let head = &mut self.objects[post.head.index()];
             head.word = post.queue.len() as u64;
             head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
             self.objects[post.activity.index()].word += u64::from(received);
-            (post.by_lot, post.bare) = (false, false);
+            (post.tray.at_once, post.tray.bare) = (false, false);
         }
     }
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
-        self.actors.posts.iter_mut().filter(|post| post.bare).for_each(Post::write_letters);
+        for Post { tray, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
+            tray.write_letters(queue);
+        }
     }
 
     /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
@@ -266,7 +113,7 @@ impl State {
     #[inline]
     pub(crate) fn still_counts(&self) -> bool {
         let odd = self.stale | self.unsettled | self.cells_touched | self.outcome.is_some();
-        !odd && self.actors.supply.total > 0
+        !odd && self.actors.supply.total() > 0
     }
 
     /// Lets the letter be received that is drawn; says how to handle it, in which mailbox, and where it was.
@@ -276,12 +123,12 @@ impl State {
             return None;
         }
         let Posts { posts, members, marks, supply, .. } = &mut self.actors;
-        let alternatives = supply.total;
+        let alternatives = supply.total();
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
-        let place = if post.bare {
-            let place = post.take_bare(nth);
-            supply.count_bare(mail, post);
+        let place = if post.tray.bare {
+            let place = post.tray.take(post.delivery, nth);
+            supply.count_bare(mail, &post.tray);
             place
         } else {
             let place = post.queue.place_of_open(post.delivery, marks, nth);
@@ -294,7 +141,7 @@ impl State {
             place
         };
         post.since = self.turns + 1;
-        post.received += 1;
+        post.tray.received += 1;
         let (task, handle) = (post.task, post.handle);
         self.begin_turn(task, alternatives);
         self.note_change();
@@ -320,17 +167,17 @@ impl State {
     /// The same in a handler that was let go on by lot; `None` if that is not so, or there is more to the message.
     #[inline(always)]
     pub(crate) fn send_by_lot(&mut self, mail: usize) -> Option<(&mut Post, usize)> {
-        if !self.actors.posts[mail].by_lot {
+        if !self.actors.posts[mail].tray.at_once {
             return None;
         }
         self.note_change();
         self.trace.count();
         let Posts { posts, supply, marks, .. } = &mut self.actors;
         let post = &mut posts[mail];
-        post.sent += 1;
-        if post.bare {
-            let place = post.put_bare(self.current);
-            supply.count_bare(mail, post);
+        post.tray.sent += 1;
+        if post.tray.bare {
+            let place = post.tray.put(post.delivery, self.current, &mut post.queue);
+            supply.count_bare(mail, &post.tray);
             return Some((post, place));
         }
         let place = post.queue.put_blank(post.delivery, self.current, false);
@@ -396,28 +243,4 @@ pub(crate) fn handle<'a, A: Actor>(
         Err(payload) => After::Panicked(payload),
     });
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use raddle_engine::rng::Rng;
-
-    use super::*;
-
-    #[test]
-    fn each_is_found_where_it_is() {
-        let mut rng = Rng::new(3);
-        for mailboxes in [1, 2, 15, 16, 17, 33, 100] {
-            let (mut supply, mut counts) = (Supply::default(), vec![0; mailboxes]);
-            supply.begin(mailboxes);
-            for _ in 0..200 {
-                let mail = rng.below(mailboxes as u32) as usize;
-                counts[mail] = rng.below(4);
-                supply.set(mail, counts[mail]);
-                let all = counts.iter().enumerate().flat_map(|(mail, &count)| (0..count).map(move |nth| (mail, nth)));
-                let found: Vec<_> = (0..supply.total()).map(|number| supply.find(number)).collect();
-                assert_eq!(found, all.collect::<Vec<_>>(), "{counts:?}");
-            }
-        }
-    }
 }

@@ -10,7 +10,7 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
-use crate::actor::by_lot::handle;
+use crate::actor::by_lot::{Tray, handle};
 use crate::actor::context::Timer;
 use crate::actor::life::{Home, Life};
 use crate::actor::post::{Post, dead_letter};
@@ -93,14 +93,7 @@ pub(crate) fn spawn<A: Actor>(
             may_crash: false,
             stopped: false,
             handle: handle::<A>,
-            away: true,
-            by_lot: false,
-            bare: false,
-            waiting: 0,
-            open: 0,
-            senders: VecDeque::new(),
-            received: 0,
-            sent: 0,
+            tray: Tray::new(),
             queue: Queue::default(),
             timers: Vec::new(),
             since: state.turns,

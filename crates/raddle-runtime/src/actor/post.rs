@@ -4,7 +4,6 @@
 //! anything to reach a message. Their destructors may take operations, so nothing of the user's is dropped here.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::mem;
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
 
 use crate::actor::address::Who;
-use crate::actor::by_lot::{Handle, Supply};
+use crate::actor::by_lot::{Handle, Supply, Tray};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
@@ -74,22 +73,7 @@ pub(crate) struct Post {
     pub(crate) stopped: bool,
     /// How to handle a message [by lot](crate::actor::by_lot).
     pub(crate) handle: Handle,
-    /// Its actor has not begun yet, or waits for something else in the middle of a handler; known where lots are drawn.
-    pub(super) away: bool,
-    /// Lots are drawn, and what is sent to it arrives at once.
-    pub(super) by_lot: bool,
-    /// And its letters say no more than who sent them, so they are not written meanwhile.
-    pub(super) bare: bool,
-    /// How many there are.
-    pub(super) waiting: u32,
-    /// How many of them can be received.
-    pub(super) open: u32,
-    /// Who sent them, where that counts.
-    pub(super) senders: VecDeque<TaskId>,
-    /// How many were received since lots are drawn.
-    pub(super) received: u32,
-    /// How many were sent to it since.
-    pub(super) sent: u32,
+    pub(super) tray: Tray,
     pub(crate) queue: Queue,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// How many decisions had been taken when its actor last received or began.
@@ -278,7 +262,7 @@ impl State {
         };
         if supply.counts_on() {
             supply.count(mail, post, marks);
-            post.sent += 1;
+            post.tray.sent += 1;
         } else {
             self.objects[post.head.index()].word = post.queue.len() as u64;
             changed.push(mail as u32);
