@@ -1,6 +1,7 @@
 //! Walks whose steps nobody wants to see are run in another way: nothing is listed, named or kept, and handlers share a stack. They must
 //! go as they do where somebody looks.
 
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
@@ -173,7 +174,7 @@ struct Case {
 const WALKS: u64 = 25;
 
 /// Walks through a program, with somebody who looks or without.
-fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
+fn walk(case: Case, seen: bool) -> Walked<Vec<(usize, u32)>> {
     let log = Log::default();
     let written = log.clone();
     // Who looks at what can happen, and not at what has, is not shown the steps either.
@@ -221,6 +222,30 @@ fn walk(case: Case, seen: bool) -> (Report, Vec<Vec<(usize, u32)>>) {
     (report, log)
 }
 
+/// What came of walks: what was counted, and what happened in each.
+pub type Walked<E> = (Report, Vec<E>);
+
+/// Demands that walks went the same way where nobody looked and where somebody did; says how many failed.
+#[track_caller]
+pub fn assert_same<E: PartialEq + Debug>(case: &impl Debug, unseen: Walked<E>, seen: Walked<E>) -> u64 {
+    let ((blind, mut log), (seen, expected)) = (unseen, seen);
+    // One that failed, or that needs its steps, was run again.
+    if log.len() == expected.len() + 1 {
+        let at = (1..log.len()).find(|&at| log.get(at) != expected.get(at)).unwrap_or(0);
+        let again = log.remove(at);
+        assert_eq!(log[at - 1], again, "{case:?}");
+    }
+    assert_eq!(log.len(), expected.len(), "{case:?}");
+    for (number, (log, expected)) in log.iter().zip(&expected).enumerate() {
+        assert_eq!(log, expected, "{case:?}, execution {number}");
+    }
+    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.guessed);
+    assert_eq!(counts(&blind), counts(&seen), "{case:?}");
+    let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
+    assert_eq!(found(&blind), found(&seen), "{case:?}");
+    seen.failing
+}
+
 /// Compares on generated programs; says how many executions failed.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thread: bool) -> u64 {
     compare_all(seeds.map(|seed| Case { seed, delivery: Delivery::Arrival, faults, panics, thread, creates: 0 }))
@@ -229,23 +254,7 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thr
 fn compare_all(cases: impl Iterator<Item = Case>) -> u64 {
     let mut failing = 0;
     for case in cases.flat_map(|case| ORDERS.map(|delivery| Case { delivery, ..case })) {
-        let ((blind, mut log), (seen, expected)) = (walk(case, false), walk(case, true));
-        if let Some(found) = &blind.found {
-            // The first failure was run again, to be seen.
-            let again = log.remove(found.after as usize);
-            assert_eq!(log[found.after as usize - 1], again, "{case:?}");
-        }
-        for (number, (log, expected)) in log.iter().zip(&expected).enumerate() {
-            assert_eq!(log, expected, "{case:?}, execution {number}");
-        }
-        assert_eq!(
-            (blind.executions, blind.failing, blind.steps, blind.longest, blind.guessed),
-            (seen.executions, seen.failing, seen.steps, seen.longest, seen.guessed),
-            "{case:?}"
-        );
-        let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
-        assert_eq!(found(&blind), found(&seen), "{case:?}");
-        failing += seen.failing;
+        failing += assert_same(&case, walk(case, false), walk(case, true));
     }
     failing
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
-use raddle_engine::search::{Limits, Report};
+use raddle_engine::search::Limits;
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::watched::Watched;
@@ -14,6 +14,7 @@ use raddle_runtime::sync::{Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::threads::Settings;
 use raddle_runtime::{choice, thread, thread_local};
 
+use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
 use crate::model::ORDERS;
 
@@ -51,7 +52,7 @@ fn walk(
     delivery: Delivery,
     seen: bool,
     body: fn(&Diary, System),
-) -> (Report, Vec<Vec<String>>) {
+) -> Walked<Vec<String>> {
     let diary = Diary::default();
     let written = diary.clone();
     let mut strategy: Box<dyn Strategy> = Box::new(Random::new(seed));
@@ -80,24 +81,8 @@ fn same_with(settings: &Settings, body: fn(&Diary, System)) -> u64 {
     let mut failing = 0;
     for delivery in ORDERS {
         for seed in 1..4 {
-            let case = (delivery, seed);
-            let (blind, mut log) = walk(settings, &limits, seed, delivery, false, body);
-            let (seen, expected) = walk(settings, &limits, seed, delivery, true, body);
-            // One that failed, or that needs its steps, was run again.
-            if log.len() == expected.len() + 1 {
-                let at = (1..log.len()).find(|&at| log.get(at) != expected.get(at)).unwrap_or(0);
-                let again = log.remove(at);
-                assert_eq!(log[at - 1], again, "{case:?}");
-            }
-            assert_eq!(log.len(), expected.len(), "{case:?}");
-            for (number, (log, expected)) in log.iter().zip(&expected).enumerate() {
-                assert_eq!(log, expected, "{case:?}, execution {number}");
-            }
-            let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.guessed);
-            assert_eq!(counts(&blind), counts(&seen), "{case:?}");
-            let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
-            assert_eq!(found(&blind), found(&seen), "{case:?}");
-            failing += seen.failing;
+            let walk = |seen| walk(settings, &limits, seed, delivery, seen, body);
+            failing += assert_same(&(delivery, seed), walk(false), walk(true));
         }
     }
     failing
