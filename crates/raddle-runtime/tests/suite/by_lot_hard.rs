@@ -353,6 +353,22 @@ impl Drop for Heavy {
     }
 }
 
+/// More messages of several senders wait in one mailbox than are kept there without letters.
+#[test]
+fn many_messages_wait_for_one() {
+    same(|diary, system| {
+        let received = diary.clone();
+        let sink = system.spawn(does(move |n: u32, _| received.note(n)));
+        for source in 0..4 {
+            let sink = sink.clone();
+            let sends =
+                system.spawn(does(move |many: u32, ctx| (0..many).for_each(|n| ctx.send(&sink, 100 * source + n))));
+            sends.send(8);
+        }
+        system.run_until_quiet();
+    });
+}
+
 /// Messages lock, choose, yield and panic when they are dropped, handled or not.
 #[test]
 fn messages_have_destructors() {
