@@ -28,7 +28,8 @@ pub struct Perch<S> {
 
 #[derive(Debug)]
 struct Kept<S> {
-    system: S,
+    /// `None` while an execution that goes on from here has it, and has not said whether others will come.
+    system: Option<S>,
     /// How many choices lead here.
     depth: usize,
     alternatives: u32,
@@ -71,7 +72,7 @@ impl<S: System> Perch<S> {
         let within = self.kept.iter().rposition(|kept| kept.depth <= common).map_or(0, |last| last + 1);
         for kept in self.kept.drain(within..) {
             if self.spare.len() < MOST_SPARE {
-                self.spare.push(kept.system);
+                self.spare.extend(kept.system);
             }
         }
         if let Some(last) = self.kept.last_mut() {
@@ -82,17 +83,34 @@ impl<S: System> Perch<S> {
         }
     }
 
-    /// The deepest copy, how many choices lead there, and what has happened until then.
+    /// The deepest copy, how many choices lead there, and what has happened until then. To be [given back](Self::give_back) before it
+    /// goes on from there.
     pub(super) fn go_on(&mut self) -> Option<(S, usize, Mark)> {
-        let last = self.kept.last()?;
-        let (depth, mark) = (last.depth, last.mark);
-        self.gains.saved += mark.steps() as u64;
-        if last.begun >= last.alternatives {
-            return self.kept.pop().map(|last| (last.system, depth, mark));
+        loop {
+            let last = self.kept.last_mut()?;
+            let Some(system) = last.system.take() else {
+                self.kept.pop();
+                continue;
+            };
+            self.gains.saved += last.mark.steps() as u64;
+            return Some((system, last.depth, last.mark));
+        }
+    }
+
+    /// An execution goes on from the copy that it was given, if it was given one here, and has begun so many more alternatives. A copy
+    /// stays if there are others and the execution is not `over`.
+    pub(super) fn give_back(&mut self, system: &S, depth: usize, begun: u32, over: bool) -> bool {
+        let Some(last) = self.kept.last_mut().filter(|last| last.depth == depth && last.system.is_none()) else {
+            return false;
+        };
+        last.begun += begun;
+        if over || last.begun >= last.alternatives {
+            self.kept.pop();
+            return true;
         }
         self.gains.copies += 1;
-        let copy = copy(&last.system, &mut self.spare)?;
-        Some((copy, depth, mark))
+        last.system = copy(system, &mut self.spare);
+        true
     }
 
     /// So many more alternatives of the point at this depth were begun without a copy.
@@ -122,7 +140,7 @@ impl<S: System> Perch<S> {
         };
         let others = self.kept.iter().rposition(|kept| kept.depth < own).map_or(0, |last| last + 1);
         self.kept.truncate(others);
-        self.kept.push(Kept { system, depth, alternatives, begun: 1, mark });
+        self.kept.push(Kept { system: Some(system), depth, alternatives, begun: 1, mark });
     }
 
     /// An execution passes a point with several alternatives.
@@ -145,7 +163,7 @@ impl<S: System> Perch<S> {
                 place > MOST / 2 || place % 2 == 1
             });
         }
-        self.kept.push(Kept { system, depth, alternatives, begun: 1, mark });
+        self.kept.push(Kept { system: Some(system), depth, alternatives, begun: 1, mark });
     }
 }
 

@@ -85,17 +85,8 @@ impl Seat<'_> {
                         familiar = false;
                     }
                     let over = matches!(ahead, Ahead::Over(_));
-                    if let Some(perch) = perch.as_deref_mut().filter(|_| chosen.alternatives > begun && !over) {
-                        let beyond = depth >= self.prefix.len();
-                        match self.strategy.get().comes_back() {
-                            None => perch.pass(system, depth, chosen.alternatives, self.trace.mark()),
-                            Some(true) if beyond => {
-                                let own = self.prefix.len();
-                                perch.keep(system, depth, own, chosen.alternatives, self.trace.mark());
-                            }
-                            Some(_) => {}
-                        }
-                        perch.begin_more(depth, begun - 1);
+                    if let Some(perch) = perch.as_deref_mut() {
+                        self.keep_copy(system, perch, depth, chosen.alternatives, begun, over);
                     }
                     match self.path.get_mut(depth) {
                         Some(slot) => *slot = chosen,
@@ -112,6 +103,29 @@ impl Seat<'_> {
             };
             system.step(choice, &mut self.trace);
         }
+    }
+
+    /// Keeps a copy of the program at a point where so many alternatives were begun, if it will be gone on from.
+    fn keep_copy<S: System>(
+        &mut self,
+        system: &S,
+        perch: &mut Perch<S>,
+        depth: usize,
+        alternatives: u32,
+        begun: u32,
+        over: bool,
+    ) {
+        if perch.give_back(system, depth, begun - 1, over) || over || alternatives <= begun {
+            return;
+        }
+        match self.strategy.get().comes_back() {
+            None => perch.pass(system, depth, alternatives, self.trace.mark()),
+            Some(true) if depth >= self.prefix.len() => {
+                perch.keep(system, depth, self.prefix.len(), alternatives, self.trace.mark());
+            }
+            Some(_) => {}
+        }
+        perch.begin_more(depth, begun - 1);
     }
 
     /// What is done at a point, or how the execution ends there.
