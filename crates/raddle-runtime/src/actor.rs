@@ -57,4 +57,4 @@ pub use self::rules::Faults;
 pub(crate) use self::rules::{Fate, Rules};
 pub use self::stage::Stage;
 pub use self::system::System;
-pub(crate) use self::tell::Story;
+pub(crate) use self::tell::{Story, shorten};

@@ -49,6 +49,7 @@ mod run;
 mod setup;
 mod slot;
 mod step;
+mod tell;
 mod view;
 
 use std::fmt;
@@ -59,7 +60,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_engine::system::{Program, System};
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
-pub(crate) use self::handling::{Handling, Pack};
+pub(crate) use self::handling::{Effect, Handling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
 use self::step::Scene;
@@ -88,12 +89,21 @@ struct Code {
     memo: memo::Memo,
     labels: Labels,
     /// What the setup sent, to be told at the start of every execution.
-    first_steps: Vec<(Step, Access)>,
+    first_steps: Vec<FirstStep>,
+}
+
+/// A message of the setup's.
+#[derive(Clone)]
+struct FirstStep {
+    step: Step,
+    message: Access,
+    /// Whom it was sent to, and its number there.
+    to: usize,
+    number: u32,
 }
 
 impl Model {
     /// The model that `setup` describes: its first actors and messages, and what holds for it.
-    #[track_caller]
     pub fn new(setup: impl FnOnce(&mut Setup)) -> Self {
         static NEXT_WORLD: AtomicU64 = AtomicU64::new(1);
         crate::panics::install();
@@ -103,7 +113,7 @@ impl Model {
             known: handling::Known::default(),
             always: Vec::new(),
             finally: Vec::new(),
-            site: Location::caller(),
+            site: receives_at(),
             plain: true,
             memo: memo::Memo::default(),
             labels: Labels::default(),
@@ -112,6 +122,14 @@ impl Model {
         let mut first = Setup::new(code);
         setup(&mut first);
         Self { first: first.finish() }
+    }
+
+    /// From now on executions are told in words, as whoever shows one wants them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn telling(mut self) -> Self {
+        self.first.story = Some(Box::default());
+        self
     }
 
     /// Something that must hold after every step; a panic says that it does not.
@@ -132,12 +150,17 @@ impl Model {
     }
 }
 
+/// Where actors of a model receive, as reports know it: a place of ours, which says nothing.
+fn receives_at() -> Site {
+    Location::caller()
+}
+
 impl Program for Model {
     type System = Run;
 
     fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
         let mut scene = Box::new(self.first.clone());
-        scene.tell_first_steps(trace);
+        scene.take_first_steps(trace);
         scene.survey();
         Run(scene)
     }

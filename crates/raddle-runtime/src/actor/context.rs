@@ -9,7 +9,7 @@ use crate::actor::behaviour::Actor;
 use crate::actor::reply::ReplyTo;
 use crate::actor::{free, handling};
 use crate::execution::here;
-use crate::model;
+use crate::model::{self, Effect};
 use crate::time::Instant;
 
 /// What an actor can do while it handles a message.
@@ -52,7 +52,7 @@ impl<M: Send + 'static> Context<'_, M> {
         match (&mut self.host, &to.route) {
             (Host::Model(handling), Route::Model { pack, label }) => {
                 let label = label(&msg);
-                handling.send(to.who, label, msg, *pack);
+                handling.send(to.who, label, msg, *pack, here());
             }
             _ => to.send(msg),
         }
@@ -62,7 +62,7 @@ impl<M: Send + 'static> Context<'_, M> {
     #[track_caller]
     pub fn spawn<A: Actor>(&mut self, actor: A) -> Address<A::Msg> {
         match &mut self.host {
-            Host::Model(handling) => handling.spawn(actor),
+            Host::Model(handling) => handling.spawn(actor, here()),
             Host::Task(handling) => handling.system.spawn_at(actor, None, here()),
             Host::Free(handling) => handling.system.spawn_free(actor, None),
         }
@@ -73,7 +73,7 @@ impl<M: Send + 'static> Context<'_, M> {
     pub fn spawn_with<A: Actor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
         let actor = make();
         match &mut self.host {
-            Host::Model(handling) => handling.spawn(actor),
+            Host::Model(handling) => handling.spawn(actor, here()),
             Host::Task(handling) => handling.system.spawn_at(actor, Some(Box::new(make)), here()),
             Host::Free(handling) => handling.system.spawn_free(actor, Some(Box::new(make))),
         }
@@ -83,7 +83,7 @@ impl<M: Send + 'static> Context<'_, M> {
     #[track_caller]
     pub fn becomes(&mut self, behaviour: &'static str) {
         match &mut self.host {
-            Host::Model(handling) => handling.becomes(behaviour),
+            Host::Model(handling) => handling.add(Effect::Becomes(behaviour), here()),
             Host::Task(handling) => handling.becomes(behaviour, here()),
             Host::Free(_) => {}
         }
@@ -93,7 +93,9 @@ impl<M: Send + 'static> Context<'_, M> {
     #[track_caller]
     pub fn unhandled(&mut self, msg: M) {
         match (&mut self.host, &self.me.route) {
-            (Host::Model(handling), Route::Model { label, .. }) => handling.unhandled(label(&msg)),
+            (Host::Model(handling), Route::Model { label, .. }) => {
+                handling.add(Effect::Unhandled(label(&msg)), here());
+            }
             (Host::Task(handling), Route::Task(mailbox)) => handling.unhandled(self.me.who, msg, mailbox.says.describe),
             (Host::Free(handling), Route::Free(door)) => handling.unhandled(self.me.who, msg, door.says().describe),
             _ => unreachable!("raddle bug: an actor has an address of another kind"),
@@ -148,7 +150,7 @@ impl<M: Send + 'static> Context<'_, M> {
                     unreachable!("raddle bug: a model's actor has another address")
                 };
                 let label = label(&msg);
-                handling.set_timer(label, pack(msg, None))
+                handling.set_timer(label, pack(msg, None), here())
             }
             Host::Task(handling) => handling.set_timer(self.me, delay, msg, here()),
             Host::Free(handling) => handling.set_timer(self.me, delay, msg),
@@ -176,25 +178,27 @@ impl<M: Send + 'static> Context<'_, M> {
     #[track_caller]
     pub fn cancel(&mut self, timer: Timer) {
         match &mut self.host {
-            Host::Model(handling) => handling.cancel(timer),
+            Host::Model(handling) => handling.add(Effect::Cancel(timer), here()),
             Host::Task(handling) => handling.cancel(timer, here()),
             Host::Free(handling) => handling.cancel(self.me, timer),
         }
     }
 
     /// The actor stops after this message; what is sent to it from then on is a dead letter.
+    #[track_caller]
     pub fn stop(&mut self) {
         match &mut self.host {
-            Host::Model(handling) => handling.stop(),
+            Host::Model(handling) => handling.add(Effect::Stop, here()),
             Host::Task(handling) => handling.stopped = true,
             Host::Free(handling) => handling.stopped = true,
         }
     }
 
     /// Tells a [delaying explorer](crate::hint_explorer) something about the program. Means nothing else.
+    #[track_caller]
     pub fn hint_explorer(&mut self, value: u64) {
         match &mut self.host {
-            Host::Model(handling) => handling.hint(value),
+            Host::Model(handling) => handling.add(Effect::Hint(value), here()),
             Host::Task(_) => crate::hint_explorer(value),
             Host::Free(_) => {}
         }
@@ -204,7 +208,7 @@ impl<M: Send + 'static> Context<'_, M> {
     #[track_caller]
     pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
         match &mut self.host {
-            Host::Model(handling) => handling.announce(event),
+            Host::Model(handling) => handling.announce(event, here()),
             Host::Task(handling) => handling.system.announce_at(&event, type_name::<E>(), here()),
             Host::Free(handling) => handling.system.announce_free(&event),
         }
@@ -219,7 +223,7 @@ impl<M: Send + 'static> Context<'_, M> {
     pub fn choose(&mut self, n: u32) -> u32 {
         assert!(n > 0, "raddle: choose(0): there is nothing to choose from");
         match &mut self.host {
-            Host::Model(handling) => handling.choose(n),
+            Host::Model(handling) => handling.choose(n, here()),
             Host::Task(_) => crate::choice::choose(n as usize) as u32,
             Host::Free(handling) => handling.rng.below(n),
         }

@@ -5,6 +5,7 @@
 //! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
 
 use raddle_engine::system::{Choice, Foreseen, Variant};
+use raddle_engine::trace::Site;
 use smallvec::{SmallVec, smallvec};
 
 use crate::actor::{Delivery, combine};
@@ -91,7 +92,7 @@ impl Scene {
             return None;
         }
         let (mut sum, mut sent) = (self.actors[actor].body.digest_with(ran.digest), 0);
-        for effect in &ran.handling.effects {
+        for (effect, _) in &ran.handling.effects {
             if let Some((to, digest)) = self.send_ahead(effect)? {
                 sum = sum.wrapping_add(adds(digest, false, to));
                 sent += 1;
@@ -107,7 +108,7 @@ impl Scene {
                 self.actors.get(to as usize)?.body.actor.as_ref()?;
                 Some(Some((to, parcel.digest)))
             }
-            Effect::Hint(_) | Effect::Becomes => Some(None),
+            Effect::Hint(_) | Effect::Becomes(_) => Some(None),
             _ => None,
         }
     }
@@ -127,7 +128,7 @@ impl Scene {
             return None;
         }
         let mut steps = 1;
-        for effect in &ran.handling.effects {
+        for (effect, _) in &ran.handling.effects {
             steps += usize::from(self.send_ahead(effect)?.is_some());
         }
         let body = &self.actors[actor].body;
@@ -137,16 +138,16 @@ impl Scene {
     }
 
     /// By how much the hash of the state would change with the mailboxes, when `actor` has received what lies at `place`.
-    fn foresee_mail(&self, actor: usize, place: usize, effects: &[Effect]) -> u64 {
+    fn foresee_mail(&self, actor: usize, place: usize, effects: &[(Effect, Site)]) -> u64 {
         let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
-        for to in effects.iter().filter_map(Effect::receiver) {
+        for to in effects.iter().filter_map(|(effect, _)| effect.receiver()) {
             if !changed.contains(&to) {
                 changed.push(to);
             }
         }
         changed.into_iter().fold(0, |sum, of| {
             let mail = &self.actors[of].mail;
-            let sent = effects.iter().filter_map(|effect| effect.sent_to(of));
+            let sent = effects.iter().filter_map(|(effect, _)| effect.sent_to(of));
             let sent = sent.map(|digest| Sent::new(task(actor), digest));
             let with = mail.digest_with(self.delivery(), (of == actor).then_some(place), sent);
             sum.wrapping_sub(mail.digest).wrapping_add(with)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
-use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Step, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
@@ -22,7 +22,7 @@ static SET_TIMER: Operation = Operation { verb: "set a timer", class: Class::Sen
 static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static ANNOUNCE: Operation = Operation { verb: "announce", class: Class::Update };
 
-static FAULT: Operation = Operation { verb: "choose a fault", class: Class::Choice };
+static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class::Choice };
 
 /// Where an execution is paused.
 #[derive(Clone)]
@@ -34,13 +34,14 @@ pub(super) enum Stop {
         parcel: Parcel,
         draws: Vec<u32>,
         choices: u32,
+        site: Site,
     },
     /// A message may be faulty.
     Fate {
         actor: usize,
         fates: Vec<Fate>,
-        send: Effect,
-        rest: VecDeque<Effect>,
+        send: (Effect, Site),
+        rest: VecDeque<(Effect, Site)>,
     },
     End(Outcome),
 }
@@ -56,9 +57,10 @@ impl Scene {
     }
 
     /// Applies what a handler did, and keeps the memory it was written to.
-    pub(super) fn apply_all(&mut self, actor: usize, mut effects: Vec<Effect>, trace: &mut Trace) {
+    pub(super) fn apply_all(&mut self, actor: usize, mut effects: Vec<(Effect, Site)>, trace: &mut Trace) {
         if spares_messages(self.faults) {
-            for effect in effects.drain(..) {
+            for (effect, site) in effects.drain(..) {
+                self.here = site;
                 self.apply_one(actor, effect, Fate::Arrives, trace);
                 if matches!(self.stop, Stop::End(_)) {
                     break;
@@ -72,13 +74,14 @@ impl Scene {
         }
     }
 
-    fn apply(&mut self, actor: usize, mut effects: VecDeque<Effect>, trace: &mut Trace) {
-        while let Some(effect) = effects.pop_front() {
+    fn apply(&mut self, actor: usize, mut effects: VecDeque<(Effect, Site)>, trace: &mut Trace) {
+        while let Some((effect, site)) = effects.pop_front() {
             if matches!(effect, Effect::Send { .. }) && !spares_messages(self.faults) {
                 let fates = self.faults.fates(true).collect();
-                self.stop = Stop::Fate { actor, fates, send: effect, rest: effects };
+                self.stop = Stop::Fate { actor, fates, send: (effect, site), rest: effects };
                 return;
             }
+            self.here = site;
             self.apply_one(actor, effect, Fate::Arrives, trace);
             if matches!(self.stop, Stop::End(_)) {
                 return;
@@ -91,12 +94,13 @@ impl Scene {
         &mut self,
         actor: usize,
         fates: &[Fate],
-        send: Effect,
-        rest: VecDeque<Effect>,
+        (send, site): (Effect, Site),
+        rest: VecDeque<(Effect, Site)>,
         choice: Choice,
         trace: &mut Trace,
     ) {
         let fate = fates[choice.index()];
+        self.here = site;
         let effect = if fate == Fate::Arrives { Touches::Read } else { Touches::Change };
         let of = u32::try_from(fates.len()).expect("there are four fates");
         trace.push(self.account(task(actor), Variant::Ready, &FAULT, access(FAULTS, effect, Role::Plain), of));
@@ -109,6 +113,9 @@ impl Scene {
     }
 
     pub(super) fn apply_one(&mut self, actor: usize, effect: Effect, fate: Fate, trace: &mut Trace) {
+        if self.tells() {
+            self.tell_effect(actor, &effect, trace);
+        }
         match effect {
             Effect::Send { to, label, parcel } => self.send(actor, to, label, parcel, fate, trace),
             Effect::Spawn { who, actor: child } => self.spawn(actor, who, child, trace),
@@ -121,8 +128,8 @@ impl Scene {
                 });
             }
             Effect::Hint(value) => trace.note(Note::Hint(value)),
-            Effect::Announce { kind, event } => self.announce(actor, kind, &*event, trace),
-            Effect::Becomes => trace.change_behaviour(self.actors[actor].body.party.name),
+            Effect::Announce { kind, called, event } => self.announce(actor, kind, called, &*event, trace),
+            Effect::Becomes(_) => trace.change_behaviour(self.actors[actor].body.party.name),
             Effect::Unhandled(label) => {
                 self.unhandled += 1;
                 if self.code.rules.fail_on_unhandled {
@@ -185,17 +192,24 @@ impl Scene {
     ) {
         let mut letter = self.write(actor, label, &parcel);
         letter.delayed = fate == Fate::Delayed;
+        let words = if self.tells() { Some(self.words_for_sent(to, label, &parcel)) } else { None };
+        let mut stopped = false;
         if fate == Fate::Dropped {
             self.note(trace, task(actor), &DROP, access(ObjectId::NONE, Touches::Read, Role::Plain));
         } else {
-            self.put(actor, to, letter, parcel, trace);
+            stopped = self.put(actor, to, letter, parcel, trace);
+        }
+        if let Some(words) = words {
+            self.tell_sent(task(actor), &words, stopped, trace);
+            self.tell_fate(actor, &words, fate, trace);
         }
         if self.code.rules.faults != Default::default() {
             trace.touch(access(FAULTS, Touches::Read, Role::Plain));
         }
     }
 
-    fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) {
+    /// Puts a message into a mailbox; whether it is a dead letter.
+    fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) -> bool {
         let (delivery, object, label, name) = (self.delivery(), letter.object(), letter.label, letter.name);
         let late = letter.delayed;
         self.odd |= late && delivery == Delivery::Arrival;
@@ -213,6 +227,7 @@ impl Scene {
         if stopped {
             self.bury(task(actor), to, label);
         }
+        stopped
     }
 
     /// What a send does to a mailbox.
@@ -225,11 +240,15 @@ impl Scene {
 
     fn set_timer(&mut self, actor: usize, timer: Timer, label: &'static str, parcel: Parcel, trace: &mut Trace) {
         let letter = self.write(actor, label, &parcel);
+        let says = if self.tells() { Some(self.says(actor, label, &parcel)) } else { None };
         let (delivery, object) = (self.delivery(), letter.object());
         let message = self.change_mail(actor, |mail| mail.set_timer(delivery, timer, letter, parcel));
         let offer = Offer { message, delivery: raddle_engine::trace::Delivery::Unordered, late: false };
         self.note(trace, task(actor), &SET_TIMER, access(self.head(actor), Touches::Read, Role::Offers(offer)));
         trace.touch(access(object, Touches::Change, Role::Gives));
+        if let Some(says) = says {
+            self.tell_timer(actor, &says, trace);
+        }
     }
 
     fn spawn(&mut self, parent: usize, who: Who, child: Arc<dyn Handler>, trace: &mut Trace) {
@@ -245,12 +264,15 @@ impl Scene {
         self.start(who.index as usize, trace);
     }
 
-    fn announce(&mut self, actor: usize, kind: TypeId, event: &dyn Any, trace: &mut Trace) {
+    fn announce(&mut self, actor: usize, kind: TypeId, called: &'static str, event: &dyn Any, trace: &mut Trace) {
         for monitor in 0..self.monitors.len() {
             if self.monitors[monitor].hears() != kind {
                 continue;
             }
             self.note(trace, task(actor), &ANNOUNCE, access(self.monitor(monitor), Touches::Change, Role::Plain));
+            if self.tells() {
+                self.tell_announced(actor, called, monitor, trace);
+            }
             let watcher = Arc::make_mut(&mut self.monitors[monitor]);
             if let Err(message) = watcher.observe(event) {
                 let name = watcher.name().to_owned();

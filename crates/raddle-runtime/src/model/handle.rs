@@ -83,8 +83,9 @@ impl Scene {
         }
         self.set_next_timer(actor, handling.next_timer);
         // What is sent on starting up is safe, so that whoever created the actor can go on.
-        for effect in handling.effects {
+        for (effect, site) in handling.effects {
             if !matches!(self.stop, Stop::End(_)) {
+                self.here = site;
                 self.apply_one(actor, effect, Fate::Arrives, trace);
             }
         }
@@ -117,8 +118,8 @@ impl Scene {
 
     /// A value has to be drawn first: of what the handler did nothing is kept.
     pub(super) fn ask(&mut self, actor: usize, parcel: Parcel, mut ran: Ran) {
-        let choices = ran.handling.wants.expect("raddle bug: nothing was asked for");
-        self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices };
+        let (choices, site) = ran.handling.wants.expect("raddle bug: nothing was asked for");
+        self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices, site };
     }
 
     /// What a handler did takes effect, apart from what it did to its actor.
@@ -158,6 +159,9 @@ impl Scene {
         let may = self.code.rules.restarts.is_some_and(|most| body.restarts < most);
         match self.cards[actor].factory.clone().filter(|_| may) {
             Some(make) => {
+                if self.tells() {
+                    self.tell_restart(actor, &message, trace);
+                }
                 self.change_body(actor, |body| {
                     body.actor = Some(make());
                     body.restarts += 1;
@@ -173,6 +177,9 @@ impl Scene {
         self.faults.crash -= 1;
         let anew = self.cards[actor].factory.as_ref().map(|make| make());
         let restarts = anew.is_some();
+        if self.tells() {
+            self.tell_crash(actor, restarts, trace);
+        }
         self.stopped |= !restarts;
         self.change_body(actor, |body| body.actor = anew);
         let delivery = self.delivery();

@@ -16,6 +16,8 @@ pub(crate) trait Handler: Any + Send + Sync {
     fn copy(&self) -> Arc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
+    /// What a message to it says, for reports.
+    fn describe(&self, parcel: &Parcel) -> String;
 }
 
 /// What a handler has made of its actor.
@@ -65,6 +67,10 @@ impl<A: ModelActor> Handler for A {
 
     fn kind(&self) -> &'static str {
         short_name(type_name::<A>())
+    }
+
+    fn describe(&self, parcel: &Parcel) -> String {
+        <A as Actor>::describe(&parcel.open())
     }
 }
 

@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use raddle_engine::rng::mix;
+use raddle_engine::trace::Site;
 
 use crate::actor::{Actor, Address, Roster, Route, Timer, Who, digest, short_name};
 use crate::model::ModelActor;
@@ -49,8 +50,8 @@ pub(crate) enum Effect {
     Timer { timer: Timer, label: &'static str, parcel: Parcel },
     Cancel(Timer),
     Hint(u64),
-    Announce { kind: TypeId, event: Arc<dyn Any + Send + Sync> },
-    Becomes,
+    Announce { kind: TypeId, called: &'static str, event: Arc<dyn Any + Send + Sync> },
+    Becomes(&'static str),
     Unhandled(&'static str),
     Stop,
 }
@@ -80,7 +81,7 @@ impl Effect {
             Self::Timer { timer, parcel, .. } => mix(u64::from(timer.0) << 3 | 2, parcel.digest),
             Self::Cancel(timer) => mix(u64::from(timer.0) << 3 | 3, 0),
             Self::Hint(_) => 4,
-            Self::Becomes => 5,
+            Self::Becomes(_) => 5,
             Self::Unhandled(_) => 6,
             Self::Stop => 7,
             Self::Announce { .. } => return None,
@@ -123,9 +124,10 @@ pub(crate) struct Handling {
     draws: Vec<u32>,
     asked: usize,
     /// It has asked for one of so many values that was not drawn yet; the rest of what it does is void.
-    pub(crate) wants: Option<u32>,
+    pub(crate) wants: Option<(u32, Site)>,
     pub(crate) next_timer: u32,
-    pub(crate) effects: Vec<Effect>,
+    /// What it did, and where in the source.
+    pub(crate) effects: Vec<(Effect, Site)>,
     /// Of messages that were sent in vain or received.
     used: Vec<Wrapping>,
 }
@@ -144,7 +146,7 @@ impl Handling {
             self.roster = Arc::clone(roster);
         }
         while let Some(effect) = self.effects.pop() {
-            if let Effect::Send { parcel, .. } = effect {
+            if let (Effect::Send { parcel, .. }, _) = effect {
                 self.reuse(parcel);
             }
         }
@@ -164,12 +166,12 @@ impl Handling {
         std::mem::take(&mut self.draws)
     }
 
-    pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>) {
+    pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>, site: Site) {
         let parcel = pack(msg, self.used.pop());
-        self.effects.push(Effect::Send { to: to.index, label, parcel });
+        self.effects.push((Effect::Send { to: to.index, label, parcel }, site));
     }
 
-    pub(crate) fn spawn<A: Actor>(&mut self, actor: A) -> Address<A::Msg> {
+    pub(crate) fn spawn<A: Actor>(&mut self, actor: A, site: Site) -> Address<A::Msg> {
         let Some(Type { wrap, pack }) = self.known.types.get(&TypeId::of::<A>()) else {
             let (name, kind) = (self.who, short_name(type_name::<A>()));
             panic!(
@@ -178,42 +180,28 @@ impl Handling {
         };
         let pack = *pack.downcast_ref::<Pack<A::Msg>>().expect("raddle bug: a way to pack another type");
         let who = Arc::make_mut(&mut self.roster).next(self.who.world, short_name(type_name::<A>()));
-        self.effects.push(Effect::Spawn { who, actor: wrap(Box::new(actor)) });
+        self.effects.push((Effect::Spawn { who, actor: wrap(Box::new(actor)) }, site));
         Address { who, route: Route::Model { pack, label: A::label } }
     }
 
-    pub(crate) fn becomes(&mut self, _: &'static str) {
-        self.effects.push(Effect::Becomes);
+    /// Something that takes no more than to be said.
+    pub(crate) fn add(&mut self, effect: Effect, site: Site) {
+        self.effects.push((effect, site));
     }
 
-    pub(crate) fn unhandled(&mut self, label: &'static str) {
-        self.effects.push(Effect::Unhandled(label));
-    }
-
-    pub(crate) fn set_timer(&mut self, label: &'static str, parcel: Parcel) -> Timer {
+    pub(crate) fn set_timer(&mut self, label: &'static str, parcel: Parcel, site: Site) -> Timer {
         let timer = Timer(self.next_timer);
         self.next_timer += 1;
-        self.effects.push(Effect::Timer { timer, label, parcel });
+        self.effects.push((Effect::Timer { timer, label, parcel }, site));
         timer
     }
 
-    pub(crate) fn cancel(&mut self, timer: Timer) {
-        self.effects.push(Effect::Cancel(timer));
+    pub(crate) fn announce<E: Send + Sync + 'static>(&mut self, event: E, site: Site) {
+        let (kind, called) = (TypeId::of::<E>(), type_name::<E>());
+        self.effects.push((Effect::Announce { kind, called, event: Arc::new(event) }, site));
     }
 
-    pub(crate) fn stop(&mut self) {
-        self.effects.push(Effect::Stop);
-    }
-
-    pub(crate) fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
-        self.effects.push(Effect::Announce { kind: TypeId::of::<E>(), event: Arc::new(event) });
-    }
-
-    pub(crate) fn hint(&mut self, value: u64) {
-        self.effects.push(Effect::Hint(value));
-    }
-
-    pub(crate) fn choose(&mut self, n: u32) -> u32 {
+    pub(crate) fn choose(&mut self, n: u32, site: Site) -> u32 {
         if n == 1 {
             return 0;
         }
@@ -221,7 +209,7 @@ impl Handling {
         match self.draws.get(self.asked - 1) {
             Some(&drawn) => drawn,
             None => {
-                self.wants.get_or_insert(n);
+                self.wants.get_or_insert((n, site));
                 0
             }
         }

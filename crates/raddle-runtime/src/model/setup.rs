@@ -8,13 +8,14 @@ use raddle_engine::system::Variant;
 use raddle_engine::trace::{Effect as Touches, Role, Trace};
 
 use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Rules, Who, digest, mix};
+use crate::execution::here;
 use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
 use crate::model::handling::Parcel;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Card, Factory, Mail, Slot};
 use crate::model::step::{Scene, access};
-use crate::model::{Code, ModelActor};
+use crate::model::{Code, FirstStep, ModelActor};
 
 /// The first actors and messages of a [model](crate::model::Model), and what holds for it.
 pub struct Setup {
@@ -108,11 +109,13 @@ impl Setup {
     /// # Panics
     ///
     /// If the actor belongs to another system.
+    #[track_caller]
     pub fn send<M>(&mut self, to: &Address<M>, msg: M) {
         let Route::Model { pack, label } = &to.route else { panic!("raddle: {to:?} does not live in this model") };
         assert!(to.who.world == self.run.code.world, "raddle: {to:?} does not live in this model");
         let label = label(&msg);
         let parcel: Parcel = pack(msg, None);
+        self.run.here = here();
         self.run.put_first(&mut self.main, to.who.index as usize, label, parcel);
     }
 
@@ -155,9 +158,9 @@ impl Scene {
     pub(super) fn put_first(&mut self, main: &mut Party, to: usize, label: &'static str, parcel: Parcel) {
         let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
         let (delivery, object) = (self.delivery(), letter.object());
-        let message = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
-        let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, message, false), 0);
+        let number = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
+        let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, number, false), 0);
         let message = access(object, Touches::Change, Role::Gives);
-        Arc::make_mut(&mut self.code).first_steps.push((step, message));
+        Arc::make_mut(&mut self.code).first_steps.push(FirstStep { step, message, to, number });
     }
 }

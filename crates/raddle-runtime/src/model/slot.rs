@@ -10,6 +10,9 @@ use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
+/// A message and what it lies in.
+pub(super) type Post = (Letter, Parcel);
+
 pub(super) type Factory = Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>;
 
 /// An actor of a model.
@@ -49,7 +52,7 @@ pub(super) struct Body {
 /// What waits to be received.
 pub(super) struct Mail {
     /// In order of arrival. Most are short, and a copy is made of each that changes.
-    pub(super) queue: SmallVec<[(Letter, Parcel); 2]>,
+    pub(super) queue: SmallVec<[Post; 2]>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// Whose it is.
     of: u32,
@@ -167,7 +170,7 @@ impl Mail {
     }
 
     /// Takes a message out: the one with this number, or the oldest.
-    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> (Letter, Parcel) {
+    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Post {
         let place = number.map_or(Some(0), |number| self.place(number));
         let taken = match place {
             Some(place) if delivery == Delivery::Unordered => {

@@ -14,16 +14,17 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
-use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
 use crate::model::handling::Handling;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Card, Mail, Slot};
+use crate::model::tell::{self, Story};
+use crate::model::{Code, FirstStep};
 
 pub(super) static RECEIVE: Operation = Operation { verb: "receive", class: Class::Receive };
 pub(super) static CRASH: Operation = Operation { verb: "crash", class: Class::Receive };
@@ -47,6 +48,10 @@ pub(crate) struct Scene {
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
+    /// Where in the source is what is being done.
+    pub(super) here: Site,
+    /// What there is to say of it, if this is run to be shown.
+    pub(super) story: Option<Box<Story>>,
     /// Memory for what handlers do; empty between steps.
     pub(super) scratch: Scratch,
     /// What can happen next is known.
@@ -113,6 +118,8 @@ pub(super) fn index(task: TaskId) -> usize {
 impl Scene {
     pub(super) fn new(code: Code) -> Self {
         Self {
+            here: code.site,
+            story: None,
             code: Arc::new(code),
             actors: Vec::new(),
             cards: Arc::default(),
@@ -131,11 +138,15 @@ impl Scene {
         }
     }
 
-    /// Tells what the setup sent.
-    pub(super) fn tell_first_steps(&self, trace: &mut Trace) {
-        for &(step, message) in &self.code.first_steps {
+    /// Adds what the setup sent.
+    pub(super) fn take_first_steps(&mut self, trace: &mut Trace) {
+        let code = Arc::clone(&self.code);
+        for &FirstStep { step, message, to, number } in &code.first_steps {
             trace.push(step);
             trace.touch(message);
+            if self.tells() {
+                self.tell_first(to, number, trace);
+            }
         }
     }
 
@@ -194,7 +205,7 @@ impl Scene {
             left: None,
             hold: Hold::Unchanged,
             wants: None,
-            site: self.code.site,
+            site: self.here,
             alternatives,
             more: 0,
         }
@@ -203,7 +214,10 @@ impl Scene {
     /// Goes on where something other than the next message was to be decided.
     fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
-            Stop::Draw { actor, parcel, draws, choices } => self.draw(actor, parcel, draws, (choice, choices), trace),
+            Stop::Draw { actor, parcel, draws, choices, site } => {
+                self.here = site;
+                self.draw(actor, parcel, draws, (choice, choices), trace);
+            }
             Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
             Stop::Actions | Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
         }
@@ -212,6 +226,7 @@ impl Scene {
     fn take(&mut self, choice: Choice, trace: &mut Trace) {
         let action = self.actions[choice.index()];
         let actor = index(action.task);
+        self.here = self.code.site;
         let alternatives = u32::try_from(self.actions.len()).expect("raddle bug: more than 2^32 actions");
         let own = access(self.head(actor), Effect::Change, Role::Plain);
         let step = self.account(action.task, action.variant, action.op, own, alternatives);
@@ -234,6 +249,8 @@ impl Scene {
         };
         let Slot { body, mail } = Arc::make_mut(&mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
+        let tells = self.story.is_some();
+        let timer = tells && number.is_some_and(|number| mail.place(number).is_none());
         let (letter, parcel) = mail.take(delivery, number);
         body.party.read(&letter, delivery);
         trace.push(Step { found: Some(Word(letter.name)), ..step });
@@ -242,6 +259,7 @@ impl Scene {
             // It may have been late, or have overtaken what was: another that comes first makes a difference.
             trace.touch(access(tail, Effect::Read, Role::Plain));
         }
+        let told = tells.then(|| (letter.clone(), parcel.clone()));
         trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), body.party.name));
         let wants = ran.handling.wants;
         let ran = if wants.is_none() { Ok(body.set(ran)) } else { Err(ran) };
@@ -249,6 +267,9 @@ impl Scene {
             body.refresh();
         }
         self.digest = without.wrapping_add(mail.digest).wrapping_add(body.digest);
+        if let Some(told) = told {
+            self.tell_received(actor, &told, timer, trace);
+        }
         match ran {
             Ok(mut handled) => {
                 handled.handling.reuse(parcel);
@@ -291,12 +312,10 @@ impl System for Scene {
     fn point(&self) -> Point<'_> {
         match &self.stop {
             Stop::Actions => Point::Actions(&self.actions),
-            Stop::Draw { actor, choices, .. } => {
-                Point::Data { task: task(*actor), choices: *choices, site: self.code.site }
-            }
-            Stop::Fate { actor, fates, .. } => {
+            &Stop::Draw { actor, choices, site, .. } => Point::Data { task: task(actor), choices, site },
+            Stop::Fate { actor, fates, send: (_, site), .. } => {
                 let choices = u32::try_from(fates.len()).expect("there are four fates");
-                Point::Data { task: task(*actor), choices, site: self.code.site }
+                Point::Data { task: task(*actor), choices, site }
             }
             Stop::End(outcome) => Point::End(outcome),
         }
@@ -332,14 +351,10 @@ impl System for Scene {
     }
 
     fn cast(&self) -> Cast {
-        let main = TaskCard { name: TaskName::default(), label: Some("setup".to_owned()), finished: true };
+        let main = TaskCard { name: TaskName::default(), label: Some("model".to_owned()), finished: true };
         let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskCard {
             name: self.task_name(task(actor)),
-            label: Some(if self.cards[actor].external {
-                format!("{} (external)", self.cards[actor].who)
-            } else {
-                self.cards[actor].who.to_string()
-            }),
+            label: Some(tell::label(self.cards[actor].who, self.cards[actor].external)),
             finished: slot.body.actor.is_none(),
         });
         let card = |noun| ObjectCard { noun, made: None, show: |word| format!("{:08x}", word.0) };
@@ -348,7 +363,7 @@ impl System for Scene {
         Cast {
             tasks: std::iter::once(main).chain(actors).collect(),
             objects: ["roster", "faults"].map(card).into_iter().chain(monitors).chain(mailboxes).collect(),
-            ..Cast::default()
+            remarks: self.remarks(),
         }
     }
 
@@ -400,7 +415,7 @@ impl System for Scene {
             // What is still to be done is no part of any actor.
             Stop::Fate { actor, send, rest, .. } => {
                 let mut left = std::iter::once(send).chain(rest);
-                left.try_fold(mix(*actor as u64, 1), |hash, effect| Some(mix(hash, effect.digest()?)))?
+                left.try_fold(mix(*actor as u64, 1), |hash, (effect, _)| Some(mix(hash, effect.digest()?)))?
             }
             Stop::Actions | Stop::End(_) => 0,
         };

@@ -1,0 +1,134 @@
+//! What a report says of what happens in a model, in words. Kept only for an execution that is run to be shown.
+
+use raddle_engine::ids::{StepIx, TaskId};
+use raddle_engine::outcome::Remark;
+use raddle_engine::trace::Trace;
+
+use crate::actor::{Fate, Who, short_name, shorten};
+use crate::model::handling::{Effect, Parcel};
+use crate::model::slot::Post;
+use crate::model::step::{Scene, index, task};
+
+/// What there is to say of the steps so far.
+#[derive(Clone, Default)]
+pub(super) struct Story {
+    remarks: Vec<Remark>,
+}
+
+impl Scene {
+    /// Whether this execution is run to be shown.
+    #[inline]
+    pub(super) fn tells(&self) -> bool {
+        self.story.is_some()
+    }
+
+    pub(super) fn remarks(&self) -> Vec<Remark> {
+        self.story.as_ref().map(|story| story.remarks.clone()).unwrap_or_default()
+    }
+
+    fn tell(&mut self, task: TaskId, text: String, trace: &Trace, instead: bool) {
+        let step = StepIx::next_of(trace.len().saturating_sub(1));
+        let site = if instead { trace.last().map_or(self.here, |step| step.site) } else { self.here };
+        if let Some(story) = &mut self.story {
+            story.remarks.push(Remark { step, task, text, site, instead });
+        }
+    }
+
+    /// What a message to an actor says.
+    pub(super) fn says(&self, to: usize, label: &'static str, parcel: &Parcel) -> String {
+        let receiver = self.actors[to].body.actor.as_ref();
+        shorten(&receiver.map_or_else(|| short_name(label).to_owned(), |receiver| receiver.describe(parcel)))
+    }
+
+    /// The words for a message that is being sent, as long as it can be looked at.
+    #[cold]
+    pub(super) fn words_for_sent(&self, to: usize, label: &'static str, parcel: &Parcel) -> String {
+        format!("{} to {}", self.says(to, label, parcel), self.cards[to].who)
+    }
+
+    /// The latest step has sent what these words are for.
+    #[cold]
+    pub(super) fn tell_sent(&mut self, sender: TaskId, words: &str, stopped: bool, trace: &Trace) {
+        let then = if stopped { ", which has stopped: a dead letter" } else { "" };
+        self.tell(sender, format!("send {words}{then}"), trace, true);
+    }
+
+    /// What a network does to a message, where that is out of the ordinary.
+    #[cold]
+    pub(super) fn tell_fate(&mut self, actor: usize, words: &str, fate: Fate, trace: &Trace) {
+        let what = match fate {
+            Fate::Arrives => return,
+            Fate::Dropped => "is lost",
+            Fate::Duplicated => "arrives twice",
+            Fate::Delayed => "is delayed",
+        };
+        self.tell(task(actor), format!("{words} {what} (fault)"), trace, fate == Fate::Dropped);
+    }
+
+    #[cold]
+    pub(super) fn tell_received(&mut self, actor: usize, post: &Post, timer: bool, trace: &Trace) {
+        let (letter, parcel) = post;
+        let text = self.says(actor, letter.label, parcel);
+        let words = match letter.sender {
+            _ if timer => format!("timer: {text}"),
+            TaskId::MAIN => format!("receive {text} from the model"),
+            sender => format!("receive {text} from {}", self.cards[index(sender)].who),
+        };
+        self.tell(task(actor), words, trace, true);
+    }
+
+    #[cold]
+    pub(super) fn tell_crash(&mut self, actor: usize, restarts: bool, trace: &Trace) {
+        let then = if restarts { "starts anew" } else { "does not come back" };
+        self.tell(task(actor), format!("crashes and {then} (fault)"), trace, true);
+    }
+
+    #[cold]
+    pub(super) fn tell_announced(&mut self, actor: usize, called: &'static str, monitor: usize, trace: &Trace) {
+        let words = format!("announce {} to {}", short_name(called), self.monitors[monitor].name());
+        self.tell(task(actor), words, trace, true);
+    }
+
+    /// What an actor does for itself.
+    #[cold]
+    pub(super) fn tell_effect(&mut self, actor: usize, effect: &Effect, trace: &Trace) {
+        let words = match effect {
+            Effect::Becomes(behaviour) => format!("becomes {behaviour}"),
+            Effect::Unhandled(label) => format!("does not handle {}", short_name(label)),
+            Effect::Cancel(_) => "cancels a timer".to_owned(),
+            Effect::Stop => "stops".to_owned(),
+            Effect::Send { .. }
+            | Effect::Spawn { .. }
+            | Effect::Timer { .. }
+            | Effect::Announce { .. }
+            | Effect::Hint(_) => return,
+        };
+        self.tell(task(actor), words, trace, false);
+    }
+
+    /// The latest step has set a timer.
+    #[cold]
+    pub(super) fn tell_timer(&mut self, actor: usize, says: &str, trace: &Trace) {
+        self.tell(task(actor), format!("set a timer: {says}"), trace, true);
+    }
+
+    /// An actor that has panicked is made anew.
+    #[cold]
+    pub(super) fn tell_restart(&mut self, actor: usize, message: &str, trace: &Trace) {
+        self.tell(task(actor), format!("panics: {}; starts anew", shorten(message)), trace, false);
+    }
+
+    /// What the setup sent, which still lies in the mailboxes.
+    #[cold]
+    pub(super) fn tell_first(&mut self, to: usize, number: u32, trace: &Trace) {
+        let Some(place) = self.actors[to].mail.place(number) else { return };
+        let (letter, parcel) = &self.actors[to].mail.queue[place];
+        let words = self.words_for_sent(to, letter.label, parcel);
+        self.tell_sent(TaskId::MAIN, &words, false, trace);
+    }
+}
+
+/// What an actor of a model is called.
+pub(super) fn label(who: Who, external: bool) -> String {
+    if external { format!("{who} (external)") } else { who.to_string() }
+}
