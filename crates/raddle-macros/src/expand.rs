@@ -23,12 +23,12 @@ pub(crate) fn test(settings: TokenStream, function: TokenStream) -> syn::Result<
         #[::core::prelude::v1::test]
         #vis fn #name() {
             fn #name() #output #block
-            ::raddle::Explorer::new()
+            let explorer = ::raddle::Explorer::new()
                 .name(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
                 .crate_dir(::core::env!("CARGO_MANIFEST_DIR"))
                 #quiet
-                #(#set)*
-                .check(|| ::raddle::__macro::Tested::end(#name()))
+                #(#set)*;
+            ::raddle::__macro::Tested::check(explorer, #name)
         }
     })
 }

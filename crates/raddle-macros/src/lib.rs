@@ -8,7 +8,7 @@ use proc_macro::TokenStream;
 /// Makes a function a test whose threads run under Raddle's control, in many orders.
 ///
 /// The result is an ordinary `#[test]`: other attributes (`#[ignore]`, `#[should_panic]`, `#[cfg(…)]`) keep their meaning, and
-/// a function that returns a `Result` fails with its error. The test panics with the report of what went wrong.
+/// a function that returns a `Result` fails with its error. A function that returns a `raddle::model::Model` is a test of that model. The test panics with the report of what went wrong.
 ///
 /// ```text
 /// #[raddle::test]

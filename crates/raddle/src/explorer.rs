@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::environment::Environment;
+use crate::model::Model;
 use crate::report::Report;
 use crate::report::progress::Teller;
 use crate::session::Session;
 use crate::settings::{Plan, SettingError, Settings, Wanted};
 use crate::strategy::Strategy;
+use crate::workers::Body;
 
 /// Runs a concurrent program in many orders and reports what came of it.
 ///
@@ -50,7 +52,8 @@ impl Explorer {
 
     /// Who decides: the name of a strategy, or one of the values in [`strategy`](crate::strategy).
     ///
-    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive` and `dpor` run for 60 seconds. A name that
+    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive`, `dpor`, `delay` and
+    /// others that end by themselves run for 60 seconds. A name that
     /// there is not makes [`run`](Self::run) panic with a message that lists those there are.
     pub fn strategy<By>(mut self, strategy: impl IntoStrategy<By>) -> Self {
         match strategy.wanted().0 {
@@ -199,21 +202,59 @@ impl Explorer {
     /// If a setting is wrong; the message says which, and what is allowed.
     #[track_caller]
     pub fn run<F: Fn() + Send + Sync + 'static>(self, program: F) -> Report {
-        self.explore(program, false)
+        self.explore(Body::Threads(Arc::new(program)), false)
+    }
+
+    /// The same for a [model](crate::model), which `make` makes, once for each worker.
+    ///
+    /// If no strategy is set it is `delay`: all states, those first that take few deviations from taking turns. As all
+    /// [systematic](Self::strategy) strategies it runs for 60 seconds if no budget is set. `states` searches them depth-first, which is faster.
+    /// A model has no stacks and no threads, so `stack_size`, `spurious_wakeups`, `isolate_panics` and `context` make no difference.
+    ///
+    /// ```
+    /// use raddle::actor::{Actor, Context};
+    /// use raddle::model::Model;
+    ///
+    /// #[derive(Clone, Hash)]
+    /// struct Sum(u32);
+    ///
+    /// impl Actor for Sum {
+    ///     type Msg = u32;
+    ///     fn handle(&mut self, n: u32, _: &mut Context<'_, u32>) {
+    ///         self.0 += n;
+    ///     }
+    /// }
+    ///
+    /// let report = raddle::Explorer::new().run_model(|| {
+    ///     Model::new(|m| {
+    ///         let sum = m.spawn(Sum(0));
+    ///         (1..4).for_each(|n| m.send(&sum, n));
+    ///     })
+    ///     .finally(|state| assert!(state.actors::<Sum>().all(|sum| sum.0 == 6)))
+    /// });
+    /// assert!(report.verified());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If a setting is wrong, or `make` panics.
+    #[track_caller]
+    pub fn run_model<F: Fn() -> Model + Send + Sync + 'static>(self, make: F) -> Report {
+        self.explore(Body::Model(Arc::new(make)), false)
     }
 
     /// `may_print` says whether the panics of the execution that is shown may be printed, for their backtraces.
     #[track_caller]
-    fn explore<F: Fn() + Send + Sync + 'static>(self, program: F, may_print: bool) -> Report {
+    fn explore(self, body: Body, may_print: bool) -> Report {
         let environment = Environment::of_the_process();
         let plan = match self.wrong {
             Some(error) => Err(error),
-            None => Plan::new(self.settings, &environment),
+            None => Plan::new(self.settings, &environment, body.usual_strategy()),
         };
         let session = plan.and_then(|mut plan| {
             plan.backtraces &= may_print || plan.replay.is_some();
             let teller = Teller::new(&self.test.path, &environment)?;
-            Session::new(self.test, plan, Arc::new(program), teller)
+            Session::new(self.test, plan, body, teller)
         });
         match session {
             Ok(session) => session.run(),
@@ -228,7 +269,22 @@ impl Explorer {
     /// If the program fails, a schedule that is to be replayed does not fit, or a setting is wrong.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(self, program: F) {
-        let report = self.explore(program, true);
+        self.judge(Body::Threads(Arc::new(program)));
+    }
+
+    /// The same for a [model](Self::run_model).
+    ///
+    /// # Panics
+    ///
+    /// If the model fails, a schedule that is to be replayed does not fit, a setting is wrong, or `make` panics.
+    #[track_caller]
+    pub fn check_model<F: Fn() -> Model + Send + Sync + 'static>(self, make: F) {
+        self.judge(Body::Model(Arc::new(make)));
+    }
+
+    #[track_caller]
+    fn judge(self, body: Body) {
+        let report = self.explore(body, true);
         if report.failed() || report.misfit {
             panic!("{}", report.for_terminal(&std::io::stderr()));
         }

@@ -311,12 +311,12 @@ const DEFAULT_EXECUTIONS: u64 = 10_000;
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
 impl Plan {
-    pub(crate) fn new(code: Settings, environment: &Environment) -> Result<Self, SettingError> {
+    /// With this strategy, if none is asked for.
+    pub(crate) fn new(code: Settings, environment: &Environment, usual: &str) -> Result<Self, SettingError> {
         let settings = environment.settings()?.over(code);
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
-        let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name("portfolio".to_owned()))
-        {
+        let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name(usual.to_owned())) {
             Wanted::Value(strategy) => {
                 let label = strategy.name().to_owned();
                 (strategy, label)
@@ -342,8 +342,10 @@ impl Plan {
         if context > 0 {
             label = format!("{label}, context {context}");
         }
-        let systematic =
-            matches!(strategy.name(), "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption" | "hapset");
+        let systematic = matches!(
+            strategy.name(),
+            "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption" | "hapset" | "delay"
+        );
         let (executions, time) = match (settings.executions, settings.time) {
             (None, None) if systematic => (None, Some(DEFAULT_TIME)),
             (None, None) => (Some(DEFAULT_EXECUTIONS), None),

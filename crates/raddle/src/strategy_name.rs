@@ -27,7 +27,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 35] = [
+static FORMS: [Form; 36] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -62,6 +62,7 @@ static FORMS: [Form; 35] = [
         seeded: false,
         make: |_, bound| search(Delay::new(TakingTurns::default()).up_to(bound)),
     },
+    Form { written: "states", seeded: false, make: |_, _| search(Delay::new(TakingTurns::default()).by(u32::MAX)) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(orders(Exhaustive::depth_first())) },
     Form {
         written: "exhaustive:breadth-first",

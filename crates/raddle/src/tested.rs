@@ -2,22 +2,36 @@
 
 use std::fmt::Debug;
 
+use crate::Explorer;
+use crate::model::Model;
+
 /// What is returned by functions that `#[raddle::test]` accepts.
-pub trait Tested {
-    /// Fails the execution if this says so.
-    fn end(self);
+pub trait Tested: Sized {
+    /// Checks a test that returns this.
+    fn check(explorer: Explorer, test: impl Fn() -> Self + Send + Sync + 'static);
 }
 
 impl Tested for () {
-    fn end(self) {}
+    #[track_caller]
+    fn check(explorer: Explorer, test: impl Fn() + Send + Sync + 'static) {
+        explorer.check(test);
+    }
+}
+
+/// The model is what is tested.
+impl Tested for Model {
+    #[track_caller]
+    fn check(explorer: Explorer, test: impl Fn() -> Self + Send + Sync + 'static) {
+        explorer.check_model(test);
+    }
 }
 
 impl<T: Tested, E: Debug> Tested for Result<T, E> {
     #[track_caller]
-    fn end(self) {
-        match self {
-            Ok(value) => value.end(),
+    fn check(explorer: Explorer, test: impl Fn() -> Self + Send + Sync + 'static) {
+        T::check(explorer, move || match test() {
+            Ok(value) => value,
             Err(error) => panic!("the test returned an error: {error:?}"),
-        }
+        });
     }
 }

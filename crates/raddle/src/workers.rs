@@ -14,12 +14,59 @@ use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
+use raddle_engine::system::Program;
+use raddle_runtime::model::Model;
 use raddle_runtime::threads::{Settings, Threads};
 
 use crate::report::progress::Teller;
 
 /// The program under test.
-pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
+#[derive(Clone)]
+pub(crate) enum Body {
+    /// What it does, in threads and actors.
+    Threads(Arc<dyn Fn() + Send + Sync>),
+    /// How it is made, once for each worker.
+    Model(Arc<dyn Fn() -> Model + Send + Sync>),
+}
+
+impl Body {
+    /// Who decides if nobody is asked for.
+    pub(crate) fn usual_strategy(&self) -> &'static str {
+        match self {
+            Self::Threads(_) => "portfolio",
+            Self::Model(_) => "delay",
+        }
+    }
+}
+
+/// What a worker does with a program, whatever that is.
+trait Work {
+    type Result: Send;
+
+    fn with<P: Program>(self, program: &mut P) -> Self::Result;
+}
+
+/// Works from a seat until the search is over or the worker is spent.
+struct WorkFrom<'a, 's>(&'a mut Seat<'s>);
+
+impl Work for WorkFrom<'_, '_> {
+    type Result = Status;
+
+    fn with<P: Program>(self, program: &mut P) -> Status {
+        self.0.work(program)
+    }
+}
+
+/// Runs one execution, to be looked at.
+struct Replay<'a>(&'a Script, &'a Limits);
+
+impl Work for Replay<'_> {
+    type Result = Record;
+
+    fn with<P: Program>(self, program: &mut P) -> Record {
+        replay(program, self.0, self.1)
+    }
+}
 
 /// Starts workers for one program.
 pub(crate) struct Workers {
@@ -80,7 +127,7 @@ impl Workers {
     /// Works from this seat until the search is over, on as many fresh workers as it takes.
     fn work_on<'s>(&self, seat: Option<Seat<'s>>) -> Option<Seat<'s>> {
         let mut seat = seat?;
-        while self.on_fresh_worker(|program| seat.work(program)) == Status::NeedsFreshWorker {}
+        while self.on_fresh_worker(WorkFrom(&mut seat)) == Status::NeedsFreshWorker {}
         Some(seat)
     }
 
@@ -88,7 +135,7 @@ impl Workers {
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
         let settings = Settings { tell: true, context: 0, ..self.settings.clone() };
         let telling = Self { name: self.name.clone(), body: self.body.clone(), settings };
-        telling.on_fresh_worker(|program| replay(program, script, limits))
+        telling.on_fresh_worker(Replay(script, limits))
     }
 
     /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.
@@ -98,9 +145,13 @@ impl Workers {
         loud.replay(script, limits)
     }
 
-    fn on_fresh_worker<R: Send>(&self, work: impl FnOnce(&mut Threads) -> R + Send) -> R {
+    fn on_fresh_worker<W: Work + Send>(&self, work: W) -> W::Result {
         thread::scope(|scope| {
-            let worker = self.start(scope, || work(&mut Threads::new(self.body.clone(), &self.settings)));
+            let worker = self.start(scope, || match &self.body {
+                Body::Threads(body) => work.with(&mut Threads::new(body.clone(), &self.settings)),
+                Body::Model(make) if self.settings.tell => work.with(&mut make().telling()),
+                Body::Model(make) => work.with(&mut make()),
+            });
             worker.join().unwrap_or_else(|bug| panic::resume_unwind(bug))
         })
     }

@@ -47,7 +47,10 @@ impl Names {
 
     /// A place in the source, short; nothing where it is none of the program's: actors receive inside Raddle.
     pub(crate) fn site(&self, site: &Location<'_>) -> String {
-        if site.file().replace('\\', "/").ends_with("/src/actor/life.rs") && site.file().contains("raddle-runtime") {
+        let file = site.file().replace('\\', "/");
+        if ["/src/actor/life.rs", "/src/model.rs"].iter().any(|own| file.ends_with(own))
+            && file.contains("raddle-runtime")
+        {
             return String::new();
         }
         let name = last_parts(site.file(), 1);

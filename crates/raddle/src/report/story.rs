@@ -238,8 +238,16 @@ fn unusual(variant: Variant) -> Option<&'static str> {
 fn joins(step: &Step, names: &Names) -> Joins {
     match step.op.class {
         Class::Acquire if unusual(step.variant).is_none() => Joins::Release(step.access.object),
-        Class::Spawn => Joins::Spawns(vec![names.object(step.access.object).to_owned()]),
+        Class::Spawn => Joins::Spawns(vec![spawned(step, names)]),
         _ => Joins::No,
+    }
+}
+
+/// Whom a step has started.
+fn spawned(step: &Step, names: &Names) -> String {
+    match step.found {
+        Some(child) => names.task(TaskId::next_of(child.0 as usize)),
+        None => names.object(step.access.object).to_owned(),
     }
 }
 
@@ -255,7 +263,7 @@ fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
             true
         }
         Joins::Spawns(tasks) if step.op.class == Class::Spawn => {
-            tasks.push(names.object(step.access.object).to_owned());
+            tasks.push(spawned(step, names));
             last.row.text = format!("{} {}", step.op.verb, list(tasks));
             true
         }
@@ -267,7 +275,10 @@ fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
 fn words(step: &Step, names: &Names) -> String {
     let object = step.access.object;
     let mut text = step.op.verb.to_owned();
-    if object.is_some() && step.op.class != Class::Time {
+    if step.op.class == Class::Spawn {
+        text.push(' ');
+        text.push_str(&spawned(step, names));
+    } else if object.is_some() && step.op.class != Class::Time {
         text.push(' ');
         text.push_str(names.object(object));
     }

@@ -10,6 +10,7 @@ mod hapset;
 mod interrupted;
 mod kept;
 mod learnt;
+mod models;
 mod plain_memory;
 mod programs;
 mod proofs;
