@@ -83,7 +83,8 @@ fn story(report: &Report) -> String {
 
 #[test]
 fn a_failure_is_told_message_by_message() {
-    let report = Explorer::new().name("suite::models::lost_update").regressions(false).run_model(lost_update);
+    let report =
+        Explorer::new().name("suite::models::lost_update").regressions(false).workers(1).run_model(lost_update);
     insta::assert_snapshot!("a_lost_update_of_a_model", report);
 }
 
@@ -269,7 +270,11 @@ fn served(faults: Faults) -> impl Fn() -> Model {
 
 #[test]
 fn timers_behaviours_creations_values_and_monitors_are_told() {
-    let report = Explorer::new().name("suite::models::served").regressions(false).run_model(served(Faults::default()));
+    let report = Explorer::new()
+        .name("suite::models::served")
+        .regressions(false)
+        .workers(1)
+        .run_model(served(Faults::default()));
     insta::assert_snapshot!("a_timer_that_goes_off_in_a_model", report);
 }
 
