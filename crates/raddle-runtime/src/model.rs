@@ -47,14 +47,16 @@ mod monitors;
 mod point;
 mod run;
 mod setup;
+mod shelf;
 mod slot;
 mod step;
 mod tell;
 mod view;
 
 use std::fmt;
+use std::hash::Hash;
 use std::panic::Location;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_engine::system::{Program, System};
@@ -67,7 +69,7 @@ use self::step::Scene;
 pub use self::view::View;
 use crate::actor::{Actor, Labels, Rules};
 
-type Check = Arc<dyn Fn(&View<'_>) + Send + Sync>;
+type Check = Rc<dyn Fn(&View<'_>)>;
 
 /// A program of actors that can be copied and hashed.
 pub struct Model {
@@ -87,6 +89,7 @@ struct Code {
     plain: bool,
     /// What handlers did before.
     memo: memo::Memo,
+    shelf: shelf::Shelf,
     labels: Labels,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<FirstStep>,
@@ -116,6 +119,7 @@ impl Model {
             site: receives_at(),
             plain: true,
             memo: memo::Memo::default(),
+            shelf: shelf::Shelf::default(),
             labels: Labels::default(),
             first_steps: Vec::new(),
         };
@@ -137,15 +141,15 @@ impl Model {
     /// A reduced search (`dpor`) runs independent steps in one order only, so it may miss a state in which a predicate over several
     /// actors is false. Use a [monitor](crate::actor::Monitor), or search exhaustively.
     #[must_use]
-    pub fn always(mut self, check: impl Fn(&View<'_>) + Send + Sync + 'static) -> Self {
-        Arc::make_mut(&mut self.first.code).always.push(Arc::new(check));
+    pub fn always(mut self, check: impl Fn(&View<'_>) + 'static) -> Self {
+        Rc::make_mut(&mut self.first.code).always.push(Rc::new(check));
         self
     }
 
     /// Something that must hold when nothing is left to happen; a panic says that it does not. Reduction misses none of these.
     #[must_use]
-    pub fn finally(mut self, check: impl Fn(&View<'_>) + Send + Sync + 'static) -> Self {
-        Arc::make_mut(&mut self.first.code).finally.push(Arc::new(check));
+    pub fn finally(mut self, check: impl Fn(&View<'_>) + 'static) -> Self {
+        Rc::make_mut(&mut self.first.code).finally.push(Rc::new(check));
         self
     }
 }
@@ -176,6 +180,6 @@ impl fmt::Debug for Model {
 ///
 /// What is no part of the hash of an actor or a message, such as what never changes, makes no difference to what a handler does: states
 /// with the same hashes are taken to be the same, and a handler that has run once is not run again only to see where it leads.
-pub trait ModelActor: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}
+pub trait ModelActor: Actor<Msg: Clone + Hash> + Clone + Hash {}
 
-impl<A> ModelActor for A where A: Actor<Msg: Clone + std::hash::Hash + Sync> + Clone + std::hash::Hash + Sync {}
+impl<A> ModelActor for A where A: Actor<Msg: Clone + Hash> + Clone + Hash {}

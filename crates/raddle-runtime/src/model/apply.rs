@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome};
@@ -251,8 +251,8 @@ impl Scene {
         }
     }
 
-    fn spawn(&mut self, parent: usize, who: Who, child: Arc<dyn Handler>, trace: &mut Trace) {
-        let known = Arc::make_mut(&mut self.roster).next(who.world, who.kind);
+    fn spawn(&mut self, parent: usize, who: Who, child: Rc<dyn Handler>, trace: &mut Trace) {
+        let known = Rc::make_mut(&mut self.roster).next(who.world, who.kind);
         assert_eq!(known, who, "raddle bug: actors are not numbered in order");
         let body = self.own_body(parent);
         body.children += 1;
@@ -273,7 +273,7 @@ impl Scene {
             if self.tells() {
                 self.tell_announced(actor, called, monitor, trace);
             }
-            let watcher = Arc::make_mut(&mut self.monitors[monitor]);
+            let watcher = Rc::make_mut(&mut self.monitors[monitor]);
             if let Err(message) = watcher.observe(event) {
                 let name = watcher.name().to_owned();
                 return self.fail(Failure::Violation { task: task(actor), monitor: name, message });

@@ -1,7 +1,7 @@
 //! A handler runs: for a message, on starting up, or once more with a value that was drawn for it.
 
 use std::mem;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::outcome::Failure;
@@ -22,7 +22,7 @@ static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 /// A handler that has run, without anybody having noticed so far.
 pub(super) struct Ran {
     /// The actor afterwards, and its hash.
-    pub(super) state: Arc<dyn Handler>,
+    pub(super) state: Rc<dyn Handler>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
     /// What it did.
@@ -34,7 +34,7 @@ pub(super) struct Handled {
     pub(super) handling: Box<Handling>,
     pub(super) panicked: Option<Box<Panicked>>,
     /// The actor as it was.
-    pub(super) before: Option<Arc<dyn Handler>>,
+    pub(super) before: Option<Rc<dyn Handler>>,
 }
 
 impl Scratch {
@@ -42,7 +42,7 @@ impl Scratch {
     pub(super) fn run_handler(
         &mut self,
         code: &Code,
-        roster: &Arc<Roster>,
+        roster: &Rc<Roster>,
         card: &Card,
         body: &Body,
         parcel: &Parcel,
@@ -56,7 +56,8 @@ impl Scratch {
             None => Box::new(Handling::new(card.who, code.known.clone(), roster.clone(), draws, body.next_timer)),
         };
         let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
-        let handler::Handled { state, digest, panicked } = state.handle(parcel, &mut handling, self.spare.take());
+        let spare = self.spare.take().or_else(|| code.shelf.actor(card.who.index as usize));
+        let handler::Handled { state, digest, panicked } = state.handle(parcel, &mut handling, spare);
         Ran { state, digest, panicked, handling }
     }
 }
@@ -99,7 +100,7 @@ impl Scene {
 
     /// For changes that are no part of the state that is hashed.
     pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
-        &mut Arc::make_mut(&mut self.actors[actor]).body
+        &mut self.code.shelf.own(actor, &mut self.actors[actor]).body
     }
 
     /// An actor handles a message, with the values that were drawn for it so far.
@@ -109,7 +110,7 @@ impl Scene {
         if ran.handling.wants.is_some() {
             return self.ask(actor, parcel, ran);
         }
-        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
+        let body = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
         let without = self.digest.wrapping_sub(body.digest);
         let handled = body.set(ran);
         self.digest = without.wrapping_add(body.digest);
@@ -129,7 +130,7 @@ impl Scene {
             return self.supervise(actor, *panicked, trace);
         }
         if let Some(before) = before
-            && Arc::strong_count(&before) == 1
+            && Rc::strong_count(&before) == 1
         {
             self.scratch.spare = Some(before);
         }

@@ -1,7 +1,7 @@
 //! An actor of a model, whatever its type.
 
 use std::any::{Any, type_name};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::actor::{Actor, Address, Context, Host, Route, digest, short_name};
 use crate::model::ModelActor;
@@ -9,11 +9,11 @@ use crate::model::handling::{Handling, Parcel};
 use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
-pub(crate) trait Handler: Any + Send + Sync {
+pub(crate) trait Handler: Any {
     fn start(&mut self, handling: &mut Handling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
-    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled;
-    fn copy(&self) -> Arc<dyn Handler>;
+    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled;
+    fn copy(&self) -> Rc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
     /// What a message to it says, for reports.
@@ -22,7 +22,7 @@ pub(crate) trait Handler: Any + Send + Sync {
 
 /// What a handler has made of its actor.
 pub(crate) struct Handled {
-    pub(super) state: Arc<dyn Handler>,
+    pub(super) state: Rc<dyn Handler>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
 }
@@ -38,7 +38,7 @@ impl<A: ModelActor> Handler for A {
         Actor::started(self, &mut Context { me: &me, host: Host::Model(handling) });
     }
 
-    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Arc<dyn Handler>>) -> Handled {
+    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled {
         let mut run = |copy: &mut A| {
             let me = address::<A>(handling.who);
             let mut context = Context { me: &me, host: Host::Model(handling) };
@@ -54,11 +54,11 @@ impl<A: ModelActor> Handler for A {
         }
         let mut copy = self.clone();
         let (digest, panicked) = run(&mut copy);
-        Handled { state: Arc::new(copy), digest, panicked }
+        Handled { state: Rc::new(copy), digest, panicked }
     }
 
-    fn copy(&self) -> Arc<dyn Handler> {
-        Arc::new(self.clone())
+    fn copy(&self) -> Rc<dyn Handler> {
+        Rc::new(self.clone())
     }
 
     fn digest(&self) -> u64 {
@@ -76,15 +76,15 @@ impl<A: ModelActor> Handler for A {
 
 /// Where an actor of this type can be put, if nobody else uses that.
 #[inline]
-fn place_for<A: ModelActor>(spare: &mut Arc<dyn Handler>) -> Option<&mut A> {
-    let spare: &mut dyn Any = Arc::get_mut(spare)?;
+fn place_for<A: ModelActor>(spare: &mut Rc<dyn Handler>) -> Option<&mut A> {
+    let spare: &mut dyn Any = Rc::get_mut(spare)?;
     spare.downcast_mut()
 }
 
 /// The actor, to be changed; whoever shares it keeps it as it is.
-pub(super) fn own(actor: &mut Arc<dyn Handler>) -> &mut dyn Handler {
-    if Arc::get_mut(actor).is_none() {
+pub(super) fn own(actor: &mut Rc<dyn Handler>) -> &mut dyn Handler {
+    if Rc::get_mut(actor).is_none() {
         *actor = actor.copy();
     }
-    Arc::get_mut(actor).expect("nobody else knows the copy")
+    Rc::get_mut(actor).expect("nobody else knows the copy")
 }

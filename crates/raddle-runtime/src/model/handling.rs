@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::rng::mix;
 use raddle_engine::trace::Site;
@@ -23,17 +23,17 @@ pub(crate) struct Parcel {
 }
 
 /// What a message lies in.
-pub(crate) type Wrapping = Arc<dyn Any + Send + Sync>;
+pub(crate) type Wrapping = Rc<dyn Any>;
 
 impl Parcel {
     /// Packs a message, in a wrapping that nobody else uses if that is of the right kind.
-    pub(crate) fn pack<M: Clone + Hash + Send + Sync + 'static>(msg: M, mut used: Option<Wrapping>) -> Self {
+    pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<Wrapping>) -> Self {
         let (digest, variant) = (digest(&msg), digest(&std::mem::discriminant(&msg)));
-        if let Some(place) = used.as_mut().and_then(Arc::get_mut).and_then(|used| used.downcast_mut()) {
+        if let Some(place) = used.as_mut().and_then(Rc::get_mut).and_then(|used| used.downcast_mut()) {
             *place = msg;
             return Self { digest, variant, body: used.expect("there is a place in it") };
         }
-        Self { digest, variant, body: Arc::new(msg) }
+        Self { digest, variant, body: Rc::new(msg) }
     }
 
     /// What it says. The parcel stays, since a handler that draws a value is run again.
@@ -46,11 +46,11 @@ impl Parcel {
 #[derive(Clone)]
 pub(crate) enum Effect {
     Send { to: u32, label: &'static str, parcel: Parcel },
-    Spawn { who: Who, actor: Arc<dyn Handler> },
+    Spawn { who: Who, actor: Rc<dyn Handler> },
     Timer { timer: Timer, label: &'static str, parcel: Parcel },
     Cancel(Timer),
     Hint(u64),
-    Announce { kind: TypeId, called: &'static str, event: Arc<dyn Any + Send + Sync> },
+    Announce { kind: TypeId, called: &'static str, event: Rc<dyn Any> },
     Becomes(&'static str),
     Unhandled(&'static str),
     Stop,
@@ -92,14 +92,14 @@ impl Effect {
 /// The types of actors that handlers may create.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    types: Arc<HashMap<TypeId, Type>>,
+    types: Rc<HashMap<TypeId, Type>>,
 }
 
 #[derive(Clone)]
 struct Type {
-    wrap: fn(Box<dyn Any>) -> Arc<dyn Handler>,
+    wrap: fn(Box<dyn Any>) -> Rc<dyn Handler>,
     /// A [`Pack`] for the type's own messages.
-    pack: Arc<dyn Any + Send + Sync>,
+    pack: Rc<dyn Any>,
 }
 
 /// How messages of a type are packed.
@@ -107,11 +107,11 @@ pub(crate) type Pack<M> = fn(M, Option<Wrapping>) -> Parcel;
 
 impl Known {
     pub(crate) fn add<A: ModelActor>(&mut self) {
-        let wrap = |actor: Box<dyn Any>| -> Arc<dyn Handler> {
-            Arc::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
+        let wrap = |actor: Box<dyn Any>| -> Rc<dyn Handler> {
+            Rc::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
         };
         let pack: Pack<A::Msg> = Parcel::pack::<A::Msg>;
-        Arc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Arc::new(pack) });
+        Rc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Rc::new(pack) });
     }
 }
 
@@ -119,7 +119,7 @@ impl Known {
 pub(crate) struct Handling {
     pub(crate) who: Who,
     known: Known,
-    roster: Arc<Roster>,
+    roster: Rc<Roster>,
     /// Values that were drawn when the handler ran before, and how many of them it has asked for.
     draws: Vec<u32>,
     asked: usize,
@@ -136,14 +136,14 @@ pub(crate) struct Handling {
 const MOST_USED: usize = 8;
 
 impl Handling {
-    pub(crate) fn new(who: Who, known: Known, roster: Arc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
+    pub(crate) fn new(who: Who, known: Known, roster: Rc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
         Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new(), used: Vec::new() }
     }
 
     /// As for another handler, in the same memory.
-    pub(crate) fn begin(&mut self, who: Who, roster: &Arc<Roster>, draws: Vec<u32>, next_timer: u32) {
-        if !Arc::ptr_eq(&self.roster, roster) {
-            self.roster = Arc::clone(roster);
+    pub(crate) fn begin(&mut self, who: Who, roster: &Rc<Roster>, draws: Vec<u32>, next_timer: u32) {
+        if !Rc::ptr_eq(&self.roster, roster) {
+            self.roster = Rc::clone(roster);
         }
         while let Some(effect) = self.effects.pop() {
             if let (Effect::Send { parcel, .. }, _) = effect {
@@ -156,7 +156,7 @@ impl Handling {
     /// Keeps what a message lay in, if nobody else has it.
     #[inline]
     pub(crate) fn reuse(&mut self, parcel: Parcel) {
-        if self.used.len() < MOST_USED && Arc::strong_count(&parcel.body) == 1 {
+        if self.used.len() < MOST_USED && Rc::strong_count(&parcel.body) == 1 {
             self.used.push(parcel.body);
         }
     }
@@ -179,7 +179,7 @@ impl Handling {
             );
         };
         let pack = *pack.downcast_ref::<Pack<A::Msg>>().expect("raddle bug: a way to pack another type");
-        let who = Arc::make_mut(&mut self.roster).next(self.who.world, short_name(type_name::<A>()));
+        let who = Rc::make_mut(&mut self.roster).next(self.who.world, short_name(type_name::<A>()));
         self.effects.push((Effect::Spawn { who, actor: wrap(Box::new(actor)) }, site));
         Address { who, route: Route::Model { pack, label: A::label } }
     }
@@ -196,9 +196,9 @@ impl Handling {
         timer
     }
 
-    pub(crate) fn announce<E: Send + Sync + 'static>(&mut self, event: E, site: Site) {
+    pub(crate) fn announce<E: 'static>(&mut self, event: E, site: Site) {
         let (kind, called) = (TypeId::of::<E>(), type_name::<E>());
-        self.effects.push((Effect::Announce { kind, called, event: Arc::new(event) }, site));
+        self.effects.push((Effect::Announce { kind, called, event: Rc::new(event) }, site));
     }
 
     pub(crate) fn choose(&mut self, n: u32, site: Site) -> u32 {

@@ -6,12 +6,12 @@ use crate::actor::watch::Watching;
 use crate::actor::{Monitor, digest};
 
 /// A monitor whatever its type, as part of a state.
-pub(crate) trait Watcher: Watching + Sync {
+pub(crate) trait Watcher: Watching {
     fn copy(&self) -> Box<dyn Watcher>;
     fn digest(&self) -> u64;
 }
 
-impl<W: Monitor + Clone + Hash + Sync> Watcher for W {
+impl<W: Monitor + Clone + Hash> Watcher for W {
     fn copy(&self) -> Box<dyn Watcher> {
         Box::new(self.clone())
     }

@@ -1,7 +1,7 @@
 //! How a model begins.
 
 use std::hash::Hash;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
@@ -36,7 +36,7 @@ impl Setup {
     }
 
     fn code(&mut self) -> &mut Code {
-        Arc::make_mut(&mut self.run.code)
+        Rc::make_mut(&mut self.run.code)
     }
 
     /// Sets in which order messages can be received; before any message is sent.
@@ -78,9 +78,9 @@ impl Setup {
     }
 
     /// Creates an actor that can be made anew.
-    pub fn spawn_with<A: ModelActor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
+    pub fn spawn_with<A: ModelActor>(&mut self, make: impl Fn() -> A + 'static) -> Address<A::Msg> {
         let actor = make();
-        self.add(actor, Some(Arc::new(move || Arc::new(make()) as Arc<dyn Handler>)), false)
+        self.add(actor, Some(Rc::new(move || Rc::new(make()) as Rc<dyn Handler>)), false)
     }
 
     /// Creates an actor that stands for somebody outside: a user, a socket. Reports say so.
@@ -90,10 +90,10 @@ impl Setup {
 
     fn add<A: ModelActor>(&mut self, actor: A, factory: Option<Factory>, external: bool) -> Address<A::Msg> {
         self.knows::<A>();
-        let who = Arc::make_mut(&mut self.run.roster).next(self.run.code.world, actor.kind());
+        let who = Rc::make_mut(&mut self.run.roster).next(self.run.code.world, actor.kind());
         let party = self.main.create(actor.kind());
         self.created += 1;
-        self.run.add(who, (TaskId::MAIN, self.created), Arc::new(actor), party, factory, external);
+        self.run.add(who, (TaskId::MAIN, self.created), Rc::new(actor), party, factory, external);
         // What an actor does when it starts is part of the setup, so nobody is told of it.
         self.run.start(who.index as usize, &mut Trace::default());
         address::<A>(who)
@@ -120,7 +120,7 @@ impl Setup {
     }
 
     /// Lets a monitor watch; before any actor is created.
-    pub fn monitor<W: Monitor + Clone + Hash + Sync>(&mut self, monitor: W) {
+    pub fn monitor<W: Monitor + Clone + Hash>(&mut self, monitor: W) {
         assert!(self.run.actors.is_empty(), "raddle: add the monitors of a model before its first actor");
         self.run.add_monitor(Box::new(monitor));
     }
@@ -131,7 +131,7 @@ impl Scene {
         &mut self,
         who: Who,
         (parent, ordinal): (TaskId, u32),
-        actor: Arc<dyn Handler>,
+        actor: Rc<dyn Handler>,
         party: Party,
         factory: Option<Factory>,
         external: bool,
@@ -142,16 +142,16 @@ impl Scene {
         let at = self.actors.len();
         assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
         self.digest = self.digest.wrapping_add(slot.body.digest).wrapping_add(slot.mail.digest);
-        self.actors.push(Arc::new(slot));
-        Arc::make_mut(&mut self.cards).push(card);
+        self.actors.push(Rc::new(slot));
+        Rc::make_mut(&mut self.cards).push(card);
     }
 
     pub(super) fn let_crash(&mut self, actor: usize) {
-        Arc::make_mut(&mut self.cards)[actor].may_crash = true;
+        Rc::make_mut(&mut self.cards)[actor].may_crash = true;
     }
 
     pub(super) fn add_monitor(&mut self, monitor: Box<dyn Watcher>) {
-        self.monitors.push(Arc::new(monitor));
+        self.monitors.push(Rc::new(monitor));
     }
 
     /// A message of the setup's.
@@ -161,6 +161,6 @@ impl Scene {
         let number = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
         let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, number, false), 0);
         let message = access(object, Touches::Change, Role::Gives);
-        Arc::make_mut(&mut self.code).first_steps.push(FirstStep { step, message, to, number });
+        Rc::make_mut(&mut self.code).first_steps.push(FirstStep { step, message, to, number });
     }
 }

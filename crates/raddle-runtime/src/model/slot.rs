@@ -1,6 +1,6 @@
 //! One actor of a model and its mailbox. Copies of a run share it until one of them changes it.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
@@ -13,13 +13,35 @@ use crate::model::handling::Parcel;
 /// A message and what it lies in.
 pub(super) type Post = (Letter, Parcel);
 
-pub(super) type Factory = Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>;
+pub(super) type Factory = Rc<dyn Fn() -> Rc<dyn Handler>>;
 
 /// An actor of a model.
-#[derive(Clone)]
 pub(super) struct Slot {
     pub(super) body: Body,
     pub(super) mail: Mail,
+}
+
+/// Copied at nearly every step, and mostly over one that is not used any more.
+impl Clone for Slot {
+    fn clone(&self) -> Self {
+        Self { body: self.body.clone(), mail: self.mail.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        let Body { actor, party, children, restarts, next_timer, of, digest } = &other.body;
+        self.body.actor.clone_from(actor);
+        self.body.party.clone_from(party);
+        (self.body.children, self.body.restarts, self.body.next_timer) = (*children, *restarts, *next_timer);
+        (self.body.of, self.body.digest) = (*of, *digest);
+        let Mail { queue, timers, of, digest } = &other.mail;
+        self.mail.queue.clear();
+        if !queue.is_empty() {
+            self.mail.queue.extend(queue.iter().cloned());
+        }
+        self.mail.timers.clone_from(timers);
+        (self.mail.of, self.mail.digest) = (*of, *digest);
+    }
 }
 
 /// What never changes of an actor.
@@ -38,7 +60,7 @@ pub(super) struct Card {
 #[derive(Clone)]
 pub(super) struct Body {
     /// `None` if it has stopped.
-    pub(super) actor: Option<Arc<dyn Handler>>,
+    pub(super) actor: Option<Rc<dyn Handler>>,
     pub(super) party: Party,
     pub(super) children: u32,
     pub(super) restarts: u32,
@@ -77,7 +99,7 @@ impl Part {
 }
 
 impl Body {
-    pub(super) fn new(of: u32, actor: Arc<dyn Handler>, party: Party) -> Self {
+    pub(super) fn new(of: u32, actor: Rc<dyn Handler>, party: Party) -> Self {
         let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, of, digest: 0 };
         body.refresh();
         body

@@ -8,7 +8,7 @@
 //! | announce | changes the monitor |
 //! | fault | changes what is left of the budget; a message that might have been faulty reads it |
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
@@ -36,11 +36,11 @@ pub(super) const FIRST_MONITOR: usize = 2;
 /// The state of a model. A copy shares what neither of the two has changed since.
 #[derive(Clone)]
 pub(crate) struct Scene {
-    pub(super) code: Arc<Code>,
-    pub(super) actors: Vec<Arc<Slot>>,
-    pub(super) cards: Arc<Vec<Card>>,
-    pub(super) roster: Arc<Roster>,
-    pub(super) monitors: Vec<Arc<Box<dyn Watcher>>>,
+    pub(super) code: Rc<Code>,
+    pub(super) actors: Vec<Rc<Slot>>,
+    pub(super) cards: Rc<Vec<Card>>,
+    pub(super) roster: Rc<Roster>,
+    pub(super) monitors: Vec<Rc<Box<dyn Watcher>>>,
     pub(super) faults: Faults,
     pub(super) dead_letters: u32,
     pub(super) unhandled: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Scene {
 pub(super) struct Scratch {
     pub(super) handling: Option<Box<Handling>>,
     /// An actor that is not used any more.
-    pub(super) spare: Option<Arc<dyn Handler>>,
+    pub(super) spare: Option<Rc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
     pub(super) foreseen: Option<(Choice, Ran)>,
 }
@@ -101,8 +101,8 @@ impl Clone for Scratch {
     }
 }
 
-fn share<T>(theirs: &mut Arc<T>, own: &Arc<T>) {
-    if !Arc::ptr_eq(theirs, own) {
+fn share<T>(theirs: &mut Rc<T>, own: &Rc<T>) {
+    if !Rc::ptr_eq(theirs, own) {
         theirs.clone_from(own);
     }
 }
@@ -120,10 +120,10 @@ impl Scene {
         Self {
             here: code.site,
             story: None,
-            code: Arc::new(code),
+            code: Rc::new(code),
             actors: Vec::new(),
-            cards: Arc::default(),
-            roster: Arc::default(),
+            cards: Rc::default(),
+            roster: Rc::default(),
             monitors: Vec::new(),
             faults: Faults::default(),
             dead_letters: 0,
@@ -140,7 +140,7 @@ impl Scene {
 
     /// Adds what the setup sent.
     pub(super) fn take_first_steps(&mut self, trace: &mut Trace) {
-        let code = Arc::clone(&self.code);
+        let code = Rc::clone(&self.code);
         for &FirstStep { step, message, to, number } in &code.first_steps {
             trace.push(step);
             trace.touch(message);
@@ -167,7 +167,7 @@ impl Scene {
     }
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
-        let body = &mut Arc::make_mut(&mut self.actors[actor]).body;
+        let body = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
         let without = self.digest.wrapping_sub(body.digest);
         let result = change(body);
         body.refresh();
@@ -176,7 +176,7 @@ impl Scene {
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
-        let mail = &mut Arc::make_mut(&mut self.actors[actor]).mail;
+        let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
         let without = self.digest.wrapping_sub(mail.digest);
         let result = change(mail);
         self.digest = without.wrapping_add(mail.digest);
@@ -247,7 +247,7 @@ impl Scene {
                 self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
             }
         };
-        let Slot { body, mail } = Arc::make_mut(&mut self.actors[actor]);
+        let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
         let tells = self.story.is_some();
         let timer = tells && number.is_some_and(|number| mail.place(number).is_none());
@@ -389,8 +389,10 @@ impl System for Scene {
         other.actions.clear();
         other.actions.extend_from_slice(&self.actions);
         other.actors.truncate(self.actors.len());
-        for (theirs, own) in other.actors.iter_mut().zip(&self.actors) {
-            share(theirs, own);
+        for (actor, (theirs, own)) in other.actors.iter_mut().zip(&self.actors).enumerate() {
+            if !Rc::ptr_eq(theirs, own) {
+                self.code.shelf.keep(actor, std::mem::replace(theirs, Rc::clone(own)));
+            }
         }
         let (shared, all) = (other.actors.len(), self.actors.len());
         other.actors.extend_from_slice(&self.actors[shared..all]);

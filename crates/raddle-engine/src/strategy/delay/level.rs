@@ -22,10 +22,10 @@ pub(super) struct Level<E> {
     pub rank: u32,
     /// Others may be done here too, and are for this worker.
     pub own: bool,
-    /// Who could go on at the latest point where tasks did, each once.
-    ready: SmallVec<[TaskId; 8]>,
     /// By alternative: whose it is. None where a value is chosen.
     tasks: SmallVec<[TaskId; 16]>,
+    /// Who could go on at the latest point where tasks did, each once; empty if those are `tasks`, as they mostly are.
+    each: Vec<TaskId>,
     alternatives: u32,
     choice: u32,
     /// By alternative, a bit: whether it was done or is being done. Not kept where a value is chosen.
@@ -36,18 +36,21 @@ impl<E: DelayingExplorer> Level<E> {
     /// The level of a point; what is done there is what the explorer says.
     #[inline]
     pub fn new(at: &Point<'_>, mut explorer: E, steps: usize, before: Option<&Self>) -> Self {
-        let (mut tasks, mut ready) = (SmallVec::<[TaskId; 16]>::new(), SmallVec::<[TaskId; 8]>::new());
+        let (mut tasks, mut each) = (SmallVec::<[TaskId; 16]>::new(), Vec::new());
         if let Point::Actions(actions) = at {
-            for action in *actions {
-                tasks.push(action.task);
-                if ready.last() != Some(&action.task) {
-                    ready.push(action.task);
-                }
+            tasks.extend(actions.iter().map(|action| action.task));
+            if tasks.windows(2).any(|pair| pair[0] == pair[1]) {
+                each.extend_from_slice(&tasks);
+                each.dedup();
             }
         } else if let Some(before) = before {
-            ready = SmallVec::from_slice(&before.ready);
+            each.extend_from_slice(before.ready());
         }
-        let first = if tasks.len() > 1 { first_of(&tasks, ask(&mut explorer, &ready)) } else { 0 };
+        let first = match tasks.len() {
+            0 | 1 => 0,
+            _ if each.is_empty() => ask(&mut explorer, &tasks).1,
+            _ => first_of(&tasks, ask(&mut explorer, &each).0),
+        };
         let total = before.map_or(0, |before| before.total);
         let shown = match tasks.len() {
             0 => SmallVec::new(),
@@ -56,7 +59,7 @@ impl<E: DelayingExplorer> Level<E> {
         };
         let alternatives = at.alternatives();
         let mut level =
-            Self { explorer, steps, total, rank: 0, own: true, ready, tasks, alternatives, choice: first, shown };
+            Self { explorer, steps, total, rank: 0, own: true, tasks, each, alternatives, choice: first, shown };
         level.show(first);
         level
     }
@@ -83,8 +86,9 @@ impl<E: DelayingExplorer> Level<E> {
     }
 
     /// Who could go on, here or, where a value is chosen, before that.
+    #[inline]
     pub fn ready(&self) -> &[TaskId] {
-        &self.ready
+        if self.each.is_empty() { &self.tasks } else { &self.each }
     }
 
     /// Goes on to the next alternative. Call if there is one.
@@ -119,9 +123,16 @@ impl<E: DelayingExplorer> Level<E> {
     fn delay_explorer(&mut self) -> u32 {
         for _ in 0..2 * self.tasks.len() + PATIENCE {
             self.explorer.delay();
-            let task = ask(&mut self.explorer, &self.ready);
-            if let Some(at) = self.first_new(task) {
-                return at;
+            if self.each.is_empty() {
+                let (_, at) = ask(&mut self.explorer, &self.tasks);
+                if !self.was_shown(at) {
+                    return at;
+                }
+            } else {
+                let (task, _) = ask(&mut self.explorer, &self.each);
+                if let Some(at) = self.first_new(task) {
+                    return at;
+                }
             }
         }
         let missing: Vec<_> =
@@ -134,14 +145,14 @@ impl<E: DelayingExplorer> Level<E> {
     }
 }
 
-/// Whom the explorer wants to go on.
-fn ask<E: DelayingExplorer>(explorer: &mut E, ready: &[TaskId]) -> TaskId {
+/// Whom the explorer wants to go on, and where that is among all who can.
+#[inline]
+fn ask<E: DelayingExplorer>(explorer: &mut E, ready: &[TaskId]) -> (TaskId, u32) {
     let next = explorer.next(ready);
-    assert!(
-        ready.contains(&next),
-        "raddle: the delaying explorer wants {next:?} to go on, which cannot; `next` must give one of {ready:?}"
-    );
-    next
+    let Some(at) = ready.iter().position(|task| *task == next) else {
+        panic!("raddle: the delaying explorer wants {next:?} to go on, which cannot; `next` must give one of {ready:?}")
+    };
+    (next, place(at))
 }
 
 #[inline]
