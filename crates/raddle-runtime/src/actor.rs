@@ -45,6 +45,7 @@ pub use self::address::Address;
 pub(crate) use self::address::{Roster, Route, Who};
 pub(crate) use self::behaviour::short_name;
 pub use self::behaviour::{Actor, Monitor};
+pub(crate) use self::by_lot::Counts;
 pub(crate) use self::context::Host;
 pub use self::context::{Context, Timer};
 pub use self::delivery::Delivery;

@@ -39,6 +39,7 @@
 
 mod ahead;
 mod apply;
+mod by_lot;
 mod handle;
 mod handler;
 mod handling;

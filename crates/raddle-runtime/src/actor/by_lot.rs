@@ -6,6 +6,7 @@
 //!
 //! An actor that receives by lot goes on asking for its mail meanwhile, until it asks for something else.
 
+mod counts;
 mod supply;
 mod tray;
 
@@ -18,6 +19,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::lots::Lots;
 use raddle_engine::system::Action;
 
+pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
 pub(super) use self::tray::Tray;
 use crate::actor::behaviour::Actor;

@@ -20,7 +20,10 @@ impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
     fn is_foreseeable(&self) -> bool {
         // What checks may see of the last two is no part of the state that is told apart.
-        self.code.plain && matches!(self.stop, Stop::Actions) && self.dead_letters | self.unhandled == 0
+        self.code.plain
+            && !self.unhashed
+            && matches!(self.stop, Stop::Actions)
+            && self.dead_letters | self.unhandled == 0
     }
 
     pub(super) fn foresee_receive(&mut self, choice: Choice) -> Option<Foreseen> {

@@ -55,6 +55,7 @@ impl Scratch {
             }
             None => Box::new(Handling::new(card.who, code.known.clone(), roster.clone(), draws, body.next_timer)),
         };
+        handling.hashed = !self.unhashed;
         let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
         let spare = self.spare.take().or_else(|| code.shelf.actor(card.who.index as usize));
         let handler::Handled { state, digest, panicked } = state.handle(parcel, &mut handling, spare);
@@ -129,13 +130,8 @@ impl Scene {
         if let Some(panicked) = panicked {
             return self.supervise(actor, *panicked, trace);
         }
-        if let Some(before) = before
-            && Rc::strong_count(&before) == 1
-        {
-            self.scratch.spare = Some(before);
-        }
         let effects = mem::take(&mut handling.effects);
-        self.scratch.handling = Some(handling);
+        self.scratch.keep_memory(handling, before);
         self.apply_all(actor, effects, trace);
     }
 

@@ -43,7 +43,8 @@ impl<A: ModelActor> Handler for A {
             let me = address::<A>(handling.who);
             let mut context = Context { me: &me, host: Host::Model(handling) };
             let handled = panics::catch(|| Actor::handle(copy, parcel.open(), &mut context));
-            (digest(copy), handled.err().map(Box::new))
+            let digest = if handling.hashed { digest(copy) } else { 0 };
+            (digest, handled.err().map(Box::new))
         };
         if let Some(mut state) = spare
             && let Some(copy) = place_for::<A>(&mut state)

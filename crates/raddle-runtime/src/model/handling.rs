@@ -128,6 +128,8 @@ pub(crate) struct Handling {
     pub(crate) next_timer: u32,
     /// What it did, and where in the source.
     pub(crate) effects: Vec<(Effect, Site)>,
+    /// Somebody asks for the hash of the actor.
+    pub(crate) hashed: bool,
     /// Of messages that were sent in vain or received.
     used: Vec<Wrapping>,
 }
@@ -137,7 +139,8 @@ const MOST_USED: usize = 8;
 
 impl Handling {
     pub(crate) fn new(who: Who, known: Known, roster: Rc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
-        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects: Vec::new(), used: Vec::new() }
+        let (effects, used) = (Vec::new(), Vec::new());
+        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects, hashed: true, used }
     }
 
     /// As for another handler, in the same memory.

@@ -20,8 +20,7 @@ impl Scene {
         if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {
             return;
         }
-        if let Some(outcome) = self.check(&self.code.always) {
-            self.stop = Stop::End(outcome);
+        if !self.holds() {
             return;
         }
         self.list_actions();
@@ -33,6 +32,17 @@ impl Scene {
             });
             let outcome = late.or_else(|| self.check(&self.code.finally));
             self.stop = Stop::End(outcome.unwrap_or(Outcome::Completed));
+        }
+    }
+
+    /// Whether what must hold after every step does; it is the end if not.
+    pub(super) fn holds(&mut self) -> bool {
+        match self.check(&self.code.always) {
+            Some(outcome) => {
+                self.stop = Stop::End(outcome);
+                false
+            }
+            None => true,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One execution of a model, in one piece of memory that stays where it is: searches pass executions and their copies around.
 
 use raddle_engine::ids::TaskId;
+use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Choice, Foreseen, Pending, Point, System};
@@ -28,6 +29,10 @@ impl System for Run {
     #[inline]
     fn survey(&mut self) {
         self.0.survey();
+    }
+
+    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        self.0.wander(lots, trace);
     }
 
     fn task_name(&self, task: TaskId) -> TaskName {

@@ -109,6 +109,12 @@ impl Body {
     #[inline]
     pub(super) fn set(&mut self, ran: Ran) -> Handled {
         self.digest = self.digest_with(ran.digest);
+        self.replace(ran)
+    }
+
+    /// The same where nobody asks for hashes.
+    #[inline]
+    pub(super) fn replace(&mut self, ran: Ran) -> Handled {
         let before = self.actor.replace(ran.state);
         // Timers of a handler that has panicked are void.
         if ran.panicked.is_none() {
@@ -209,6 +215,42 @@ impl Mail {
         };
         self.refresh(delivery);
         taken
+    }
+
+    /// Puts a letter where it belongs that has no number, where nobody asks for hashes.
+    #[inline]
+    pub(super) fn put_blank(&mut self, delivery: Delivery, letter: Letter, parcel: Parcel) {
+        let len = self.queue.len();
+        let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0.delayed), len);
+        self.queue.insert(place, (letter, parcel));
+    }
+
+    /// How many can be received.
+    #[inline]
+    pub(super) fn count_open(&self, delivery: Delivery) -> u32 {
+        match delivery {
+            _ if self.queue.len() <= 1 => self.queue.len() as u32,
+            Delivery::Arrival => 1,
+            Delivery::Unordered => self.queue.len() as u32,
+            Delivery::PerSender | Delivery::Causal => self.open(delivery).count() as u32,
+        }
+    }
+
+    /// Where the one lies that comes after so many others that can be received.
+    #[inline]
+    pub(super) fn place_of_open(&self, delivery: Delivery, nth: u32) -> usize {
+        match delivery {
+            Delivery::Arrival | Delivery::Unordered => nth as usize,
+            Delivery::PerSender | Delivery::Causal => {
+                self.open(delivery).nth(nth as usize).expect("raddle bug: fewer can be received than were counted")
+            }
+        }
+    }
+
+    /// Where those lie that can be received, in order of arrival.
+    fn open(&self, delivery: Delivery) -> impl Iterator<Item = usize> + '_ {
+        let letters = || self.queue.iter().map(|post| &post.0);
+        letters().enumerate().filter(move |(at, letter)| delivery.lets(letters(), *at, letter)).map(|(at, _)| at)
     }
 
     /// Where the message with this number lies.

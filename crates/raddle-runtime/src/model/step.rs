@@ -11,12 +11,13 @@
 use std::rc::Rc;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
+use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
-use crate::actor::{Delivery, Faults, Roster, combine, mix};
+use crate::actor::{Counts, Delivery, Faults, Roster, combine, mix};
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
@@ -60,6 +61,8 @@ pub(crate) struct Scene {
     pub(super) odd: bool,
     /// An actor has stopped.
     pub(super) stopped: bool,
+    /// Hashes and names are out of date, since lots were drawn.
+    pub(super) unhashed: bool,
 }
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
@@ -70,6 +73,10 @@ pub(super) struct Scratch {
     pub(super) spare: Option<Rc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
     pub(super) foreseen: Option<(Choice, Ran)>,
+    /// How much can be received from each mailbox.
+    pub(super) counts: Counts,
+    /// Nobody asks for hashes.
+    pub(super) unhashed: bool,
 }
 
 impl Scratch {
@@ -86,6 +93,17 @@ impl Scratch {
             self.foreseen = Some((choice, ran));
         } else {
             self.take_back(ran);
+        }
+    }
+
+    /// Keeps the memory of a handler that has run, and of its actor as it was.
+    #[inline]
+    pub(super) fn keep_memory(&mut self, handling: Box<Handling>, before: Option<Rc<dyn Handler>>) {
+        self.handling = Some(handling);
+        if let Some(before) = before
+            && Rc::strong_count(&before) == 1
+        {
+            self.spare = Some(before);
         }
     }
 
@@ -135,6 +153,7 @@ impl Scene {
             surveyed: false,
             odd: false,
             stopped: false,
+            unhashed: false,
         }
     }
 
@@ -346,6 +365,10 @@ impl System for Scene {
         }
     }
 
+    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        self.go_by_lot(lots, trace);
+    }
+
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(self.name(task))
     }
@@ -403,9 +426,10 @@ impl System for Scene {
             other.stop.clone_from(&self.stop);
         }
         other.scratch.discard();
-        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, stopped, .. } = *self;
+        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, stopped, unhashed, .. } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
         (other.digest, other.surveyed, other.odd, other.stopped) = (digest, surveyed, odd, stopped);
+        other.unhashed = unhashed;
         true
     }
 
@@ -421,7 +445,7 @@ impl System for Scene {
             }
             Stop::Actions | Stop::End(_) => 0,
         };
-        Some(self.state_with(self.digest, stop))
+        if self.unhashed { None } else { Some(self.state_with(self.digest, stop)) }
     }
 
     fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {

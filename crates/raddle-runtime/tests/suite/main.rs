@@ -21,6 +21,7 @@ mod generated_threads;
 mod hard_cases;
 mod lazy_lock;
 mod model;
+mod model_by_lot;
 mod mpsc;
 mod once;
 mod once_lock;

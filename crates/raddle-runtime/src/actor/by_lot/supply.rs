@@ -3,19 +3,15 @@
 use std::mem;
 
 use super::After;
+use super::counts::Counts;
 use super::tray::Tray;
 use crate::actor::post::Post;
 use crate::actor::queue::Marks;
 
-/// Mailboxes that are counted together, so that one is found among many without looking at each.
-const BLOCK: usize = 8;
-
 /// How many messages can be received from each mailbox.
 #[derive(Default)]
 pub(crate) struct Supply {
-    counts: Vec<u32>,
-    blocks: Vec<u32>,
-    total: u32,
+    counts: Counts,
     /// It is kept up to date.
     pub(super) counts_on: bool,
     /// How often that has ended.
@@ -27,11 +23,7 @@ pub(crate) struct Supply {
 impl Supply {
     /// Nothing can be received from any of so many.
     pub(super) fn begin(&mut self, mailboxes: usize) {
-        self.counts.clear();
-        self.counts.resize(mailboxes.next_multiple_of(BLOCK), 0);
-        self.blocks.clear();
-        self.blocks.resize(mailboxes.div_ceil(BLOCK), 0);
-        self.total = 0;
+        self.counts.begin(mailboxes);
         self.counts_on = true;
     }
 
@@ -50,14 +42,14 @@ impl Supply {
     /// How many can be received in all.
     #[inline]
     pub(crate) fn total(&self) -> u32 {
-        self.total
+        self.counts.total()
     }
 
     /// A mailbox has changed.
     #[inline(always)]
     pub(in crate::actor) fn count(&mut self, mail: usize, post: &mut Post, marks: &mut Marks) {
         if !post.tray.away {
-            self.set(mail, post.queue.count_open(post.delivery, marks));
+            self.counts.set(mail, post.queue.count_open(post.delivery, marks));
         }
     }
 
@@ -65,64 +57,18 @@ impl Supply {
     #[inline(always)]
     pub(super) fn count_bare(&mut self, mail: usize, tray: &Tray) {
         if !tray.away {
-            self.set(mail, tray.open);
+            self.counts.set(mail, tray.open);
         }
-    }
-
-    /// From this mailbox so many can be received.
-    #[inline]
-    fn set(&mut self, mail: usize, count: u32) {
-        let more = count.wrapping_sub(mem::replace(&mut self.counts[mail], count));
-        let block = &mut self.blocks[mail / BLOCK];
-        *block = block.wrapping_add(more);
-        self.total = self.total.wrapping_add(more);
     }
 
     /// From this mailbox one more can be received.
     pub(super) fn add(&mut self, mail: usize) {
-        self.set(mail, self.counts[mail] + 1);
+        self.counts.add(mail);
     }
 
     /// Which mailbox the one with this number is in, counted through all of them; and which it is there.
     #[inline]
-    pub(crate) fn find(&self, mut number: u32) -> (usize, u32) {
-        let mut block = 0;
-        while number >= self.blocks[block] {
-            number -= self.blocks[block];
-            block += 1;
-        }
-        // Which it is cannot be foreseen, so all of them are looked at without a branch.
-        let (mut before, mut passed, mut sum) = (0, 0, 0);
-        for &count in &self.counts[block * BLOCK..][..BLOCK] {
-            sum += count;
-            let beyond = sum <= number;
-            before = if beyond { sum } else { before };
-            passed += usize::from(beyond);
-        }
-        (block * BLOCK + passed, number - before)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use raddle_engine::rng::Rng;
-
-    use super::*;
-
-    #[test]
-    fn each_is_found_where_it_is() {
-        let mut rng = Rng::new(3);
-        for mailboxes in [1, 2, 15, 16, 17, 33, 100] {
-            let (mut supply, mut counts) = (Supply::default(), vec![0; mailboxes]);
-            supply.begin(mailboxes);
-            for _ in 0..200 {
-                let mail = rng.below(mailboxes as u32) as usize;
-                counts[mail] = rng.below(4);
-                supply.set(mail, counts[mail]);
-                let all = counts.iter().enumerate().flat_map(|(mail, &count)| (0..count).map(move |nth| (mail, nth)));
-                let found: Vec<_> = (0..supply.total()).map(|number| supply.find(number)).collect();
-                assert_eq!(found, all.collect::<Vec<_>>(), "{counts:?}");
-            }
-        }
+    pub(crate) fn find(&self, number: u32) -> (usize, u32) {
+        self.counts.find(number)
     }
 }
