@@ -70,6 +70,11 @@ impl State {
             let at_once = !*stopped && !faulty && *delivery != Delivery::Causal;
             tray.begin(*delivery, queue, marks, at_once, mail(*task).is_none());
         }
+        // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
+        for Post { task, .. } in &self.actors.posts {
+            self.tasks[task.index()].let_go &=
+                self.tasks[task.index()].asks.as_ref().is_none_or(|ask| ask.mail.is_none());
+        }
         true
     }
 

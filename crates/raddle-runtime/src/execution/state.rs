@@ -459,7 +459,6 @@ impl State {
         if alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, Class::Receive);
         }
-        self.tasks[task.index()].let_go = false;
     }
 
     /// Takes away the latest value of a `static` that is still there.

@@ -10,7 +10,8 @@ use crate::actor::queue::{Marks, Queue};
 /// From so many messages on, letters are written: to compare all senders with each other takes longer.
 const MANY: u32 = 16;
 
-/// A mailbox while lots are drawn.
+/// A mailbox while lots are drawn. Who sent the messages comes last, as it counts in one order only.
+#[repr(C)]
 pub(in crate::actor) struct Tray {
     /// Its actor has not begun yet, or waits for something else in the middle of a handler.
     pub(super) away: bool,
@@ -22,12 +23,12 @@ pub(in crate::actor) struct Tray {
     waiting: u32,
     /// How many of them can be received.
     pub(super) open: u32,
-    /// Who sent them, where that counts.
-    senders: VecDeque<TaskId>,
     /// How many were received since lots are drawn.
     pub(super) received: u32,
     /// How many were sent to it since.
     pub(in crate::actor) sent: u32,
+    /// Who sent them, where that counts.
+    senders: VecDeque<TaskId>,
 }
 
 impl Tray {
