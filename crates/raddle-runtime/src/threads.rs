@@ -6,9 +6,9 @@
 //! first decision.
 
 mod lent;
+mod teardown;
 
 use std::cell::{Cell, RefCell};
-use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -317,80 +317,6 @@ impl Running {
         } else if state.begin_supply(&self.actions) {
             self.at = At::Mail;
         }
-    }
-
-    /// Unwinds what has not ended. Destructors run as they would; those that wait for each other are left behind.
-    fn tear_down(&mut self) {
-        let execution = &self.worker.execution;
-        let newborn = {
-            let Ok(mut state) = execution.state.try_borrow_mut() else {
-                return self.leave_behind();
-            };
-            if state.alive.is_empty() && state.statics.is_empty() && state.newborn.is_empty() {
-                return;
-            }
-            state.tearing_down = true;
-            execution.over.set(true);
-            std::mem::take(&mut state.newborn)
-        };
-        for Newborn { task, job, stack_bytes } in newborn {
-            // The job is not run, but what it captured is dropped, on a fiber because that may take operations.
-            self.begin_task(Newborn { task, job: Box::new(move || thread::run_task(move || drop(job))), stack_bytes });
-        }
-        loop {
-            let left = self.fibers.iter().flatten().count();
-            for task in 0..self.fibers.len() {
-                if self.fibers[task].is_some() && self.worker.sound.get() {
-                    let task = TaskId::next_of(task);
-                    self.worker.execution.state.borrow_mut().current = task;
-                    self.resume(task);
-                }
-            }
-            let still = self.fibers.iter().flatten().count();
-            if still == 0 || still == left || !self.worker.sound.get() {
-                break;
-            }
-        }
-        self.leave_behind();
-        self.drop_statics();
-    }
-
-    /// Values of `static`s belong to the execution; their destructors may take operations, so they run on a fiber. The latest
-    /// goes first, since it may refer to earlier ones.
-    fn drop_statics(&mut self) {
-        let Ok(state) = self.worker.execution.state.try_borrow() else {
-            return;
-        };
-        if state.statics.is_empty() {
-            return;
-        }
-        let stack_bytes = state.settings.stack_bytes;
-        drop(state);
-        let job: Job = Box::new(|| thread::run_task(drop_kept_values));
-        self.begin_task(Newborn { task: TaskId::MAIN, job, stack_bytes });
-        self.leave_behind();
-        if let Ok(mut state) = self.worker.execution.state.try_borrow_mut() {
-            state.statics.clear();
-        }
-    }
-
-    fn leave_behind(&mut self) {
-        let parked = self.parked.drain(..).map(|parked| parked.1);
-        for fiber in self.fibers.iter_mut().filter_map(Option::take).chain(parked) {
-            fiber.abandon();
-        }
-    }
-}
-
-/// Drops what the `static`s of the running execution hold; memory is freed only when all of it is dropped.
-fn drop_kept_values() {
-    let mut dropped = Vec::new();
-    while let Some(mut kept) = current::with(|execution| execution.state.borrow_mut().last_kept()).flatten() {
-        // In a process of its own nobody would ever drop a `static`: what its destructor panics about is no failure.
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| kept.drop_value())) {
-            std::mem::forget(payload);
-        }
-        dropped.push(kept);
     }
 }
 

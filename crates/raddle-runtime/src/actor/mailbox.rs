@@ -116,10 +116,12 @@ impl<M: Send + 'static> Mailbox<M> {
         contents(post)
     }
 
-    /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say.
+    /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say. When the
+    /// execution is over, it fails no more.
     pub(crate) fn bury(&self, sender: TaskId, who: Who, msg: M) {
         self.system.inner.dead_letters.fetch_add(1, Ordering::SeqCst);
-        let fails = lock(&self.system.inner.rules).fail_on_dead_letters;
+        let over = current::with(|execution| execution.over.get()).unwrap_or(true);
+        let fails = lock(&self.system.inner.rules).fail_on_dead_letters && !over;
         let failure = fails.then(|| dead_letter(sender, who, &(self.says.describe)(&msg)));
         drop(msg);
         if let Some(failure) = failure {
@@ -164,7 +166,8 @@ impl<M> Mailbox<M> {
         current::with(|execution| execution.state.borrow().actors.posts[self.mail].stopped).unwrap_or(true)
     }
 
-    /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed.
+    /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed. What destructors send here from
+    /// then on has nowhere to go: the actor has stopped, if it had not before.
     pub(crate) fn vacate(&self) -> impl Sized + use<M> {
         let take = |execution: &Execution| {
             let mut state = execution.state.borrow_mut();
@@ -172,6 +175,7 @@ impl<M> Mailbox<M> {
                 return None;
             }
             let post = state.actors.posts.get_mut(self.mail)?;
+            post.stopped = true;
             Some((post.actor.take(), post.contents.take()))
         };
         current::with(take).flatten()

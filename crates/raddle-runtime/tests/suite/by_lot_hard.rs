@@ -20,10 +20,10 @@ use crate::model::ORDERS;
 
 /// What happened in each execution.
 #[derive(Clone, Default)]
-struct Diary(Arc<StdMutex<Vec<Vec<String>>>>);
+pub struct Diary(Arc<StdMutex<Vec<Vec<String>>>>);
 
 impl Diary {
-    fn note(&self, what: impl Debug) {
+    pub fn note(&self, what: impl Debug) {
         self.0.lock().unwrap().last_mut().unwrap().push(format!("{what:?}"));
     }
 }
@@ -45,7 +45,7 @@ fn does<M>(handle: impl FnMut(M, &mut Context<'_, M>) + Send + 'static) -> Does<
     Does(Box::new(handle))
 }
 
-fn walk(
+pub fn walk(
     settings: &Settings,
     limits: &Limits,
     seed: u64,

@@ -4,6 +4,7 @@ mod actor;
 mod actor_free;
 mod actor_fuzz;
 mod actor_mistakes;
+mod actor_teardown;
 mod acts;
 mod atomic;
 mod barrier;
