@@ -1,6 +1,7 @@
 //! Outside an execution: whether anything is still going on.
 
 use std::sync::{Condvar, Mutex};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use crate::actor::system::lock;
@@ -17,6 +18,32 @@ struct Going {
     on: u64,
     /// The first actor that panicked, and what it said.
     panicked: Option<String>,
+    /// The threads of actors, and in how many waits for quiet each is.
+    actors: Vec<(ThreadId, u32)>,
+}
+
+impl Going {
+    /// Whether nothing goes on but what `who` is in the middle of; where that is an actor, others of its kind wait for the same.
+    fn is_quiet(&self, who: ThreadId) -> bool {
+        let rest = self.actors.iter().filter(|actor| actor.1 > 0).count();
+        let is_actor = self.actors.iter().any(|actor| actor.0 == who);
+        self.on == if is_actor { rest as u64 } else { 0 }
+    }
+
+    fn waits_of(&mut self, who: ThreadId) -> Option<&mut u32> {
+        self.actors.iter_mut().find(|actor| actor.0 == who).map(|actor| &mut actor.1)
+    }
+}
+
+/// While it lives, an actor that waits in the middle of something is not waited for by others that do.
+pub(crate) struct Rest<'a>(&'a Busy);
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        if let Some(waits) = lock(&self.0.count).waits_of(thread::current().id()) {
+            *waits -= 1;
+        }
+    }
 }
 
 impl Busy {
@@ -29,24 +56,47 @@ impl Busy {
         self.changed.notify_all();
     }
 
+    /// The current thread is an actor's from here on.
+    pub(crate) fn begin_actor(&self) {
+        lock(&self.count).actors.push((thread::current().id(), 0));
+    }
+
+    /// It is no more.
+    pub(crate) fn end_actor(&self) {
+        let me = thread::current().id();
+        lock(&self.count).actors.retain(|actor| actor.0 != me);
+    }
+
+    /// The current thread waits, whosever it is.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        if let Some(waits) = lock(&self.count).waits_of(thread::current().id()) {
+            *waits += 1;
+        }
+        self.changed.notify_all();
+        Rest(self)
+    }
+
     pub(crate) fn panicked(&self, message: String) {
         lock(&self.count).panicked.get_or_insert(message);
         self.changed.notify_all();
     }
 
-    /// Waits until nothing is going on; an actor that has panicked is told of here.
+    /// Waits until nothing is going on; an actor that has panicked is told of here, unless the one who waits panics itself.
     pub(crate) fn wait_until_quiet(&self) {
         self.wait_until(|| false);
     }
 
     pub(crate) fn wait_until(&self, mut condition: impl FnMut() -> bool) -> bool {
+        let (me, _rest) = (thread::current().id(), self.rest());
         let mut going = lock(&self.count);
         loop {
-            if let Some(message) = going.panicked.take() {
+            if !thread::panicking()
+                && let Some(message) = going.panicked.take()
+            {
                 drop(going);
                 panic!("{message}");
             }
-            let quiet = going.on == 0;
+            let quiet = going.is_quiet(me);
             // The condition may look at actors, which may want to count.
             drop(going);
             if condition() {
@@ -56,7 +106,7 @@ impl Busy {
                 return false;
             }
             going = lock(&self.count);
-            if going.on > 0 && going.panicked.is_none() {
+            if !going.is_quiet(me) && (going.panicked.is_none() || thread::panicking()) {
                 let waited = self.changed.wait_timeout(going, Duration::from_millis(10));
                 going = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
             }

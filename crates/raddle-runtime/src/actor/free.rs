@@ -110,7 +110,12 @@ impl<M: Send + 'static> Inbox<M> {
         if lock(&self.system.rules).fail_on_dead_letters {
             let text = shorten(&(self.says.describe)(&msg));
             drop(msg);
-            panic!("raddle: {text} was sent to {}, which has stopped", self.who);
+            let text = format!("raddle: {text} was sent to {}, which has stopped", self.who);
+            if !std::thread::panicking() {
+                panic!("{text}");
+            }
+            // A destructor sends because of a panic: another one would end the process.
+            self.system.busy.panicked(text);
         }
     }
 
@@ -210,6 +215,7 @@ struct Living<A: Actor> {
 
 impl<A: Actor> Living<A> {
     fn live(mut self, me: Address<A::Msg>) {
+        self.inbox.system.busy.begin_actor();
         let started = self.started(&me);
         let mut way_back = door_of(&me);
         drop(me);
@@ -236,6 +242,7 @@ impl<A: Actor> Living<A> {
         if let Err(payload) = self.inbox.close() {
             self.inbox.system.busy.panicked(panics::message(&*payload));
         }
+        self.inbox.system.busy.end_actor();
         self.inbox.system.busy.less();
     }
 

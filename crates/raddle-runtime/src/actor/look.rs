@@ -10,7 +10,7 @@ use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::Home;
 use crate::actor::mailbox::Mailbox;
-use crate::actor::system::System;
+use crate::actor::system::{Inside, System};
 use crate::coroutine::current;
 use crate::execution::{Ask, Moment, here};
 
@@ -26,6 +26,7 @@ impl System {
     pub fn with<A: Actor, R>(&self, who: &Address<A::Msg>, look: impl FnOnce(&A) -> R) -> R {
         let site = here();
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
+        self.inner.inside.iter().for_each(Inside::demand_here);
         let look = |actor: Option<&(dyn Any + Send)>| {
             let Some(actor) = actor else { panic!("raddle: {who:?} has stopped, so there is nothing to look at") };
             let actor = actor.downcast_ref::<A>().or_else(|| Some(&actor.downcast_ref::<Home<A>>()?.actor));

@@ -15,12 +15,13 @@ impl System {
     ///
     /// # Panics
     ///
-    /// Outside an execution, if a monitor is not content.
+    /// Outside an execution, if a monitor is not content; inside, if the system belongs to one that is over.
     #[track_caller]
     pub fn run_until_quiet(&self) {
         let site = here();
         match self.inner.inside {
             Some(inside) => {
+                inside.demand_here();
                 current::with(|execution| {
                     execution.state.borrow_mut().actors.somebody_waits_for_quiet = true;
                     let never: fn(u64, u64) -> bool = |_, _| false;
@@ -53,6 +54,8 @@ impl System {
     /// As [`run_until_quiet`](Self::run_until_quiet).
     #[track_caller]
     pub fn shutdown(&self) {
+        // Of several actors that call this, one waits for the others' threads.
+        let _rest = self.inner.busy.rest();
         self.run_until_quiet();
         let Some(inside) = self.inner.inside else { return self.inner.threads.stop() };
         current::with(|execution| {
@@ -66,10 +69,15 @@ impl System {
     /// quiet.
     ///
     /// A reduced search runs independent steps in one order only, so it may miss a state in which the condition holds.
+    ///
+    /// # Panics
+    ///
+    /// If the system belongs to an execution that is over.
     #[track_caller]
     pub fn run_until(&self, mut condition: impl FnMut() -> bool) -> bool {
         let site = here();
         let Some(inside) = self.inner.inside else { return self.inner.busy.wait_until(condition) };
+        inside.demand_here();
         loop {
             if holds(&mut condition) {
                 return true;

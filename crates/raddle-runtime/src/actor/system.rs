@@ -84,6 +84,18 @@ pub(crate) struct Inside {
     pub(crate) faults: ObjectId,
 }
 
+impl Inside {
+    /// Demands that its execution is the one that runs.
+    #[track_caller]
+    pub(crate) fn demand_here(&self) {
+        let number = current::with(|execution| execution.state.borrow().number);
+        assert!(
+            number == Some(self.execution),
+            "raddle: this system of actors belongs to an execution that is over, or to another test's"
+        );
+    }
+}
+
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -238,7 +250,14 @@ impl System {
     }
 
     /// An actor may [crash](Faults::crash). Outside an execution none does.
+    ///
+    /// # Panics
+    ///
+    /// If the actor belongs to another system, or to an execution that is over.
+    #[track_caller]
     pub fn may_crash<M>(&self, who: &Address<M>) {
+        assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
+        self.inner.inside.iter().for_each(Inside::demand_here);
         if let Route::Task(mailbox) = &who.route {
             mailbox.let_crash();
         }

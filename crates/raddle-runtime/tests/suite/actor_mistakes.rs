@@ -6,13 +6,13 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::round_robin::RoundRobin;
-use raddle_runtime::actor::{Actor, Context, Delivery, Faults, Monitor, ReplyTo, System};
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::threads::Settings;
 use raddle_runtime::time::Instant;
 use raddle_runtime::{choice, thread};
 
-use crate::acts::{Acts, Explodes, act, note, noted};
+use crate::acts::{Act, Acts, Explodes, act, note, noted};
 use crate::explore::{Seen, fails, panics_with, passes, run_with};
 
 #[test]
@@ -52,6 +52,35 @@ fn an_actor_of_an_execution_that_is_over_is_not_reached() {
         }
     });
     assert!(message.contains("Acts#1 belongs to an execution that is over"), "{message}");
+}
+
+/// Neither is its system: what stands for it now may be something else, or nothing.
+#[test]
+fn a_system_of_an_execution_that_is_over_is_not_asked() {
+    type Old = (System, Address<Act>);
+    let uses: [fn(&Old); 6] = [
+        |old| old.0.run_until_quiet(),
+        |old| assert!(!old.0.run_until(|| false)),
+        |old| old.0.shutdown(),
+        |old| drop(noted(&old.0, &old.1)),
+        |old| old.0.may_crash(&old.1),
+        |old| drop(old.0.spawn(Acts::default())),
+    ];
+    for (number, used) in uses.into_iter().enumerate() {
+        let kept = std::sync::Mutex::new(None::<Old>);
+        let message = panics_with(move || {
+            let old = kept.lock().unwrap().take();
+            // So that there is a second execution, which has hardly anything.
+            let _ = choice::flip();
+            if let Some(old) = old {
+                return used(&old);
+            }
+            let system = System::new();
+            let workers: Vec<_> = (0..5).map(|_| system.spawn(Acts::default())).collect();
+            *kept.lock().unwrap() = Some((system, workers[4].clone()));
+        });
+        assert!(message.contains("belongs to an execution that is over"), "{number}: {message}");
+    }
 }
 
 #[test]
@@ -297,7 +326,7 @@ fn one_that_sends_for_ever_meets_the_bound_in_every_order_of_delivery() {
     for delivery in [Delivery::Unordered, Delivery::PerSender, Delivery::Causal, Delivery::Arrival] {
         let limits = Limits { steps: 300, ..Limits::default() };
         let report = run_with(&Settings::default(), &mut RoundRobin::default(), limits, move || {
-            fn again(_: &mut Acts, ctx: &mut Context<'_, crate::acts::Act>) {
+            fn again(_: &mut Acts, ctx: &mut Context<'_, Act>) {
                 let me = ctx.me();
                 ctx.send(&me, act(again));
             }
@@ -356,7 +385,7 @@ fn threads_and_actors_may_wait_for_each_other() {
 
 #[test]
 fn whoever_is_outside_acts_at_any_time() {
-    struct User(raddle_runtime::actor::Address<crate::acts::Act>);
+    struct User(Address<Act>);
     impl Actor for User {
         type Msg = ();
         fn started(&mut self, ctx: &mut Context<'_, ()>) {

@@ -1,6 +1,8 @@
 //! Destructors of actors and messages that send, create and wait when an execution is over, however it ended, and whoever is gone by
 //! then: what they send is a dead letter or is never received, and nothing worse comes of it.
 
+mod free;
+
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
