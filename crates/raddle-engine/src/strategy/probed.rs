@@ -100,6 +100,11 @@ impl<S: Strategy> Probed<S> {
         }
     }
 
+    /// Whether probes come before the next execution of the search.
+    fn is_to_probe(&mut self) -> bool {
+        self.wanted > 0 || self.due() > 0 && self.probed_at != self.plain.executions && self.goes_on()
+    }
+
     /// Whether the search has not come to its end just here, as far as can be told.
     fn goes_on(&mut self) -> bool {
         match self.inner.sharing() {
@@ -129,23 +134,28 @@ impl<S: Strategy> Probed<S> {
     }
 }
 
+/// States are not told apart, since probes go through known ones as well: so nothing is [passed by](Strategy::pass_by). When probes are
+/// due depends on each execution that has ended.
 impl<S: Strategy> Strategy for Probed<S> {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if self.wanted > 0 {
+        if self.is_to_probe() {
+            if self.wanted == 0 {
+                self.wanted = self.due();
+                self.probed_at = self.plain.executions;
+            }
             return self.begin_probe(prefix);
         }
         self.probing = false;
-        let due = self.due();
-        if due > 0 && self.probed_at != self.plain.executions && self.goes_on() {
-            self.wanted = due;
-            self.probed_at = self.plain.executions;
-            return self.begin_probe(prefix);
-        }
         self.inner.begin(prefix)
+    }
+
+    /// The latest execution of all may have been a probe, which the next one of the search has nothing to do with.
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        if self.probing || self.is_to_probe() { None } else { self.inner.branch_off(within) }
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {

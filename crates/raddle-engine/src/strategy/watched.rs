@@ -23,6 +23,8 @@ impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Watched<W> {
     }
 }
 
+/// What a strategy [passes by](Strategy::pass_by) ends without anybody looking back at it, and the watcher is to see each execution with
+/// all its steps: so nothing is passed by, and the same is counted in more time.
 impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
     fn name(&self) -> &'static str {
         self.inner.name()
@@ -30,6 +32,10 @@ impl<W: FnMut(&dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         self.inner.begin(prefix)
+    }
+
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        self.inner.branch_off(within)
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use raddle_engine::board::Remains;
+use raddle_engine::estimate::Kind;
 use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status};
+use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status, search};
 use raddle_engine::strategy::delay::{Delay, DelayHybrid, DelaySample, RoundRobin, RunToCompletion};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
@@ -28,7 +29,7 @@ use crate::model::ORDERS;
 
 type Make = fn() -> Box<dyn Strategy>;
 
-const STRATEGIES: [(&str, Make); 15] = [
+const STRATEGIES: [(&str, Make); 16] = [
     ("depth-first", || Box::new(Exhaustive::depth_first())),
     ("breadth-first", || Box::new(Exhaustive::breadth_first())),
     ("random order", || Box::new(Exhaustive::random(1))),
@@ -44,6 +45,7 @@ const STRATEGIES: [(&str, Make); 15] = [
     ("few states", || Box::new(Delay::new(RoundRobin::default()).with_states(256).replacing_states())),
     ("delay-sample", || Box::new(DelaySample::new(RoundRobin::default(), 1))),
     ("delay-hybrid", || Box::new(DelayHybrid::new(RoundRobin::default(), 1).with_share(50, 1_000))),
+    ("delay-hybrid, few states", || Box::new(DelayHybrid::new(RoundRobin::default(), 1).with_share(1_000, 40))),
 ];
 
 /// All that an execution did, as a hash.
@@ -313,6 +315,46 @@ fn states_come_out_the_same_though_known_ones_are_passed_by() {
         }
     }
     assert!(known > 30 && failing > 5, "{known} searches came to known states, {failing} failed");
+}
+
+/// A strategy inside another comes to what it comes to alone: whoever watches sees each execution, so none is passed by.
+#[test]
+fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
+    for seed in 0..8 {
+        for (name, make) in STRATEGIES.into_iter().skip(9) {
+            let limits = Limits { executions: Some(1_000), keep_going: true, steps: 60, ..Limits::default() };
+            let alone = unwatched(&mut senders(seed), make, &limits, true);
+            let seen = Arc::new(Mutex::new(0));
+            let count = seen.clone();
+            let watch = move |_: &dyn Strategy, _: &Run<'_>| *count.lock().expect("nobody panics with it") += 1;
+            let mut strategy = Watched::new(make(), watch);
+            let search = Search::new(&mut strategy, &limits, 1);
+            let mut seat = search.seat(&mut strategy);
+            while seat.work(&mut senders(seed)) != Status::Over {}
+            let (report, remains) = search.leave(vec![seat]);
+            assert_eq!(alone, tell(&report, &remains), "{name}, seed {seed}");
+            let ran = report.executions + report.pruned + report.probes;
+            assert_eq!(*seen.lock().expect("nobody panics with it"), ran, "{name}, seed {seed}: each is seen");
+        }
+    }
+}
+
+/// Probes between executions that leave each other late change nothing about those.
+#[test]
+fn a_strategy_that_branches_off_counts_the_same_when_it_is_probed() {
+    let mut probes = 0;
+    for seed in 0..8 {
+        let [plain, probed] = [Kind::Recursive, Kind::Knuth].map(|kind| {
+            let delay = Delay::new(RoundRobin::default()).by(3);
+            let mut strategy = Probed::new(delay, Counting::Orders).estimating(kind);
+            let limits = Limits { executions: Some(1_200), keep_going: true, steps: 60, ..Limits::default() };
+            search(&mut senders(seed), &mut strategy, &limits)
+        });
+        let counts = |report: &Report| (report.executions, report.pruned, report.failing);
+        assert_eq!(counts(&plain), counts(&probed), "seed {seed}");
+        probes += probed.probes;
+    }
+    assert!(probes > 200, "{probes} probes");
 }
 
 /// Asks its only child, which is of the kind that the first message says, what it is.

@@ -22,7 +22,7 @@ use super::strata::guarantee_beyond;
 use super::{Delay, DelayingExplorer};
 use crate::piece::Piece;
 use crate::rng::{Rng, mix};
-use crate::strategy::{Bound, ByPiece, Claim, Decision, Given, Next, Run, Sharing, Strategy};
+use crate::strategy::{Bound, ByPiece, Claim, Decision, Given, Next, Passing, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
 use crate::trace::Trace;
 
@@ -92,7 +92,14 @@ impl Common {
     }
 
     fn is_used_up(&self) -> bool {
-        self.executions.load(Relaxed) >= self.share.0 || self.states.load(Relaxed) >= self.share.1
+        self.would_be_used_up(0, 0)
+    }
+
+    /// Whether it is after so many more executions and states.
+    fn would_be_used_up(&self, executions: u64, states: u64) -> bool {
+        let (most_executions, most_states) = self.share;
+        self.executions.load(Relaxed) + executions >= most_executions
+            || self.states.load(Relaxed) + states >= most_states
     }
 }
 
@@ -202,6 +209,11 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
         self.delay.begin(prefix)
     }
 
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        let leaves_off = self.common.is_used_up() && !self.delay.is_at_first();
+        if self.round.is_some() || leaves_off { None } else { self.delay.branch_off(within) }
+    }
+
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
         match self.round {
             Some(_) => Decision::Take(self.draw.choose(at, so_far)),
@@ -211,6 +223,18 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
 
     fn arrive(&mut self, state: Option<u64>) -> bool {
         self.round.is_some() || self.delay.arrive(state)
+    }
+
+    fn pass_by(&mut self) -> Passing {
+        // Samples never do. The last execution of the search is one that ends by itself: then samples begin.
+        if self.round.is_some() || self.common.would_be_used_up(1, self.delay.new_states()) {
+            return Passing::No;
+        }
+        let passing = self.delay.pass_by();
+        if let Passing::Instead(_) = passing {
+            self.common.executions.fetch_add(1, Relaxed);
+        }
+        passing
     }
 
     fn end(&mut self, run: &Run<'_>) {
