@@ -317,6 +317,30 @@ fn states_come_out_the_same_though_known_ones_are_passed_by() {
     assert!(known > 30 && failing > 5, "{known} searches came to known states, {failing} failed");
 }
 
+/// The hybrid hands over to samples after the same execution, whether some were passed by before or not.
+#[test]
+fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
+    let mut shares = 0;
+    for (seed, share) in (0..4).flat_map(|seed| (5..100).step_by(15).map(move |share| (seed, share))) {
+        for (executions, states) in [(share, 1_000), (1_000, share)] {
+            let limits = Limits { executions: Some(300), keep_going: true, steps: 60, ..Limits::default() };
+            let hybrid = || DelayHybrid::new(RoundRobin::default(), 1).with_share(executions, states);
+            let [plain, forked] = [false, true].map(|forks| {
+                let mut strategy = hybrid();
+                let search = Search::new(&mut strategy, &limits, 1);
+                let search = if forks { search } else { search.without_forks() };
+                let mut seat = search.seat(&mut strategy);
+                while seat.work(&mut senders(seed)) != Status::Over {}
+                let (report, remains) = search.leave(vec![seat]);
+                shares += u64::from(report.executions + report.pruned > share && !remains.is_empty());
+                tell(&report, &remains)
+            });
+            assert_eq!(plain, forked, "seed {seed}, {executions} executions, {states} states");
+        }
+    }
+    assert!(shares > 10, "{shares} searches were longer than their share");
+}
+
 /// A strategy inside another comes to what it comes to alone: whoever watches sees each execution, so none is passed by.
 #[test]
 fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
