@@ -35,4 +35,5 @@ pub mod search;
 pub mod shrink;
 pub mod strategy;
 pub mod system;
+pub mod thousands;
 pub mod trace;

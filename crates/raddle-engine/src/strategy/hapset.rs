@@ -48,6 +48,7 @@ use crate::strategy::dpor::Dpor;
 use crate::strategy::random::Random;
 use crate::strategy::{ByPiece, Claim, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
+use crate::thousands::thousands;
 use crate::trace::Trace;
 
 /// Which alternatives are run where a race is to be reversed.
@@ -307,7 +308,7 @@ impl Strategy for Hapset {
         Some(match passed {
             0 => "no alternative was passed by".to_owned(),
             1 => "1 alternative passed by, since the ordering had been seen".to_owned(),
-            _ => format!("{passed} alternatives passed by, since the ordering had been seen"),
+            _ => format!("{} alternatives passed by, since the ordering had been seen", thousands(passed)),
         })
     }
 
@@ -325,6 +326,7 @@ impl Strategy for Hapset {
         } else {
             String::new()
         };
+        let [all, new] = [all, new].map(thousands);
         vec![format!("{all} {plural} of statements known, {new} of them learnt now{pace}")]
     }
 

@@ -11,6 +11,7 @@ use crate::piece::Learnt;
 use crate::rng::{Rng, mix};
 use crate::strategy::{ByNumber, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Action, Choice, Point, Variant};
+use crate::thousands::thousands;
 use crate::trace::Trace;
 
 /// Random priorities with few changes.
@@ -136,8 +137,8 @@ impl Strategy for Pct {
         let missed = 100.0 * (drawn as f64 * (-hit).ln_1p()).exp();
         // Where that says next to nothing, nothing is said.
         (missed < 99.0).then(|| {
-            let Self { depth, longest, .. } = self;
-            format!("a bug that needs {depth} ordering{} in {longest} steps was missed with a chance of at most {missed:.1} %", if *depth == 1 { "" } else { "s" })
+            let (depth, longest) = (self.depth, thousands(self.longest.into()));
+            format!("a bug that needs {depth} ordering{} in {longest} steps was missed with a chance of at most {missed:.1} %", if depth == 1 { "" } else { "s" })
         })
     }
 
@@ -177,15 +178,18 @@ mod tests {
 
     #[test]
     fn what_the_theorem_guarantees_is_told() {
-        let sample = |depth, executions| {
+        let of = |steps: &[u32], depth, executions| {
             let limits = Limits { executions: Some(executions), ..Limits::default() };
-            search(&mut Counters::new(&[2, 3]), &mut Pct::new(1, depth), &limits).guarantee
+            search(&mut Counters::new(steps), &mut Pct::new(1, depth), &limits).guarantee
         };
+        let sample = |depth, executions| of(&[2, 3], depth, executions);
         // Two tasks and five steps: 1/2 for each execution, then 1/10.
         let told = "a bug that needs 1 ordering in 5 steps was missed with a chance of at most 25.0 %";
         assert_eq!(sample(1, 2).as_deref(), Some(told));
         let told = "a bug that needs 2 orderings in 5 steps was missed with a chance of at most 12.2 %";
         assert_eq!(sample(2, 20).as_deref(), Some(told));
         assert_eq!(sample(6, 20), None);
+        let told = "a bug that needs 1 ordering in 1,100 steps was missed with a chance of at most 25.0 %";
+        assert_eq!(of(&[500, 600], 1, 2).as_deref(), Some(told));
     }
 }

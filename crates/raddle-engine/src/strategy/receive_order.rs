@@ -30,6 +30,7 @@ use crate::coverage::{Criterion, Name, Recorded, Scheduled, short};
 use crate::rng::{Rng, mix};
 use crate::strategy::{Claim, Decision, Next, Run, Strategy};
 use crate::system::{Choice, Point};
+use crate::thousands::thousands;
 use crate::trace::Trace;
 
 /// Covers orders of receives.
@@ -271,9 +272,11 @@ impl Strategy for ReceiveOrder {
         match &self.first_missed {
             _ if generated == 0 => None,
             None if generated == 1 => Some("the 1 generated schedule was followed".to_owned()),
-            None => Some(format!("all {generated} generated schedules were followed")),
+            None => Some(format!("all {} generated schedules were followed", thousands(generated))),
             Some(missed) => Some(format!(
-                "{followed} of {generated} generated schedules were followed; in the first that was not, {missed} was not received"
+                "{} of {} generated schedules were followed; in the first that was not, {missed} was not received",
+                thousands(followed),
+                thousands(generated)
             )),
         }
     }

@@ -1,21 +1,9 @@
 //! The verdict in one line, always with a number.
 
 use raddle_engine::estimate::Estimate;
+pub(crate) use raddle_engine::thousands::thousands as number;
 
 use super::{Failed, Origin, Proof, Report, Verdict, account, receives};
-
-/// A number with its thousands apart.
-pub(crate) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 fn orders(n: u64) -> String {
     format!("{} {}", number(n), if n == 1 { "order" } else { "orders" })
@@ -135,7 +123,7 @@ fn about(n: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Estimate, number, share};
+    use super::{Estimate, share};
 
     #[test]
     fn how_much_was_seen_is_told_as_far_as_it_is_known() {
@@ -144,13 +132,5 @@ mod tests {
         assert_eq!(share(10_000, of(2.1e6, Some(0.12))), "10,000 of ≈ 2.1e6 ± 12 % orders (0.5 %)");
         assert_eq!(share(10_000, of(3e12, None)), "10,000 of ≈ 3.0e12 orders (3e-7 %)");
         assert_eq!(share(500, of(2.0, Some(0.0))), "500 executions of a program with ≈ 2 orders");
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(999), "999");
-        assert_eq!(number(10_000), "10,000");
-        assert_eq!(number(1_234_567), "1,234,567");
     }
 }

@@ -4,6 +4,7 @@
 //! executions on the way to a sample are samples of the strata below it, so these go on growing.
 
 use super::hybrid::WAYS_PER_SAMPLE;
+use crate::thousands::thousands;
 
 /// How many samples each stratum has.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +94,7 @@ fn told(
         .take_while(|(place, (_, chance))| *place == 0 || *chance >= WORTH_TELLING)
         .map(|(_, (delays, chance))| words(delays, &rounded_down(chance)))
         .collect();
-    let points = if longest == 1 { "1 point".to_owned() } else { format!("{longest} points") };
+    let points = if longest == 1 { "1 point".to_owned() } else { format!("{} points", thousands(longest.into())) };
     let all = listed.join(", ");
     (!listed.is_empty() && longest > 0).then(|| format!("{all}, if none has more than {points} to choose at"))
 }
