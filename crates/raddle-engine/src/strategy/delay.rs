@@ -270,6 +270,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         self.odd = false;
     }
 
+    /// Whether there is something else to be done at the latest point.
+    fn has_another(&self) -> bool {
+        let bound = self.bound();
+        self.levels.last().is_some_and(|level| level.own && level.has_more() && level.total < bound)
+    }
+
     /// Whether the way is no longer one that was put off.
     fn is_on_its_own(&self) -> bool {
         self.following.as_ref().is_none_or(|entry| self.levels.len() > entry.path.len())
@@ -340,9 +346,9 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     }
 
     fn pass_by(&mut self) -> Passing {
-        let bound = self.bound();
+        let another = self.has_another();
         match self.levels.last_mut() {
-            Some(level) if level.own && level.has_more() && level.total < bound => {
+            Some(level) if another => {
                 level.delay();
                 Passing::Instead(Choice(level.choice()))
             }
