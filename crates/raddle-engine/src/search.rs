@@ -196,24 +196,24 @@ impl Search {
     /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
     #[must_use]
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
-        let (warm_up, alone) = match strategy.sharing() {
-            Sharing::Alone => (0, true),
+        let (warm_up, uncounted, alone) = match strategy.sharing() {
+            Sharing::Alone => (0, None, true),
             Sharing::ByNumber(by_number) => {
                 let recalled = remains.learnt.as_ref().is_none_or(|it| by_number.recall(it, remains.next_number()));
                 assert!(recalled, "raddle bug: what is left of a search was not left by this strategy");
-                (by_number.warm_up(), false)
+                (by_number.warm_up(), by_number.uncounted(), false)
             }
             Sharing::ByPiece(by_piece) => {
                 assert!(
                     remains.learnt.is_none() || by_piece.recall(remains.learnt.as_ref()),
                     "raddle bug: what is left of a search was not left by this strategy"
                 );
-                (0, false)
+                (0, None, false)
             }
         };
         let workers = if alone { 1 } else { workers.max(1) };
         Self {
-            board: Local::new(remains, limits, warm_up, workers),
+            board: Local::new(remains, limits, (warm_up, uncounted), workers),
             limits: limits.clone(),
             name: strategy.name(),
             reduces: strategy.reduces(),

@@ -252,6 +252,11 @@ pub trait ByNumber {
     /// The next execution is the one with this number.
     fn jump(&mut self, number: u64);
 
+    /// The numbers that do not count as executions, such as probes, in order; `None` if a number may stand for several.
+    fn uncounted(&self) -> Option<Vec<u64>> {
+        Some(Vec::new())
+    }
+
     /// How many executions have been run by the time that the latest one has [ended](Strategy::end), which has this number, if one
     /// worker runs them in order. Asked for one that fails.
     fn executions(&self, number: u64) -> u64 {

@@ -26,14 +26,17 @@ pub struct Local {
     pub(crate) stopped: Arc<AtomicBool>,
     workers: usize,
     keep_going: bool,
+    last_number: u64,
 }
 
 impl Local {
     /// A board for a search of which this is left.
-    pub(crate) fn new(remains: Remains, limits: &Limits, warm_up: u64, workers: usize) -> Self {
+    pub(crate) fn new(remains: Remains, limits: &Limits, numbers: (u64, Option<Vec<u64>>), workers: usize) -> Self {
         let failing = remains.total.found.is_some() && !limits.keep_going;
+        let state = State::new(remains, limits, numbers);
         Self {
-            state: Mutex::new(State::new(remains, limits, warm_up)),
+            last_number: state.last,
+            state: Mutex::new(state),
             changed: Condvar::new(),
             hungry: AtomicIsize::new(0),
             supply: AtomicIsize::new(0),
@@ -70,6 +73,11 @@ impl Local {
         self.supply.store(state.supply(), Relaxed);
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// Where executions go by number, the budget is for those before this one.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.last_number
     }
 
     /// What was committed so far.

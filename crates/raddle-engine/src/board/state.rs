@@ -26,6 +26,8 @@ pub(super) struct State {
     pub claim: Claim,
     /// Executions that may still be run and that nobody has reserved.
     pub left: Option<u64>,
+    /// Where executions go by number, the budget is for those before this one, by whatever worker each of them is run.
+    pub last: u64,
     /// The executions before this number are run by one worker; nothing else is handed out before they are.
     pub warm_up: u64,
     pub warming: bool,
@@ -42,9 +44,39 @@ fn first_stage(pieces: &[Waiting]) -> u32 {
     pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
 }
 
+/// The number after the first so many in pieces that count as executions.
+fn end_of_first(pieces: &[Waiting], mut most: u64, uncounted: &[u64]) -> u64 {
+    let numbers = |waiting: &Waiting| match waiting.piece {
+        Piece::Numbers { from, to } => Some((from, to)),
+        _ => None,
+    };
+    let mut ranges: Vec<_> = pieces.iter().filter_map(numbers).collect();
+    ranges.sort_unstable();
+    for (first, to) in ranges {
+        let mut from = first;
+        for &free in uncounted.iter().filter(|free| (first..to).contains(free)) {
+            if free - from >= most {
+                return from + most;
+            }
+            most -= free - from;
+            from = free + 1;
+        }
+        if to - from >= most {
+            return from + most;
+        }
+        most -= to - from;
+    }
+    u64::MAX
+}
+
 impl State {
-    pub fn new(remains: Remains, limits: &Limits, warm_up: u64) -> Self {
+    /// How many numbers are run first by one worker, and which do not count as executions, if that is known.
+    pub fn new(remains: Remains, limits: &Limits, (warm_up, uncounted): (u64, Option<Vec<u64>>)) -> Self {
         let Remains { pieces, trunk, total, claim, .. } = remains;
+        let last = match (limits.executions, uncounted) {
+            (Some(most), Some(uncounted)) => end_of_first(&pieces, most, &uncounted),
+            _ => u64::MAX,
+        };
         let mut state = Self {
             queue: VecDeque::new(),
             // What is in the trunk comes before all that waits for a later stage.
@@ -55,6 +87,7 @@ impl State {
             total,
             claim,
             left: limits.executions,
+            last,
             warm_up,
             warming: false,
         };
@@ -81,6 +114,7 @@ impl State {
             None if failing => return None,
             None => self.take_nearest()?,
         };
+        let next = self.within_budget(next)?;
         let Piece::Numbers { from, to } = next.piece else { return Some(next) };
         let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
         self.warming = from < self.warm_up;
@@ -88,6 +122,18 @@ impl State {
             self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
         }
         Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
+    }
+
+    /// The piece, or another instead of one whose executions the budget is not for; that goes back.
+    fn within_budget(&mut self, next: Waiting) -> Option<Waiting> {
+        let last = self.last;
+        let beyond = |waiting: &Waiting| matches!(waiting.piece, Piece::Numbers { from, .. } if from >= last);
+        if !beyond(&next) {
+            return Some(next);
+        }
+        let other = self.queue.iter().position(|waiting| !beyond(waiting)).and_then(|at| self.queue.remove(at));
+        self.queue.push_front(next);
+        other
     }
 
     fn take_nearest(&mut self) -> Option<Waiting> {
@@ -183,5 +229,43 @@ impl State {
             self.warming = false;
         }
         waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(from: u64, to: u64) -> Waiting {
+        Waiting { piece: Piece::Numbers { from, to }, under: None }
+    }
+
+    /// All numbers that are handed out from here on and that the budget is for.
+    fn handed_out(state: &mut State) -> Vec<u64> {
+        let mut all = Vec::new();
+        while let Some(waiting) = state.next(2, false) {
+            let Piece::Numbers { from, to } = waiting.piece else { panic!("{:?}", waiting.piece) };
+            all.extend(from..to.min(state.last));
+        }
+        all.sort_unstable();
+        all
+    }
+
+    /// A worker that is late must not find the budget spent on numbers that come after its own.
+    #[test]
+    fn the_budget_is_for_the_first_numbers() {
+        let limits = Limits { executions: Some(10), ..Limits::default() };
+        let of = |pieces| Remains { pieces, ..Remains::of_all(Piece::Whole, Trunk::default()) };
+        let mut state = State::new(of(vec![numbers(0, u64::MAX)]), &limits, (0, Some(Vec::new())));
+        assert_eq!(handed_out(&mut state), Vec::from_iter(0..10));
+        // What a worker has left is handed out again, whatever waits before it.
+        state.queue.push_back(numbers(3, 5));
+        assert_eq!(handed_out(&mut state), [3, 4]);
+        let left = vec![numbers(20, u64::MAX), numbers(7, 9), numbers(12, 14)];
+        let mut state = State::new(of(left), &limits, (0, Some(Vec::new())));
+        assert_eq!(handed_out(&mut state), [7, 8, 12, 13, 20, 21, 22, 23, 24, 25]);
+        // Probes do not count.
+        let mut state = State::new(of(vec![numbers(2, u64::MAX)]), &limits, (0, Some(vec![1, 4, 5, 14, 20])));
+        assert_eq!(handed_out(&mut state), Vec::from_iter(2..14));
     }
 }

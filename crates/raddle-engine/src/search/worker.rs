@@ -264,6 +264,10 @@ impl<'s> Seat<'s> {
         if self.numbers.is_some_and(|(next, end)| next >= end) {
             return self.finish(Then::Done(Claim::Sampled));
         }
+        // The rest of the budget is for others, whose numbers come before.
+        if self.numbers.is_some_and(|(next, _)| next >= self.search.board.last_number()) {
+            return self.leave();
+        }
         if let Some((at, choice)) = self.strategy.get().branch_off(self.path.len()) {
             self.turn_off(at, choice);
             return self.execute(program, perch, self.seed);

@@ -153,6 +153,10 @@ impl ByNumber for Portfolio {
         SYSTEMATIC_START + self.samplers.len() as u64 * PROFILED
     }
 
+    fn uncounted(&self) -> Option<Vec<u64>> {
+        Some((0..SYSTEMATIC_START).filter(|number| self.turn(*number).is_some()).collect())
+    }
+
     fn jump(&mut self, number: u64) {
         if number < SYSTEMATIC_START && number != self.next {
             let Start { next, .. } = self.from;

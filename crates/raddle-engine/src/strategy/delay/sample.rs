@@ -182,6 +182,10 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelaySample<E> {
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> ByNumber for DelaySample<E> {
+    fn uncounted(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     fn jump(&mut self, number: u64) {
         self.number = number;
         self.draw.without_delay();
