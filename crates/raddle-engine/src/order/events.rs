@@ -156,6 +156,8 @@ pub struct Event {
     begin: u32,
     end: u32,
     mask: Mask,
+    /// It did not happen, and what it would touch is not known.
+    vague: bool,
 }
 
 impl Event {
@@ -175,6 +177,7 @@ impl Event {
             begin: 0,
             end: 0,
             mask: Mask::default(),
+            vague: false,
         }
     }
 }
@@ -333,7 +336,15 @@ impl Events {
     #[inline]
     #[must_use]
     pub fn dependent(&self, one: usize, other: usize) -> bool {
-        self.events[one].mask.may_conflict(self.events[other].mask) && dependent(self.touches(one), self.touches(other))
+        let meet = || dependent(self.touches(one), self.touches(other));
+        let vague = self.events[one].vague || self.events[other].vague;
+        vague || (self.events[one].mask.may_conflict(self.events[other].mask) && meet())
+    }
+
+    /// Whether it is not known what that event, which did not happen, would touch: it may be anything.
+    #[inline]
+    pub(crate) fn is_vague(&self, index: usize) -> bool {
+        self.events[index].vague
     }
 
     /// What that event may conflict with.
@@ -410,6 +421,11 @@ impl Events {
         self.events.len() - 1
     }
 
+    /// Adds an event that did not happen and may touch anything, in the same way.
+    pub(crate) fn suppose_vague(&mut self, event: Event) -> usize {
+        self.suppose(Event { vague: true, ..event }, [])
+    }
+
     /// Takes away the latest event, which did not happen.
     pub fn forget(&mut self) {
         let event = self.events.pop().expect("raddle bug: no event to forget");
@@ -473,6 +489,7 @@ impl Events {
             begin,
             end: self.mark(),
             mask: Mask::of(&self.touches[begin as usize..]),
+            vague: false,
         });
     }
 

@@ -15,8 +15,8 @@
 //! Where we differ: an event keeps which way out of a wait and which value it was, and all of them are run where one is. A
 //! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
 //! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
-//! execution goes on without it. A wait that has a time is like one that is never blocked: put before what let it go on, it ends
-//! by time.
+//! execution goes on without it. A receive that takes the oldest message, and that reversed takes another, is taken to depend on
+//! everything. A wait that has a time is like one that is never blocked: put before what let it go on, it ends by time.
 //!
 //! Where executions fail: an execution that fails at an event ends there, so nothing is seen of what others would have done to it
 //! afterwards. The others go on from that event's node without it, until one of them does not fail. The event sleeps there, but

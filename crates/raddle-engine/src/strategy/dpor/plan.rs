@@ -43,8 +43,10 @@ impl Plan {
                 let mut sequence = Vec::new();
                 for item in items {
                     let event = Event::pending(item.task, item.label, Class::Update, ObjectId::NONE);
-                    let touches = item.touches.as_deref().unwrap_or_default();
-                    let index = events.suppose(event, touches.iter().copied());
+                    let index = match &item.touches {
+                        Some(touches) => events.suppose(event, touches.iter().copied()),
+                        None => events.suppose_vague(event),
+                    };
                     sequence.push(u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution"));
                 }
                 let slept = optimal::slept_through(&events, node, &sequence, *instead, true);

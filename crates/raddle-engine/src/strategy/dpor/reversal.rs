@@ -62,13 +62,35 @@ pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Ra
     // If the second event's task was there already, it is known whether it could have gone first.
     let there = second.previous.is_none_or(|previous| previous < first);
     let Event { task, label, .. } = *events.get(second.event);
+    let ready = there && nodes[first].has(task, label);
+    // It may need what another value, before the one that it is in a race with, has given.
+    if first != race.first && !ready && takes_from(events, second.event, after(events, before, first, second.event)) {
+        return None;
+    }
     let takes_turns = !race.changed && events.touches(second.event).iter().any(|touch| touch.role == Role::Takes);
     if race.gives && !(if there { nodes[first].has(task, label) } else { race.spare }) {
         return None;
     }
-    let possible =
-        !there || nodes[first].has(task, label) || takes_turns || let_go_later(events, race, (first, second.event));
+    let possible = !there || ready || takes_turns || let_go_later(events, race, (first, second.event));
     possible.then_some(first)
+}
+
+/// An event, and those that happen after it, up to another.
+fn after<'a>(
+    events: &'a Events,
+    before: &'a Before,
+    event: usize,
+    upto: usize,
+) -> impl Iterator<Item = usize> + use<'a> {
+    (event..upto.min(before.len())).filter(move |&at| before.ordered(events, event, at))
+}
+
+/// Whether an event takes a message, or a life, that one of these gave: nobody else can have given it.
+fn takes_from(events: &Events, taker: usize, mut givers: impl Iterator<Item = usize>) -> bool {
+    let sole = |touch: &&Touch| touch.role == Role::Takes && (touch.is_birth() || touch.object.as_message().is_some());
+    let taken = || events.touches(taker).iter().filter(sole);
+    let gives = |touch: &Touch| touch.role == Role::Gives && taken().any(|mine| mine.object == touch.object);
+    givers.any(|at| events.touches(at).iter().any(gives))
 }
 
 /// Whether the second event's task was let go on after the first event by something that the race is not about: it was created,
@@ -189,6 +211,11 @@ fn suppose_born(events: &mut Events, event: usize, (from, to): (u32, u32)) -> us
 
 fn revise_effect(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
+    let takes_oldest = later.class == Class::Receive && later.label == Label::Way(Variant::Ready);
+    if takes_oldest && takes_from(events, second, std::iter::once(first)) {
+        // Where it can do without that message, it takes one that was overtaken, and does with it nobody knows what.
+        return events.suppose_vague(later);
+    }
     if e.object != later.object {
         return second;
     }

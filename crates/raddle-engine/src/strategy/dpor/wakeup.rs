@@ -55,7 +55,7 @@ impl Clone for Item {
 impl Item {
     pub fn of(events: &Events, index: usize) -> Self {
         let event = events.get(index);
-        let touches = Some(Touches::from_slice(events.touches(index)));
+        let touches = (!events.is_vague(index)).then(|| Touches::from_slice(events.touches(index)));
         Self { task: event.task, label: event.label, touches, open: Open::No }
     }
 
@@ -64,7 +64,7 @@ impl Item {
         let Self { task, label, touches, open } = self;
         let event = events.get(index);
         (*task, *label, *open) == (event.task, event.label, Open::No)
-            && touches.as_deref() == Some(events.touches(index))
+            && touches.as_deref() == (!events.is_vague(index)).then(|| events.touches(index))
     }
 
     /// Whether it may do more than to take something from one place.
@@ -119,7 +119,7 @@ impl Item {
         sequence.iter().all(|&event| {
             let event = event as usize;
             let meets = mask.may_conflict(events.mask(event)) && dependent(mine, events.touches(event));
-            self.task != events.get(event).task && !meets
+            self.task != events.get(event).task && !meets && !events.is_vague(event)
         })
     }
 }
@@ -205,6 +205,14 @@ fn at_once<'a>(events: &'a Events, sequence: &'a [u32], at: usize) -> impl Itera
 }
 
 impl Branch {
+    /// Whether it ends where a value is asked for that the rest of a sequence has. One value may wake what sleeps and another not,
+    /// so the question alone does not lead to what is planned for a value.
+    fn asks(&self, events: &Events, rest: &[u32]) -> bool {
+        let Some(last) = self.path.back() else { return false };
+        let next = rest.iter().map(|&event| events.get(event as usize)).find(|event| event.task == last.task);
+        next.is_some_and(|event| matches!(event.label, Label::Value(_)))
+    }
+
     /// Whether the values that the item at `at` asks for commute with a sequence that has none of them.
     fn values_commute(&self, at: usize, events: &Events, sequence: &[u32]) -> bool {
         let task = self.path[at].task;
@@ -238,7 +246,10 @@ pub(super) fn leads_there(
         if at > 0 {
             let whole = at == branch.path.len();
             let rest = &mut sequence[used..];
-            return whole && (branch.beyond.is_empty() || leads_there(events, &branch.beyond, rest, instead, exact));
+            if branch.beyond.is_empty() {
+                return whole && !branch.asks(events, rest);
+            }
+            return whole && leads_there(events, &branch.beyond, rest, instead, exact);
         }
     }
     false
@@ -289,7 +300,8 @@ pub(super) fn insert(
         }
         let rest = &mut sequence[used..];
         if at == branch.path.len() {
-            return !branch.beyond.is_empty() && insert(events, &mut branch.beyond, rest, (instead, exact), item);
+            let ends = branch.beyond.is_empty() && !branch.asks(events, rest);
+            return !ends && insert(events, &mut branch.beyond, rest, (instead, exact), item);
         }
         let path = branch.path.split_off(at);
         branch.path.shrink_to_fit();
