@@ -172,8 +172,6 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut state = execution.state.borrow_mut();
         let mut letter = state.write_letter(self.mail, &msg, label);
         letter.delayed = delayed;
-        // The next one overtakes it, which reduction does not follow in all cases.
-        state.irreducible |= delayed && state.actors.posts[self.mail].delivery == Delivery::Arrival;
         let post = &state.actors.posts[self.mail];
         let op = if post.stopped { &DEAD_LETTER } else { &SEND };
         let offered = state.actors.posts[self.mail].delivery.offered();

@@ -212,7 +212,6 @@ impl Scene {
     fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) -> bool {
         let (delivery, object, label, name) = (self.delivery(), letter.object(), letter.label, letter.name);
         let late = letter.delayed;
-        self.odd |= late && delivery == Delivery::Arrival;
         let stopped = self.actors[to].body.actor.is_none();
         // One who has stopped might have waited for this message instead of another, so it is offered all the same.
         let message =

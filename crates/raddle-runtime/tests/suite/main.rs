@@ -20,6 +20,7 @@ mod forks;
 mod generated_channels;
 mod generated_threads;
 mod hard_cases;
+mod late;
 mod lazy_lock;
 mod model;
 mod model_by_lot;

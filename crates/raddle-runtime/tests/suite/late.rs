@@ -1,0 +1,153 @@
+//! Messages that may be late: every order is seen, with reduction as without.
+
+use raddle_engine::strategy::dpor::Dpor;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults};
+use raddle_runtime::model::{Model, Setup};
+
+use crate::model::{Announced, ORDERS, Order, collector, random_program_with};
+use crate::traces::{count, reduced, reduces_to_traces};
+
+const LATE: Faults = Faults { drop: 0, duplicate: 0, delay: 1, crash: 0 };
+
+/// At each message it gets, sends the number of those before it to whoever is next on its list.
+#[derive(Clone, Hash)]
+struct Clerk {
+    list: Vec<Vec<Address<u32>>>,
+    handled: u32,
+}
+
+impl Actor for Clerk {
+    type Msg = u32;
+
+    fn handle(&mut self, _: u32, ctx: &mut Context<'_, u32>) {
+        for to in self.list.get(self.handled as usize).cloned().unwrap_or_default() {
+            ctx.send(&to, self.handled);
+        }
+        self.handled += 1;
+    }
+}
+
+fn clerk(m: &mut Setup, list: &[&[&Address<u32>]]) -> Address<u32> {
+    let list = list.iter().map(|to| to.iter().map(|&to| to.clone()).collect()).collect();
+    m.spawn(Clerk { list, handled: 0 })
+}
+
+/// Announces what it gets, if that is 0.
+#[derive(Clone, Hash)]
+struct Crier;
+
+impl Actor for Crier {
+    type Msg = u32;
+
+    fn handle(&mut self, value: u32, ctx: &mut Context<'_, u32>) {
+        if value == 0 {
+            ctx.announce(Announced(0));
+        }
+    }
+}
+
+/// A program in order of arrival, where this may go wrong.
+fn arrival(faults: Faults, set_up: impl FnOnce(&mut Setup)) -> Model {
+    Model::new(|m| {
+        m.delivery(Delivery::Arrival);
+        m.faults(faults);
+        m.monitor(Order::default());
+        set_up(m);
+    })
+}
+
+/// Whoever receives the first of two messages of one step cannot do so before that step. To plan that was to leave out what could
+/// be.
+#[test]
+fn nothing_is_received_before_the_step_that_sends_it() {
+    let mut model = arrival(LATE, |m| {
+        let last = collector(m, 10);
+        let middle = clerk(m, &[&[&last, &last]]);
+        let first = clerk(m, &[&[&middle]]);
+        [middle, first].iter().for_each(|to| m.send(to, 0));
+    });
+    assert_eq!(reduces_to_traces(&mut model, "two to one", false), 8);
+}
+
+/// Without the message that has overtaken another, the other is received, and what comes of that is not what came of the first.
+#[test]
+fn what_was_overtaken_is_something_else() {
+    let mut model = arrival(LATE, |m| {
+        let (one, other) = (m.spawn(Crier), m.spawn(Crier));
+        let sender = clerk(m, &[&[&other, &one], &[&one]]);
+        (0..2).for_each(|_| m.send(&sender, 0));
+    });
+    assert_eq!(reduces_to_traces(&mut model, "two criers", false), 16);
+}
+
+/// A message that is lost does not wake who would have been woken by it, so what is planned for the case that it is lost is not the
+/// same as what is planned for the other.
+#[test]
+fn plans_for_a_lost_message_are_plans_of_their_own() {
+    let mut model = arrival(Faults { drop: 1, ..LATE }, |m| {
+        let (end, receiver) = (collector(m, 10), collector(m, 10));
+        let helper = clerk(m, &[&[&end]]);
+        let sender = clerk(m, &[&[&helper, &receiver], &[&receiver]]);
+        m.send(&receiver, 0);
+        (0..2).for_each(|_| m.send(&sender, 0));
+    });
+    assert_eq!(reduces_to_traces(&mut model, "one is lost", false), 118);
+}
+
+/// Compares where messages may be late; says how many programs were small enough.
+fn late_messages_are_overtaken(
+    faults: Faults,
+    seeds: impl Iterator<Item = u64>,
+    orders: &[Delivery],
+    draws: bool,
+    most: u64,
+) -> u32 {
+    let mut checked = 0;
+    for (seed, &delivery) in seeds.flat_map(|seed| orders.iter().map(move |delivery| (seed, delivery))) {
+        let mut model = random_program_with(faults, seed, delivery, draws);
+        if count(&mut model).is_some_and(|traces| traces < most) {
+            reduces_to_traces(&mut model, &format!("seed {seed}, {delivery:?}, {faults:?}"), false);
+            checked += 1;
+        }
+    }
+    checked
+}
+
+#[test]
+fn late_messages_are_overtaken_in_every_order() {
+    let checked = late_messages_are_overtaken(LATE, 0..8, &ORDERS, false, 150);
+    assert!(checked > 8, "{checked} programs are small enough");
+    // Here a message that is not late comes before a late one of the same sender.
+    let checked = late_messages_are_overtaken(LATE, [3_011].into_iter(), &[Delivery::PerSender], false, 500);
+    assert_eq!(checked, 1, "the program is small enough");
+}
+
+#[test]
+fn late_messages_do_not_keep_a_search_from_being_a_proof() {
+    for delivery in ORDERS {
+        let mut model = random_program_with(LATE, 3_012, delivery, false);
+        let (report, _) = reduced(&mut model, Dpor::optimal());
+        assert!(report.verified(), "{delivery:?}: {report:?}");
+    }
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn many_late_messages_are_overtaken_in_every_order() {
+    for seeds in [3_000..3_300, 10_000..10_300] {
+        let checked = late_messages_are_overtaken(LATE, seeds, &ORDERS, false, 1_500);
+        assert!(checked > 400, "{checked} programs are small enough");
+    }
+}
+
+#[test]
+#[ignore = "minutes, and for release builds"]
+fn many_late_messages_are_overtaken_among_other_faults() {
+    let orders = [Delivery::PerSender, Delivery::Arrival];
+    for faults in [Faults { drop: 1, ..LATE }, Faults { duplicate: 1, ..LATE }, Faults { delay: 2, ..LATE }] {
+        for draws in [false, true] {
+            let checked = late_messages_are_overtaken(faults, 10_000..10_300, &orders, draws, 1_500);
+            assert!(checked > 100, "{faults:?}: {checked} programs are small enough");
+        }
+    }
+}
