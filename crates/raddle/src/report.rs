@@ -185,7 +185,7 @@ impl Report {
                     .to_owned(),
             );
         } else if selective && guessed == 0 && searched.irreducible > 0 {
-            let why = "senders that wait for room, crashes and timers of actors, and late messages in the order of arrival are reduced by rules that are not proved to lose nothing";
+            let why = "senders that wait for room, and crashes and timers of actors, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
         }
         if selective && guessed > 0 && !picks(searched) {
