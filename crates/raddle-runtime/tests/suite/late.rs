@@ -94,6 +94,13 @@ fn plans_for_a_lost_message_are_plans_of_their_own() {
     assert_eq!(reduces_to_traces(&mut model, "one is lost", false), 118);
 }
 
+/// What sleeps on after one step that is planned is not woken by whatever follows it. The number is that of a search of all orders.
+#[test]
+fn a_plan_does_not_stand_for_a_longer_one_while_something_sleeps() {
+    let mut model = random_program_with(Faults { delay: 2, ..LATE }, 10_257, Delivery::Arrival, false);
+    assert_eq!(reduced(&mut model, Dpor::optimal()).1, 365);
+}
+
 /// Compares where messages may be late; says how many programs were small enough.
 fn late_messages_are_overtaken(
     faults: Faults,

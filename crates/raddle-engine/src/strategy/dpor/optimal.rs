@@ -5,7 +5,7 @@
 
 use super::kept::Kept;
 use super::path::Node;
-use super::wakeup::{Begins, Instead, Open, begins, insert, leads_there};
+use super::wakeup::{Begins, Instead, Item, Open, Terms, begins, insert, leads_there};
 use crate::order::before::Before;
 use crate::order::events::{Events, Label};
 use crate::trace::Role;
@@ -56,15 +56,24 @@ pub(super) fn slept_through(events: &Events, node: &Node, sequence: &[u32], inst
     Slept::No
 }
 
-/// Whether something is to be run that leads to what `sequence` leads to. Leaves it as it was.
-pub(super) fn is_planned(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> bool {
-    leads_there(events, &node.tree, &mut sequence.to_vec(), instead, exact)
+/// Whether something is to be run that leads to what `sequence` leads to. Leaves it as it was. For `current` see [`plan`].
+pub(super) fn is_planned(
+    events: &Events,
+    node: &Node,
+    current: Option<usize>,
+    sequence: &[u32],
+    (instead, exact): (Instead, bool),
+) -> bool {
+    let sleeps_on = &|led: &[u32]| sleeps_on(events, &node.sleep, current, led, (instead, exact));
+    leads_there(events, &node.tree, &mut sequence.to_vec(), 0, Terms { instead, exact, sleeps_on })
 }
 
-/// Plans to run a sequence that belongs to nothing asleep; whether anything was planned.
+/// Plans to run a sequence that belongs to nothing asleep; whether anything was planned. `current` is the event that is being run
+/// from the node, unless that is among what sleeps already.
 pub(super) fn plan(
     events: &Events,
     node: &mut Node,
+    current: Option<usize>,
     sequence: &mut [u32],
     (instead, exact): (Instead, bool),
     item: &mut dyn FnMut(u32) -> Kept,
@@ -74,5 +83,21 @@ pub(super) fn plan(
             slept.open = Open::Still;
         }
     }
-    insert(events, &mut node.tree, sequence, (instead, exact), item)
+    let Node { sleep, tree, .. } = node;
+    let sleeps_on = &|led: &[u32]| sleeps_on(events, sleep, current, led, (instead, exact));
+    insert(events, tree, sequence, 0, Terms { instead, exact, sleeps_on }, item)
+}
+
+/// Whether something that was run before, or is being run, sleeps on after these events.
+fn sleeps_on(
+    events: &Events,
+    sleep: &[Item],
+    current: Option<usize>,
+    led: &[u32],
+    (instead, exact): (Instead, bool),
+) -> bool {
+    let wakes = |at: usize, event: usize| events.get(at).task == events.get(event).task || events.dependent(at, event);
+    let stays = |at: usize| !led.iter().any(|&event| wakes(at, event as usize));
+    current.is_some_and(stays)
+        || sleep.iter().any(|item| !matches!(begins(events, led, item, instead, exact), Begins::No))
 }

@@ -52,7 +52,7 @@ impl Plan {
                 let slept = optimal::slept_through(&events, node, &sequence, *instead, true);
                 matches!(slept, Slept::No) && {
                     let item = &mut |event| items[event as usize].clone();
-                    optimal::plan(&events, node, &mut sequence, (*instead, true), item)
+                    optimal::plan(&events, node, None, &mut sequence, (*instead, true), item)
                 }
             }
             Self::OneOf { options, all_if_asleep } => node.add_one_of(options, *all_if_asleep),

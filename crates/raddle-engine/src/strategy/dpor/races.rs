@@ -252,9 +252,9 @@ impl Dpor {
             Slept::Beside => {}
             Slept::No if at >= self.frozen => {
                 let item = &mut |event| self.items.of(&self.events, event as usize);
-                optimal::plan(&self.events, node, sequence, (instead, exact), item);
+                optimal::plan(&self.events, node, Some(at), sequence, (instead, exact), item);
             }
-            Slept::No if optimal::is_planned(&self.events, node, sequence, instead, exact) => {}
+            Slept::No if optimal::is_planned(&self.events, node, Some(at), sequence, (instead, exact)) => {}
             Slept::No => {
                 let plan = Plan::sequence(&self.events, &mut self.items, sequence, instead);
                 self.tell(at, plan);

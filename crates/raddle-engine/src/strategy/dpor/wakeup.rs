@@ -205,14 +205,6 @@ fn at_once<'a>(events: &'a Events, sequence: &'a [u32], at: usize) -> impl Itera
 }
 
 impl Branch {
-    /// Whether it ends where a value is asked for that the rest of a sequence has. One value may wake what sleeps and another not,
-    /// so the question alone does not lead to what is planned for a value.
-    fn asks(&self, events: &Events, rest: &[u32]) -> bool {
-        let Some(last) = self.path.back() else { return false };
-        let next = rest.iter().map(|&event| events.get(event as usize)).find(|event| event.task == last.task);
-        next.is_some_and(|event| matches!(event.label, Label::Value(_)))
-    }
-
     /// Whether the values that the item at `at` asks for commute with a sequence that has none of them.
     fn values_commute(&self, at: usize, events: &Events, sequence: &[u32]) -> bool {
         let task = self.path[at].task;
@@ -230,26 +222,44 @@ fn has_task(events: &Events, sequence: &[u32], task: TaskId) -> bool {
     sequence.iter().any(|&event| events.get(event as usize).task == task)
 }
 
-/// Whether something that is to be run leads to what `sequence` leads to. Changes the order of the sequence.
+/// What decides whether a sequence belongs to what is there.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub instead: Instead,
+    pub exact: bool,
+    /// Whether something that is run before what is planned sleeps on after these events.
+    pub sleeps_on: &'a dyn Fn(&[u32]) -> bool,
+}
+
+impl Terms<'_> {
+    /// Whether what is run as you like after these events of a sequence comes to the rest of it. Not if something sleeps on that
+    /// only the rest wakes: what was planned has turned out to be something else, or was planned for another value.
+    fn lead_on(&self, events: &[u32]) -> bool {
+        !(self.sleeps_on)(events)
+    }
+}
+
+/// Whether something that is to be run leads to what `sequence` leads to, from its event `from` on. Changes the order of the
+/// sequence.
 pub(super) fn leads_there(
     events: &Events,
     branches: &[Branch],
     sequence: &mut [u32],
-    instead: Instead,
-    exact: bool,
+    from: usize,
+    terms: Terms<'_>,
 ) -> bool {
     for branch in branches {
-        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        let (at, used) = walk_along(events, branch, &mut sequence[from..], terms.instead, terms.exact);
+        let used = from + used;
         if used == sequence.len() {
             return true;
         }
         if at > 0 {
             let whole = at == branch.path.len();
-            let rest = &mut sequence[used..];
             if branch.beyond.is_empty() {
-                return whole && !branch.asks(events, rest);
+                return whole && terms.lead_on(&sequence[..used]);
             }
-            return whole && leads_there(events, &branch.beyond, rest, instead, exact);
+            return whole && leads_there(events, &branch.beyond, sequence, used, terms);
         }
     }
     false
@@ -281,28 +291,30 @@ fn walk_along(events: &Events, branch: &Branch, sequence: &mut [u32], instead: I
     (branch.path.len(), used)
 }
 
-/// Adds `sequence` to what is to be run, unless something that is there already leads to the same; whether it was added. Its events
-/// are kept as what `item` says. Changes the order of the sequence.
+/// Adds `sequence` to what is to be run, from its event `from` on, unless something that is there already leads to the same; whether
+/// it was added. Its events are kept as what `item` says. Changes the order of the sequence.
 pub(super) fn insert(
     events: &Events,
     branches: &mut Vec<Branch>,
     sequence: &mut [u32],
-    (instead, exact): (Instead, bool),
+    from: usize,
+    terms: Terms<'_>,
     item: &mut dyn FnMut(u32) -> Kept,
 ) -> bool {
     for branch in branches.iter_mut() {
-        let (at, used) = walk_along(events, branch, sequence, instead, exact);
+        let (at, used) = walk_along(events, branch, &mut sequence[from..], terms.instead, terms.exact);
+        let used = from + used;
         if used == sequence.len() {
             return false;
         }
         if at == 0 {
             continue;
         }
-        let rest = &mut sequence[used..];
         if at == branch.path.len() {
-            let ends = branch.beyond.is_empty() && !branch.asks(events, rest);
-            return !ends && insert(events, &mut branch.beyond, rest, (instead, exact), item);
+            let leads = branch.beyond.is_empty() && terms.lead_on(&sequence[..used]);
+            return !leads && insert(events, &mut branch.beyond, sequence, used, terms, item);
         }
+        let rest = &mut sequence[used..];
         let path = branch.path.split_off(at);
         branch.path.shrink_to_fit();
         let beyond = std::mem::take(&mut branch.beyond);
@@ -310,8 +322,9 @@ pub(super) fn insert(
         branch.beyond = vec![Branch { path, beyond }, Branch::sequence(rest, item)];
         return true;
     }
-    lead_with_value(events, sequence);
-    branches.push(Branch::sequence(sequence, item));
+    let rest = &mut sequence[from..];
+    lead_with_value(events, rest);
+    branches.push(Branch::sequence(rest, item));
     true
 }
 
