@@ -44,6 +44,11 @@ pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
     result.map_err(|payload| Panicked { message: message(&*payload), place: CAUGHT_AT.take() })
 }
 
+/// Whether code of a model runs on this OS thread.
+pub(crate) fn in_a_model() -> bool {
+    CATCHING.get()
+}
+
 /// Keeps the place of a panic for who [catches](catch) it; false if nobody does.
 fn is_caught(info: &PanicHookInfo<'_>) -> bool {
     let caught = CATCHING.get();

@@ -209,7 +209,8 @@ impl Explorer {
     ///
     /// If no strategy is set it is `delay`: all states, those first that take few deviations from taking turns. As all
     /// [systematic](Self::strategy) strategies it runs for 60 seconds if no budget is set. `states` searches them depth-first, which is faster.
-    /// A model has no stacks and no threads, so `stack_size`, `spurious_wakeups`, `isolate_panics` and `context` make no difference.
+    /// A model has no threads, so `spurious_wakeups`, `isolate_panics` and `context` make no difference; its handlers run on
+    /// one stack of `stack_size` bytes, at least 4 MiB.
     ///
     /// ```
     /// use raddle::actor::{Actor, Context};

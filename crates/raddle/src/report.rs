@@ -177,6 +177,10 @@ impl Report {
         let mut report =
             Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
         report.guarantee.clone_from(&searched.guarantee);
+        if verdict == Verdict::Verified && executions == 0 {
+            let why = "no execution comes to an end here: each comes back to a state it was in";
+            report.notes.push(format!("{why}, so what must hold in the end was never asked"));
+        }
         let selective = verdict == Verdict::NoFailure && proof.selected;
         if selective && proof.reduced && drew > 0 {
             report.notes.push(
@@ -185,8 +189,10 @@ impl Report {
                     .to_owned(),
             );
         } else if selective && guessed == 0 && searched.irreducible > 0 {
-            let why = "senders that wait for room, and crashes and timers of actors, are reduced by rules that are not proved to lose nothing";
-            report.notes.push(format!("{why}: this is not a proof; the strategy `exhaustive` would give one"));
+            let why = "senders that wait for room, crashes and timers of actors, and what must always hold in a model, are reduced by rules that are not proved to lose nothing";
+            report.notes.push(format!(
+                "{why}: this is not a proof; the strategy `exhaustive`, or `states` for a model, would give one"
+            ));
         }
         if selective && guessed > 0 && !picks(searched) {
             report.notes.push(format!(

@@ -161,7 +161,12 @@ impl Workers {
         scope: &'scope thread::Scope<'scope, '_>,
         work: impl FnOnce() -> R + Send + 'scope,
     ) -> thread::ScopedJoinHandle<'scope, R> {
-        let builder = thread::Builder::new().name(self.name.clone()).stack_size(WORKER_STACK_BYTES);
+        let stack_bytes = match self.body {
+            Body::Threads(_) => WORKER_STACK_BYTES,
+            // Its handlers run on the worker's own stack.
+            Body::Model(_) => WORKER_STACK_BYTES.max(self.settings.stack_bytes),
+        };
+        let builder = thread::Builder::new().name(self.name.clone()).stack_size(stack_bytes);
         builder
             .spawn_scoped(scope, work)
             .unwrap_or_else(|error| panic!("raddle: the system cannot start a thread to run the test on: {error}"))

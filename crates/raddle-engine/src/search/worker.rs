@@ -294,7 +294,9 @@ impl<'s> Seat<'s> {
     fn execute<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>, seed: u64) {
         self.seed = seed;
         let probing = self.strategy.get().probing();
-        let beside = probing || !perch.follows(seed, self.prefix.is_empty());
+        // Steps that are only counted leave nothing behind that another execution could go on from.
+        let counted = self.watch && !self.shows_steps();
+        let beside = probing || counted || !perch.follows(seed, self.prefix.is_empty());
         if beside {
             self.step_aside();
         }

@@ -14,6 +14,7 @@ use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
 use crate::model::handling::{Effect, Parcel};
 use crate::model::step::{FAULTS, ROSTER, Scene, access, task};
+use crate::panics::{self, Panicked};
 
 pub(super) static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static DEAD_LETTER: Operation = Operation { verb: "send in vain", class: Class::Send };
@@ -176,7 +177,7 @@ impl Scene {
 
     fn send(&mut self, actor: usize, to: u32, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
         if fate == Fate::Duplicated {
-            self.send_once(actor, to as usize, label, parcel.clone(), fate, trace);
+            self.send_once(actor, to as usize, label, parcel.clone(), Fate::Arrives, trace);
         }
         self.send_once(actor, to as usize, label, parcel, fate, trace);
     }
@@ -273,9 +274,15 @@ impl Scene {
                 self.tell_announced(actor, called, monitor, trace);
             }
             let watcher = Rc::make_mut(&mut self.monitors[monitor]);
-            if let Err(message) = watcher.observe(event) {
-                let name = watcher.name().to_owned();
-                return self.fail(Failure::Violation { task: task(actor), monitor: name, message });
+            match panics::catch(|| watcher.observe(event)) {
+                Ok(Ok(())) => {}
+                Ok(Err(message)) => {
+                    let name = watcher.name().to_owned();
+                    return self.fail(Failure::Violation { task: task(actor), monitor: name, message });
+                }
+                Err(Panicked { message, place }) => {
+                    return self.fail(Failure::Panic { task: task(actor), message, place });
+                }
             }
         }
     }

@@ -174,6 +174,7 @@ impl Handling {
         self.effects.push((Effect::Send { to: to.index, label, parcel }, site));
     }
 
+    #[track_caller]
     pub(crate) fn spawn<A: Actor>(&mut self, actor: A, site: Site) -> Address<A::Msg> {
         let Some(Type { wrap, pack }) = self.known.types.get(&TypeId::of::<A>()) else {
             let (name, kind) = (self.who, short_name(type_name::<A>()));

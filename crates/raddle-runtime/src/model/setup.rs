@@ -40,6 +40,7 @@ impl Setup {
     }
 
     /// Sets in which order messages can be received; before any message is sent.
+    #[track_caller]
     pub fn delivery(&mut self, delivery: Delivery) {
         assert!(self.main.sent == 0, "raddle: set the delivery order of a model before its first message");
         self.code().rules.delivery = delivery;
@@ -120,6 +121,7 @@ impl Setup {
     }
 
     /// Lets a monitor watch; before any actor is created.
+    #[track_caller]
     pub fn monitor<W: Monitor + Clone + Hash>(&mut self, monitor: W) {
         assert!(self.run.actors.is_empty(), "raddle: add the monitors of a model before its first actor");
         self.run.add_monitor(Box::new(monitor));

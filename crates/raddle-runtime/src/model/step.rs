@@ -401,7 +401,8 @@ impl System for Scene {
     }
 
     fn irreducible(&self) -> bool {
-        self.odd
+        // Of independent steps one order is run, and what must always hold may fail in the middle of another.
+        self.odd || !self.code.always.is_empty()
     }
 
     fn fork_onto(&self, other: &mut Self) -> bool {

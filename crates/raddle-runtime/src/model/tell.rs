@@ -8,6 +8,7 @@ use crate::actor::{Fate, Who, short_name, shorten};
 use crate::model::handling::{Effect, Parcel};
 use crate::model::slot::Post;
 use crate::model::step::{Scene, index, task};
+use crate::panics;
 
 /// What there is to say of the steps so far.
 #[derive(Clone, Default)]
@@ -37,7 +38,12 @@ impl Scene {
     /// What a message to an actor says.
     pub(super) fn says(&self, to: usize, label: &'static str, parcel: &Parcel) -> String {
         let receiver = self.actors[to].body.actor.as_ref();
-        shorten(&receiver.map_or_else(|| short_name(label).to_owned(), |receiver| receiver.describe(parcel)))
+        let words = receiver.map(|receiver| panics::catch(|| receiver.describe(parcel)));
+        match words {
+            Some(Ok(words)) => shorten(&words),
+            Some(Err(_)) => format!("{} (describing it panics)", short_name(label)),
+            None => short_name(label).to_owned(),
+        }
     }
 
     /// The words for a message that is being sent, as long as it can be looked at.
@@ -62,7 +68,8 @@ impl Scene {
             Fate::Duplicated => "arrives twice",
             Fate::Delayed => "is delayed",
         };
-        self.tell(task(actor), format!("{words} {what} (fault)"), trace, fate == Fate::Dropped);
+        let instead = matches!(fate, Fate::Dropped | Fate::Duplicated);
+        self.tell(task(actor), format!("{words} {what} (fault)"), trace, instead);
     }
 
     #[cold]

@@ -31,7 +31,11 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
             message.lines().map(str::to_owned).chain(from).collect()
         }
         Failure::Violation { task, message, .. } => {
-            vec![message.clone(), format!("after what {} did", names.task(*task))]
+            let when = match names.task(*task).as_str() {
+                "model" => "when nothing was left to happen".to_owned(),
+                who => format!("after what {who} did"),
+            };
+            vec![message.clone(), when]
         }
         Failure::DeadLetter { task, message } | Failure::Unhandled { task, message } => {
             vec![format!("{}: {message}", names.task(*task))]

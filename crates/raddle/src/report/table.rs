@@ -7,6 +7,7 @@ use raddle_engine::ids::TaskId;
 use super::names::Names;
 use super::paint::{Paint, Tone};
 use super::story::Row;
+use super::verdict::number;
 
 /// Wider than this, columns would wrap on most terminals.
 const WIDEST: usize = 120;
@@ -39,7 +40,7 @@ pub(crate) fn lay_out(rows: &[Row], names: &Names, extent: Extent, paint: Paint)
     let mut lines = vec![columns.heading(paint)];
     lines.extend(head.iter().map(|row| columns.line(row, paint)));
     if left_out > 0 {
-        lines.push(paint.paint(Tone::Quiet, &format!("⋮ {left_out} rows left out")));
+        lines.push(paint.paint(Tone::Quiet, &format!("⋮ {} rows left out", number(left_out as u64))));
         lines.extend(tail.iter().map(|row| columns.line(row, paint)));
     }
     lines

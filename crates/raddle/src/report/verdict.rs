@@ -36,13 +36,14 @@ pub(crate) fn line(report: &Report) -> String {
                 Origin::Replay => format!("FAILED in 1 order (replay): {what}"),
                 Origin::Regression => format!("FAILED after {} (a kept schedule): {what}", orders(failed.after)),
                 Origin::Search if *failing > 1 => {
-                    let first = number(failed.after);
-                    format!(
-                        "FAILED in {} of {}, first in number {first}{}: {what}",
-                        number(*failing),
-                        orders(*executions),
-                        remark(failed)
-                    )
+                    // Where known states are passed by, it may have come after more than are counted here.
+                    let first = if failed.after > *executions {
+                        String::new()
+                    } else {
+                        format!(", first in number {}", number(failed.after))
+                    };
+                    let of = orders(*executions);
+                    format!("FAILED in {} of {of}{first}{}: {what}", number(*failing), remark(failed))
                 }
                 Origin::Search => format!("FAILED after {}{}: {what}", orders(failed.after), remark(failed)),
             }

@@ -67,7 +67,8 @@ impl Seat<'_> {
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
                     // Where a copy stood, there is nothing to compare: it is the point that was passed.
-                    let mut chosen = match self.decide(&point, depth, familiar, from > 0 && depth == from) {
+                    let looks = self.looks(system, depth, from > 0 && depth == from);
+                    let mut chosen = match self.decide(&system.point(), depth, familiar, looks) {
                         Ok(chosen) => chosen,
                         Err(walked) => {
                             self.path.truncate(depth);
@@ -128,14 +129,18 @@ impl Seat<'_> {
         perch.begin_more(depth, begun - 1);
     }
 
-    /// What is done at a point, or how the execution ends there.
-    fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool, known: bool) -> Result<Chosen, Walked> {
-        let alternatives = point.alternatives();
-        let looks = match self.path.get(depth) {
+    /// What the program looks like at a point, where that is watched: what can happen, and its state if that can be seen.
+    fn looks<S: System>(&self, system: &S, depth: usize, known: bool) -> u64 {
+        match self.path.get(depth) {
             Some(before) if known => before.looks,
-            _ if self.watch => appearance(point),
+            _ if self.watch => appearance(&system.point()) ^ system.fingerprint().unwrap_or(0),
             _ => 0,
-        };
+        }
+    }
+
+    /// What is done at a point, or how the execution ends there.
+    fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool, looks: u64) -> Result<Chosen, Walked> {
+        let alternatives = point.alternatives();
         if familiar && self.path.get(depth).is_some_and(|before| before.looks != looks) {
             return Err(Walked::To(self.different(point, depth)));
         }
