@@ -37,7 +37,8 @@ fn shows(mut model: Model, kind: &str) {
 #[test]
 fn two_phase_commit_with_a_crash() {
     let config = two_phase::Config { crashes: 1, ..two_phase::Config::SMALL };
-    passes(|| two_phase::model(config), 16_080, Some(2_034));
+    // 1,907 traces; where what follows a draw is dependent, some are run more than once.
+    passes(|| two_phase::model(config), 16_080, Some(2_054));
 }
 
 #[test]

@@ -63,7 +63,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::strategy::hapset::Guide;
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
-use crate::trace::Trace;
+use crate::trace::{Class, Step, Trace};
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
@@ -89,6 +89,8 @@ pub struct Dpor {
     bound: Option<u32>,
     /// Something was left out because of that.
     cut: bool,
+    /// Something happened that the algorithm may lose orders by.
+    unsure: bool,
     /// Nodes that are done with, for their memory.
     spare: Vec<Node>,
     /// What is to be run beyond the latest node.
@@ -190,6 +192,7 @@ impl Dpor {
             untold: false,
             bound: None,
             cut: false,
+            unsure: false,
             spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
@@ -341,6 +344,7 @@ impl Strategy for Dpor {
             return;
         }
         self.before.follow(&self.events);
+        self.unsure |= self.algorithm != Algorithm::Optimal && draws_in_a_step(run.trace);
         self.script.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
@@ -390,4 +394,15 @@ impl Strategy for Dpor {
     fn reverses_races(&self) -> bool {
         true
     }
+}
+
+/// Whether somebody has received a message and drawn a value before the step was over. What is sent then is part of the step, and
+/// source sets and persistent sets do not find all orders of it.
+fn draws_in_a_step(trace: &Trace) -> bool {
+    let drawn = |pair: &[Step]| {
+        let [first, second] = pair else { return false };
+        let classes = (first.op.class, second.op.class);
+        classes == (Class::Receive, Class::Choice) && first.task == second.task && second.alternatives > 1
+    };
+    !trace.receipts().is_empty() && trace.steps().windows(2).any(drawn)
 }

@@ -14,6 +14,7 @@ mod cell;
 mod channel_traces;
 mod choice;
 mod condvar;
+mod drawn;
 mod estimates;
 mod explore;
 mod forks;

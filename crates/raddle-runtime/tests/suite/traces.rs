@@ -2,14 +2,19 @@
 
 use std::collections::HashSet;
 
+use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
+use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::strategy::delay::{Delay, RoundRobin};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
-use raddle_engine::system::Program;
+use raddle_engine::system::{Choice, Point, Program, System};
+use raddle_engine::trace::Trace;
 
 /// Searches, and tells the traces that were run to their end apart.
 fn seen<P: Program>(program: &mut P, strategy: impl Strategy + 'static) -> (Report, u64) {
@@ -35,6 +40,46 @@ fn limits() -> Limits {
 pub fn count<P: Program>(program: &mut P) -> Option<u64> {
     let (report, traces) = seen(program, Exhaustive::depth_first());
     matches!(report.ended, raddle_engine::search::Ended::Done(_)).then_some(traces)
+}
+
+/// The same for programs with more executions: equal beginnings of traces are gone on from once.
+pub fn count_by_beginnings<P: Program>(program: P) -> Option<u64> {
+    let all = Delay::new(RoundRobin::default()).by(u32::MAX);
+    let (report, traces) = seen(&mut Unseen(program), all);
+    matches!(report.ended, raddle_engine::search::Ended::Done(_)).then_some(traces)
+}
+
+/// A program whose state cannot be seen, so that what led to it stands for it.
+struct Unseen<P>(P);
+
+impl<P: Program> Program for Unseen<P> {
+    type System = Unseen<P::System>;
+
+    fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System {
+        Unseen(self.0.start(seed, trace))
+    }
+}
+
+impl<S: System> System for Unseen<S> {
+    fn point(&self) -> Point<'_> {
+        self.0.point()
+    }
+
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        self.0.advance(choice, trace);
+    }
+
+    fn task_name(&self, task: TaskId) -> TaskName {
+        self.0.task_name(task)
+    }
+
+    fn cast(&self) -> Cast {
+        self.0.cast()
+    }
+
+    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
+        self.0.unfinished(so_far)
+    }
 }
 
 /// What a reduced search of the whole program finds, and how many traces it has run.

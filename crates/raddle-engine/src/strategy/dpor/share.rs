@@ -222,6 +222,7 @@ impl ByPiece for Dpor {
 
     fn claim(&self) -> Claim {
         match self.bound.filter(|_| self.cut) {
+            _ if self.unsure => Claim::Selective,
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,
         }
