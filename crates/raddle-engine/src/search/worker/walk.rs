@@ -36,8 +36,10 @@ impl Seat<'_> {
             if by_lot {
                 depth = self.wander(system, depth, &mut product);
             }
+            let mut known_state = None;
             let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
                 Ahead::New(state) => {
+                    known_state = Some(state);
                     debug_assert_eq!(
                         system.fingerprint(),
                         Some(state),
@@ -67,7 +69,7 @@ impl Seat<'_> {
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
                     // Where a copy stood, there is nothing to compare: it is the point that was passed.
-                    let looks = self.looks(system, depth, from > 0 && depth == from);
+                    let looks = self.looks(system, known_state, depth, from > 0 && depth == from);
                     let mut chosen = match self.decide(&system.point(), depth, familiar, looks) {
                         Ok(chosen) => chosen,
                         Err(walked) => {
@@ -130,10 +132,10 @@ impl Seat<'_> {
     }
 
     /// What the program looks like at a point, where that is watched: what can happen, and its state if that can be seen.
-    fn looks<S: System>(&self, system: &S, depth: usize, known: bool) -> u64 {
+    fn looks<S: System>(&self, system: &S, state: Option<u64>, depth: usize, known: bool) -> u64 {
         match self.path.get(depth) {
             Some(before) if known => before.looks,
-            _ if self.watch => appearance(&system.point()) ^ system.fingerprint().unwrap_or(0),
+            _ if self.watch => appearance(&system.point()) ^ state.or_else(|| system.fingerprint()).unwrap_or(0),
             _ => 0,
         }
     }
@@ -219,7 +221,8 @@ fn appearance(point: &Point<'_>) -> u64 {
             let who = u64::from(action.task.number()) << 34 | variant_number(action.variant);
             let site = u64::from(action.site.line()) << 40 ^ u64::from(action.site.column()) << 32;
             let what = u64::from(action.object.number()) << 1 | u64::from(action.effect == Effect::Change);
-            fold(fold(hash, who), what ^ site ^ (std::ptr::from_ref(action.op).addr() as u64).rotate_left(16))
+            let op = (std::ptr::from_ref(action.op).addr() as u64).rotate_left(16);
+            fold(hash, who.rotate_left(9) ^ what ^ site ^ op)
         }),
         Point::Data { task, choices, .. } => fold(fold(2, u64::from(task.number())), u64::from(*choices)),
         Point::End(_) => 0,
