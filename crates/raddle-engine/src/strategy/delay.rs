@@ -284,7 +284,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     fn name(&self) -> &'static str {
-        "delay"
+        if self.width == u32::MAX { "states" } else { "delay" }
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
@@ -401,6 +401,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
 
     fn remark(&self) -> Option<String> {
         let delays = self.levels.last().map_or(0, |level| level.total);
-        Some(format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
+        let counts = self.width != u32::MAX;
+        counts.then(|| format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
     }
 }

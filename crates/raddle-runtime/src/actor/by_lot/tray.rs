@@ -63,7 +63,13 @@ impl Tray {
         self.waiting += 1;
         match delivery {
             Delivery::PerSender => {
-                self.open += u32::from(!self.senders.contains(&sender));
+                // Where one can be received, all are by the same sender.
+                let known = match self.open {
+                    0 => false,
+                    1 => self.senders.front() == Some(&sender),
+                    _ => self.senders.contains(&sender),
+                };
+                self.open += u32::from(!known);
                 self.senders.push_back(sender);
                 if self.waiting > MANY {
                     self.write_letters(queue);
@@ -81,6 +87,11 @@ impl Tray {
     pub(super) fn take(&mut self, delivery: Delivery, nth: u32) -> usize {
         self.waiting -= 1;
         match delivery {
+            Delivery::PerSender if self.open == 1 => {
+                self.senders.pop_front();
+                self.open = self.waiting.min(1);
+                0
+            }
             Delivery::PerSender => {
                 let place = if nth == 0 { 0 } else { self.place_of(nth) };
                 let sender = if place == 0 { self.senders.pop_front() } else { self.senders.remove(place) };
