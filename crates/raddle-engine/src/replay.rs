@@ -117,7 +117,8 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
         system.advance(choice, &mut trace);
     };
     if divergence.is_none() && next < script.len() && !matches!(script, Script::Hints(_)) {
-        let why = format!("the execution ended, but {} decisions were left", script.len() - next);
+        let left = script.len() - next;
+        let why = format!("the execution ended, but {left} decision{} left", if left == 1 { " was" } else { "s were" });
         divergence = diverged(&trace, taken.len(), why);
     }
     let seed = if system.drew_random() { script.seed() } else { 0 };

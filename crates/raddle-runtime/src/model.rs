@@ -47,6 +47,7 @@ mod memo;
 mod monitors;
 mod point;
 mod run;
+mod scratch;
 mod setup;
 mod shelf;
 mod slot;

@@ -13,8 +13,9 @@ use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handler::{self, Handler, own};
 use crate::model::handling::{Handling, Parcel};
+use crate::model::scratch::Scratch;
 use crate::model::slot::{Body, Card};
-use crate::model::step::{FAULTS, Scene, Scratch, access, task};
+use crate::model::step::{FAULTS, Scene, access, task};
 use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };

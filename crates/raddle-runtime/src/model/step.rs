@@ -17,12 +17,10 @@ use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
-use crate::actor::{Counts, Delivery, Faults, Roster, combine, mix};
+use crate::actor::{Delivery, Faults, Roster, combine, mix};
 use crate::model::apply::Stop;
-use crate::model::handle::Ran;
-use crate::model::handler::Handler;
-use crate::model::handling::Handling;
 use crate::model::monitors::Watcher;
+use crate::model::scratch::Scratch;
 use crate::model::slot::{Body, Card, Mail, Slot};
 use crate::model::tell::{self, Story};
 use crate::model::{Code, FirstStep};
@@ -63,60 +61,6 @@ pub(crate) struct Scene {
     pub(super) stopped: bool,
     /// Hashes and names are out of date, since lots were drawn.
     pub(super) unhashed: bool,
-}
-
-/// Memory that is used again and again. A copy of a run gets its own when it needs some.
-#[derive(Default)]
-pub(super) struct Scratch {
-    pub(super) handling: Option<Box<Handling>>,
-    /// An actor that is not used any more.
-    pub(super) spare: Option<Rc<dyn Handler>>,
-    /// A handler that has run already, for what may be chosen next.
-    pub(super) foreseen: Option<(Choice, Ran)>,
-    /// How much can be received from each mailbox.
-    pub(super) counts: Counts,
-    /// Nobody asks for hashes.
-    pub(super) unhashed: bool,
-}
-
-impl Scratch {
-    /// Forgets the handler that has run already.
-    pub(super) fn discard(&mut self) {
-        if let Some((_, ran)) = self.foreseen.take() {
-            self.take_back(ran);
-        }
-    }
-
-    /// Keeps what a handler that has run already did, or its memory.
-    pub(super) fn keep(&mut self, choice: Choice, ran: Ran, counts: bool) {
-        if counts {
-            self.foreseen = Some((choice, ran));
-        } else {
-            self.take_back(ran);
-        }
-    }
-
-    /// Keeps the memory of a handler that has run, and of its actor as it was.
-    #[inline]
-    pub(super) fn keep_memory(&mut self, handling: Box<Handling>, before: Option<Rc<dyn Handler>>) {
-        self.handling = Some(handling);
-        if let Some(before) = before
-            && Rc::strong_count(&before) == 1
-        {
-            self.spare = Some(before);
-        }
-    }
-
-    /// Keeps the memory of a handler that has run in vain.
-    pub(super) fn take_back(&mut self, ran: Ran) {
-        (self.handling, self.spare) = (Some(ran.handling), Some(ran.state));
-    }
-}
-
-impl Clone for Scratch {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 fn share<T>(theirs: &mut Rc<T>, own: &Rc<T>) {

@@ -11,6 +11,7 @@ mod interrupted;
 mod kept;
 mod learnt;
 mod models;
+mod models_gone_wrong;
 mod plain_memory;
 mod programs;
 mod proofs;
