@@ -1,5 +1,7 @@
 //! Tables, for the terminal and for pages.
 
+pub use raddle_engine::thousands::thousands as grouped;
+
 /// A table: its first column is of names, the others are of figures.
 pub struct Grid {
     header: Vec<String>,
@@ -39,19 +41,6 @@ impl Grid {
         let head = [line(&self.header), rule];
         head.into_iter().chain(self.rows.iter().map(line)).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// With a comma after every three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// A positive number to about three digits.

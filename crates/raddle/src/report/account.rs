@@ -31,10 +31,11 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
             message.lines().map(str::to_owned).chain(from).collect()
         }
         Failure::Violation { task, message, .. } => {
-            let when = match names.task(*task).as_str() {
-                "model" => "when nothing was left to happen".to_owned(),
-                who => format!("after what {who} did"),
-            };
+            let who = names.task(*task);
+            // A model does nothing itself once it has been set up.
+            let at_the_end = *task == TaskId::MAIN && who == "model";
+            let when =
+                if at_the_end { "when nothing was left to happen".to_owned() } else { format!("after what {who} did") };
             vec![message.clone(), when]
         }
         Failure::DeadLetter { task, message } | Failure::Unhandled { task, message } => {

@@ -6,6 +6,8 @@ use raddle::actor::{Actor, Address, Context, Delivery, Faults, Monitor};
 use raddle::model::{Model, Setup};
 use raddle::{Explorer, Report};
 
+use crate::replay::story;
+
 /// What a register is asked to do.
 #[derive(Clone, Debug, Hash)]
 enum ToRegister {
@@ -72,13 +74,6 @@ fn counting(clients: u32) -> Model {
 
 fn lost_update() -> Model {
     counting(2)
-}
-
-/// A report without what depends on the strategy.
-fn story(report: &Report) -> String {
-    let text = report.to_string();
-    let lines = text.lines().skip(1).filter(|line| !line.starts_with("replay:"));
-    lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 #[test]

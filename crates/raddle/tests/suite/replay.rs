@@ -5,7 +5,7 @@ use raddle::{Explorer, Failure, Report, Schedule};
 use crate::programs;
 
 /// What a report says beyond its first line and its last ones, which tell how the failure was come by.
-fn story(report: &Report) -> String {
+pub fn story(report: &Report) -> String {
     let text = report.to_string();
     let lines = text.lines().skip(1).filter(|line| !line.starts_with("replay:"));
     lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
