@@ -15,8 +15,9 @@
 //! lowest stratum that it belongs to, and what lies beyond it is not lost: it is walked or kept when the state is first
 //! entered. From where a wait has ended by time or for no reason in a program whose state cannot be seen, nothing is given up.
 //!
-//! **Memory**: a state takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When there are as many as are allowed, later ones are entered as often as they turn
-//! up, or take the place of earlier ones; nothing is lost by either. A way that is put off takes one or two bytes for each point that is new.
+//! **Memory**: a state takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When
+//! there are as many as are allowed, later ones are entered as often as they turn up, or take the place of earlier ones;
+//! nothing is lost by either. A way that is put off takes one or two bytes for each point that is new.
 
 mod draw;
 mod explorer;

@@ -5,8 +5,9 @@
 //! closed. That is enough: what was entered is either forgotten, or what lies beyond it has been run, is still part of a piece, or
 //! was given up at something further on that was entered; and nothing is further on than the furthest.
 //!
-//! **Memory**: a key takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When there are as many as allowed, either no more are added, and what comes later is
-//! entered as often as it turns up; or a new one takes the place of an old one, which is entered again when it turns up again.
+//! **Memory**: a key takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When there
+//! are as many as allowed, either no more are added, and what comes later is entered as often as it turns up; or a new
+//! one takes the place of an old one, which is entered again when it turns up again.
 
 mod keys;
 
