@@ -4,6 +4,7 @@
 //! matters, in a way that does not rely on it.
 
 use crate::ids::{ObjectId, TaskId};
+use crate::order::by_slot::BySlot;
 use crate::order::events::{Events, Touch};
 use crate::system::{Action, Pending};
 use crate::trace::{Class, Effect, Role};
@@ -19,7 +20,7 @@ struct Future {
     /// What the task's event of this number has touched, in one execution or another.
     at: Vec<Vec<Touch>>,
     /// By object, at its [slot](Touch::slot).
-    objects: Vec<Until>,
+    objects: BySlot<Until>,
 }
 
 /// The number of events of a task after which it was never seen to touch an object, and to change it.
@@ -117,10 +118,7 @@ impl Future {
 
     fn learn_until(&mut self, number: u32, object: ObjectId, effect: Effect) {
         let slot = Touch { object, effect, role: Role::Plain }.slot();
-        if self.objects.len() <= slot {
-            self.objects.resize(slot + 1, Until::default());
-        }
-        let until = &mut self.objects[slot];
+        let until = self.objects.at(slot);
         until.touched = until.touched.max(number + 1);
         if effect == Effect::Change {
             until.changed = until.changed.max(number + 1);

@@ -2,6 +2,7 @@
 //! (creation, send and receive, unlock and lock). Incremental: an event is taken in once, at a cost in the tasks there are.
 
 use crate::ids::TaskId;
+use crate::order::by_slot::BySlot;
 use crate::order::events::{Event, Events, Touch};
 use crate::rng::mix;
 use crate::trace::{Class, Effect, Role};
@@ -18,7 +19,7 @@ pub struct Before {
     /// By event: the one before it of the same task, plus one.
     previous: Vec<usize>,
     /// By object: who touched it, oldest first.
-    touched: Vec<Vec<Touched>>,
+    touched: BySlot<Vec<Touched>>,
     fingerprint: u64,
     /// Nobody asks for the fingerprint.
     anonymous: bool,
@@ -67,7 +68,7 @@ impl Before {
         self.len = 0;
         self.latest.fill(0);
         self.previous.clear();
-        self.touched.iter_mut().for_each(Vec::clear);
+        self.touched.change_all(Vec::clear, Vec::is_empty);
         self.fingerprint = 0;
     }
 
@@ -92,11 +93,12 @@ impl Before {
                 *latest = self.previous[*latest - 1];
             }
         }
-        for table in &mut self.touched {
+        let cut = |table: &mut Vec<Touched>| {
             while table.last().is_some_and(|touched| touched.event as usize >= len) {
                 table.pop();
             }
-        }
+        };
+        self.touched.change_all(cut, Vec::is_empty);
         self.clocks.truncate(len * self.width);
         self.previous.truncate(len);
         self.len = len;
@@ -177,21 +179,17 @@ impl Before {
             latest => self.clocks.extend_from_within((latest - 1) * self.width..latest * self.width),
         }
         for touch in events.touches(index) {
-            let slot = touch.slot();
-            if self.touched.len() <= slot {
-                self.touched.resize_with(slot + 1, Vec::new);
-            }
-            for at in (0..self.touched[slot].len()).rev() {
-                let earlier = self.touched[slot][at];
+            let table = self.touched.at(touch.slot());
+            for earlier in table.iter().rev() {
                 if touch.effect == Effect::Change || earlier.effect == Effect::Change {
-                    self.join(start, earlier.event as usize);
+                    join(&mut self.clocks, self.width, start, earlier.event as usize);
                 }
                 if earlier.effect == Effect::Change {
                     break;
                 }
             }
             let event = u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution");
-            self.touched[slot].push(Touched { event, effect: touch.effect, role: touch.role });
+            table.push(Touched { event, effect: touch.effect, role: touch.role });
         }
         self.clocks[start + task] += 1;
         self.previous.push(self.latest[task]);
@@ -200,12 +198,6 @@ impl Before {
         if !self.anonymous {
             self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
         }
-    }
-
-    fn join(&mut self, start: usize, earlier: usize) {
-        let (before, mine) = self.clocks.split_at_mut(start);
-        let theirs = &before[earlier * self.width..(earlier + 1) * self.width];
-        mine.iter_mut().zip(theirs).for_each(|(mine, &theirs)| *mine = (*mine).max(theirs));
     }
 
     fn hash(&self, events: &Events, index: usize) -> u64 {
@@ -333,6 +325,13 @@ impl Before {
             }
         }
     }
+}
+
+/// What happened before an earlier event happened before the one whose row begins at `start`.
+fn join(clocks: &mut [u32], width: usize, start: usize, earlier: usize) {
+    let (before, mine) = clocks.split_at_mut(start);
+    let theirs = &before[earlier * width..(earlier + 1) * width];
+    mine.iter_mut().zip(theirs).for_each(|(mine, &theirs)| *mine = (*mine).max(theirs));
 }
 
 /// A look at something that was held just then (a `try_lock` that failed): whoever takes it later cannot come before it.

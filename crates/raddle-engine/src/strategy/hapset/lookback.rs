@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::statement::StatementId;
 use crate::ids::{ObjectId, TaskId};
+use crate::order::by_slot::BySlot;
 use crate::order::events::{Events, Touch};
 use crate::trace::{Class, Effect, Role};
 
@@ -15,7 +16,7 @@ use crate::trace::{Class, Effect, Role};
 #[derive(Debug, Default)]
 pub(super) struct Lookback {
     /// By object; oldest first.
-    touched: Vec<SmallVec<[Latest; 4]>>,
+    touched: BySlot<SmallVec<[Latest; 4]>>,
     /// Which of those have anything in them.
     used: Vec<usize>,
 }
@@ -55,7 +56,7 @@ impl Side {
 impl Lookback {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.used.drain(..).for_each(|slot| self.touched[slot].clear());
+        self.used.drain(..).for_each(|slot| self.touched.at(slot).clear());
     }
 
     /// Takes in event `index`, which is by `statement`; calls `found` with each statement that it is immediately dependent on.
@@ -88,10 +89,7 @@ impl Lookback {
     }
 
     fn touch(&mut self, slot: usize, now: Latest, found: &mut impl FnMut(StatementId)) {
-        if self.touched.len() <= slot {
-            self.touched.resize_with(slot + 1, SmallVec::new);
-        }
-        let latest = &mut self.touched[slot];
+        let latest = self.touched.at(slot);
         if latest.is_empty() {
             self.used.push(slot);
         }

@@ -4,6 +4,7 @@ use std::mem;
 
 use super::{Policy, Weights};
 use crate::ids::TaskId;
+use crate::order::by_slot::BySlot;
 use crate::order::events::{Events, Label};
 use crate::rng::Rng;
 use crate::system::Choice;
@@ -131,7 +132,7 @@ struct Links {
     /// By task: its latest event, plus one.
     tasks: Vec<usize>,
     /// By object: the latest event that touched it and the latest that changed it, plus one.
-    objects: Vec<(usize, usize)>,
+    objects: BySlot<(usize, usize)>,
 }
 
 impl Links {
@@ -148,11 +149,7 @@ impl Links {
         }
         let mut first = mem::replace(&mut self.tasks[task], event + 1);
         for touch in events.touches(event) {
-            let slot = touch.slot();
-            if self.objects.len() <= slot {
-                self.objects.resize(slot + 1, (0, 0));
-            }
-            let (touched, changed) = &mut self.objects[slot];
+            let (touched, changed) = self.objects.at(touch.slot());
             first = first.max(if touch.effect == Effect::Change { *touched } else { *changed });
             *touched = event + 1;
             if touch.effect == Effect::Change {
