@@ -22,8 +22,8 @@ static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 
 /// A handler that has run, without anybody having noticed so far.
 pub(super) struct Ran {
-    /// The actor afterwards, and its hash.
-    pub(super) state: Rc<dyn Handler>,
+    /// The actor afterwards, and its hash; `None` if there was a panic.
+    pub(super) state: Option<Rc<dyn Handler>>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
     /// What it did.

@@ -22,7 +22,8 @@ pub(crate) trait Handler: Any {
 
 /// What a handler has made of its actor.
 pub(crate) struct Handled {
-    pub(super) state: Rc<dyn Handler>,
+    /// `None` if there was a panic: it is as it was then.
+    pub(super) state: Option<Rc<dyn Handler>>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
 }
@@ -39,23 +40,29 @@ impl<A: ModelActor> Handler for A {
     }
 
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled {
+        let hashed = handling.hashed;
         let mut run = |copy: &mut A| {
             let me = address::<A>(handling.who);
-            let mut context = Context { me: &me, host: Host::Model(handling) };
-            let handled = panics::catch(|| Actor::handle(copy, parcel.open(), &mut context));
-            let digest = if handling.hashed { digest(copy) } else { 0 };
-            (digest, handled.err().map(Box::new))
+            Actor::handle(copy, parcel.open(), &mut Context { me: &me, host: Host::Model(handling) });
+            if hashed { digest(copy) } else { 0 }
         };
-        if let Some(mut state) = spare
-            && let Some(copy) = place_for::<A>(&mut state)
-        {
-            copy.clone_from(self);
-            let (digest, panicked) = run(copy);
-            return Handled { state, digest, panicked };
+        // To copy it and to hash it are the program's own business, too.
+        let ran = panics::catch(|| -> (Rc<dyn Handler>, u64) {
+            if let Some(mut state) = spare
+                && let Some(copy) = place_for::<A>(&mut state)
+            {
+                copy.clone_from(self);
+                let digest = run(copy);
+                return (state, digest);
+            }
+            let mut copy = self.clone();
+            let digest = run(&mut copy);
+            (Rc::new(copy), digest)
+        });
+        match ran {
+            Ok((state, digest)) => Handled { state: Some(state), digest, panicked: None },
+            Err(panicked) => Handled { state: None, digest: 0, panicked: Some(Box::new(panicked)) },
         }
-        let mut copy = self.clone();
-        let (digest, panicked) = run(&mut copy);
-        Handled { state: Rc::new(copy), digest, panicked }
     }
 
     fn copy(&self) -> Rc<dyn Handler> {

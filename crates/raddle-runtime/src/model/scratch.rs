@@ -53,7 +53,7 @@ impl Scratch {
 
     /// Keeps the memory of a handler that has run in vain.
     pub(super) fn take_back(&mut self, ran: Ran) {
-        (self.handling, self.spare) = (Some(ran.handling), Some(ran.state));
+        (self.handling, self.spare) = (Some(ran.handling), ran.state);
     }
 }
 

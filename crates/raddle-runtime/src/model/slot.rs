@@ -115,7 +115,7 @@ impl Body {
     /// The same where nobody asks for hashes.
     #[inline]
     pub(super) fn replace(&mut self, ran: Ran) -> Handled {
-        let before = self.actor.replace(ran.state);
+        let before = ran.state.and_then(|state| self.actor.replace(state));
         // Timers of a handler that has panicked are void.
         if ran.panicked.is_none() {
             self.next_timer = ran.handling.next_timer;

@@ -157,3 +157,51 @@ fn a_handler_that_does_not_do_the_same_twice_is_found_out() {
     });
     assert!(report.to_string().contains("Does the program depend on"), "{report}");
 }
+
+/// Cannot be copied, or not be hashed, once it has received so many messages.
+struct Fragile {
+    received: u32,
+    copies: u32,
+    hashes: u32,
+}
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        assert!(self.received < self.copies, "no copy of {}", self.received);
+        Self { ..*self }
+    }
+}
+
+impl std::hash::Hash for Fragile {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        assert!(self.received < self.hashes, "no hash of {}", self.received);
+        self.received.hash(hasher);
+    }
+}
+
+impl Actor for Fragile {
+    type Msg = ();
+
+    fn handle(&mut self, (): (), _: &mut Context<'_, ()>) {
+        self.received += 1;
+    }
+}
+
+#[test]
+fn a_panic_of_clone_or_hash_is_a_failure_with_a_report() {
+    for (copies, hashes, expected) in [(2, 9, "no copy of 2"), (9, 2, "no hash of 2")] {
+        let fragile = move || {
+            Model::new(move |m: &mut Setup| {
+                let fragile = m.spawn(Fragile { received: 0, copies, hashes });
+                (0..4).for_each(|_| m.send(&fragile, ()));
+            })
+        };
+        for strategy in ["delay:doubling", "states", "dpor", "random"] {
+            let report = Explorer::new().strategy(strategy).run_model(fragile).to_string();
+            // Where lots are drawn, nobody asks for hashes.
+            let unasked = strategy == "random" && hashes == 2;
+            let told = report.contains(expected) && report.contains("receive () from the model");
+            assert!(told != unasked, "{strategy}: {report}");
+        }
+    }
+}
