@@ -2,8 +2,9 @@
 //! enough.
 //!
 //! Three algorithms share everything but what they make of a race. [`Dpor::optimal`] runs exactly one execution for each trace
-//! (source sets and wakeup trees; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 and JACM 2017), [`Dpor::source`] gives some
-//! executions up in the middle (source sets and sleep sets, same papers), [`Dpor::classic`] runs some traces more than once
+//! (source sets and wakeup trees; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 and JACM 2017; where actors choose among messages it
+//! gives up some more in the middle), [`Dpor::source`] gives up many (source sets and sleep sets, same papers), [`Dpor::classic`] runs some
+//! traces more than once
 //! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets or
 //! [without](Dpor::without_sleep_sets)).
 //!
@@ -63,7 +64,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::strategy::hapset::Guide;
 use crate::strategy::{ByPiece, Decision, Next, Run, Sharing, Strategy};
 use crate::system::{Choice, Point};
-use crate::trace::{Class, Step, Trace};
+use crate::trace::Trace;
 
 /// One execution for each class of equivalent ones, or little more.
 #[derive(Debug)]
@@ -89,8 +90,6 @@ pub struct Dpor {
     bound: Option<u32>,
     /// Something was left out because of that.
     cut: bool,
-    /// Something happened that the algorithm may lose orders by.
-    unsure: bool,
     /// Nodes that are done with, for their memory.
     spare: Vec<Node>,
     /// What is to be run beyond the latest node.
@@ -133,7 +132,7 @@ pub enum Mistake {
 }
 
 impl Dpor {
-    /// Exactly one execution for each trace.
+    /// Exactly one complete execution for each trace, and none that is given up but where actors choose among messages.
     #[must_use]
     pub fn optimal() -> Self {
         Self::new(Algorithm::Optimal)
@@ -192,7 +191,6 @@ impl Dpor {
             untold: false,
             bound: None,
             cut: false,
-            unsure: false,
             spare: Vec::new(),
             beyond: Vec::new(),
             fresh: 0,
@@ -211,6 +209,12 @@ impl Dpor {
 
     fn exact(&self) -> bool {
         self.mistake != Some(Mistake::KeepsTaskOnly)
+    }
+
+    /// The first event that the execution before did not have as it is now: what is done with a value counts for its question.
+    fn changed(&self) -> usize {
+        let is_value = |at: &usize| self.nodes.get(*at).is_some_and(Node::gives_value);
+        (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0)
     }
 
     /// Only the first `len` events are as they were in the execution before.
@@ -235,7 +239,6 @@ impl Dpor {
     /// Goes back to the deepest node where something is left and takes that.
     fn advance(&mut self) -> bool {
         let exact = self.exact();
-        let widely = self.algorithm != Algorithm::Optimal;
         self.nodes.truncate(self.events.len());
         while self.nodes.len() > self.frozen {
             let done = self.nodes.len() - 1;
@@ -247,7 +250,7 @@ impl Dpor {
             }
             if open && self.too_far(done) {
                 self.cut = true;
-            } else if open && let Some(beyond) = self.nodes[done].take_next(exact, widely) {
+            } else if open && let Some(beyond) = self.nodes[done].take_next(exact) {
                 self.beyond = beyond;
                 return true;
             }
@@ -288,10 +291,8 @@ impl Strategy for Dpor {
         }
         self.placed = false;
         prefix.extend(self.nodes.iter().map(Node::choice));
-        // What is the same as in the execution before is known, but for what a value does, which counts for its question.
-        let is_value = |&at: &usize| self.nodes[at].gives_value();
-        let kept = (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0);
-        self.keep(kept.min(self.before.len()));
+        // What is the same as in the execution before is known.
+        self.keep(self.changed().min(self.before.len()));
         Next::Run { seed: 0 }
     }
 
@@ -308,15 +309,13 @@ impl Strategy for Dpor {
         node.tree = mem::take(&mut self.beyond);
         let taken = if let Some(&Choice(choice)) = self.script.get(depth).filter(|choice| choice.0 < at.alternatives())
         {
-            node.take(choice as usize, true);
+            node.take(choice as usize);
             true
         } else if node.tree.is_empty() {
             let latest = depth.checked_sub(1).map(|latest| self.events.get(latest).task);
             node.take_any(latest, exact)
         } else {
-            // Where a task is the first to go on from a node, it does so in all its ways: nothing it does is in a race with what
-            // it does instead. Further down the tree races plan what it might have got.
-            match node.take_next(exact, true) {
+            match node.take_next(exact) {
                 Some(beyond) => {
                     self.beyond = beyond;
                     true
@@ -344,7 +343,6 @@ impl Strategy for Dpor {
             return;
         }
         self.before.follow(&self.events);
-        self.unsure |= self.algorithm != Algorithm::Optimal && draws_in_a_step(run.trace);
         self.script.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
@@ -394,15 +392,4 @@ impl Strategy for Dpor {
     fn reverses_races(&self) -> bool {
         true
     }
-}
-
-/// Whether somebody has received a message and drawn a value before the step was over. What is sent then is part of the step, and
-/// source sets and persistent sets do not find all orders of it.
-fn draws_in_a_step(trace: &Trace) -> bool {
-    let drawn = |pair: &[Step]| {
-        let [first, second] = pair else { return false };
-        let classes = (first.op.class, second.op.class);
-        classes == (Class::Receive, Class::Choice) && first.task == second.task && second.alternatives > 1
-    };
-    !trace.receipts().is_empty() && trace.steps().windows(2).any(drawn)
 }

@@ -17,6 +17,7 @@ use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::portfolio::Portfolio;
 use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::probed::Probed;
+use raddle_engine::strategy::states::States;
 use raddle_engine::strategy::watched::Watched;
 use raddle_engine::strategy::{Counting, Run, Sharing, Strategy};
 use raddle_engine::system::{Pending, Program};
@@ -29,7 +30,7 @@ use crate::model::ORDERS;
 
 type Make = fn() -> Box<dyn Strategy>;
 
-const STRATEGIES: [(&str, Make); 16] = [
+const STRATEGIES: [(&str, Make); 17] = [
     ("depth-first", || Box::new(Exhaustive::depth_first())),
     ("breadth-first", || Box::new(Exhaustive::breadth_first())),
     ("random order", || Box::new(Exhaustive::random(1))),
@@ -40,7 +41,8 @@ const STRATEGIES: [(&str, Make); 16] = [
     ("probed", || Box::new(Probed::new(Exhaustive::depth_first(), Counting::Orders))),
     ("portfolio", || Box::new(Portfolio::new(1))),
     ("delay", || Box::new(Delay::new(RoundRobin::default()))),
-    ("all states", || Box::new(Delay::new(RoundRobin::default()).by(u32::MAX))),
+    ("states", || Box::new(States::default())),
+    ("few plain states", || Box::new(States::up_to(256).replacing())),
     ("wide strata", || Box::new(Delay::new(RunToCompletion::default()).by(2))),
     ("few states", || Box::new(Delay::new(RoundRobin::default()).with_states(256).replacing_states())),
     ("delay-sample", || Box::new(DelaySample::new(RoundRobin::default(), 1))),

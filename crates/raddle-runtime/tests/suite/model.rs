@@ -267,7 +267,7 @@ fn no_message_is_forgotten_in_the_middle_of_a_plan() {
     }
     // Where the numbers are those of another order, plans do not fit each other, and more executions are given up.
     let (report, _) = reduced(&mut random_program(1_165, Delivery::Unordered, true), Dpor::optimal());
-    assert!(report.pruned <= 5, "{} executions given up", report.pruned);
+    assert!(report.pruned <= 10, "{} executions given up", report.pruned);
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Option<String> {
     for seed in 0..3 {
         let body = body.clone();
         let (mut program, results) = shared_reduction::program(Arc::new(move || body()));
-        let report = shared_reduction::play(seed, 3, &mut program);
+        let report = shared_reduction::play(seed, 3, &mut program, || Box::new(Dpor::optimal()));
         let results: Results = results.lock().unwrap().keys().cloned().collect();
         let counts = (alone.executions, report.executions, report.pruned);
         if results != all.results {

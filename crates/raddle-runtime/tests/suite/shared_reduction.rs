@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex as StdMutex};
 
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Report, Search, Status, search};
+use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::{Sharing, Strategy};
+use raddle_engine::system::Program;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
@@ -28,16 +29,16 @@ pub(crate) fn program(body: Body) -> (Threads, Results) {
     (Threads::new(Arc::new(program), &Settings::default()), results)
 }
 
-pub(crate) fn play(seed: u64, workers: usize, program: &mut Threads) -> Report {
+pub(crate) fn play<P: Program>(
+    seed: u64,
+    workers: usize,
+    program: &mut P,
+    make: impl Fn() -> Box<dyn Strategy>,
+) -> Report {
     let mut rng = Rng::new(seed);
-    let mut first = Dpor::optimal();
     let limits = Limits { keep_going: true, steps: 2_000, ..Limits::default() };
-    let search = Search::new(&mut first, &limits, workers);
-    let copy = |first: &mut Dpor| match first.sharing() {
-        Sharing::ByPiece(by_piece) => by_piece.copy(),
-        _ => panic!("reduction is shared by pieces"),
-    };
-    let mut seats: Vec<_> = (0..workers).map(|_| Some((search.seat_of(copy(&mut first)), Perch::default()))).collect();
+    let search = Search::new(&mut *make(), &limits, workers);
+    let mut seats: Vec<_> = (0..workers).map(|_| Some((search.seat_of(make()), Perch::default()))).collect();
     let mut alone = rng.below(2) * rng.below(1_000);
     while seats.iter().any(Option::is_some) {
         let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(workers as u32) as usize };
@@ -55,7 +56,7 @@ fn as_one_alone(body: fn() -> Vec<usize>, seeds: std::ops::Range<u64>) {
     let report = search(&mut alone, &mut Dpor::optimal(), &Limits { keep_going: true, ..Limits::default() });
     for (seed, workers) in seeds.flat_map(|seed| [(seed, 2), (seed, 5)]) {
         let (mut shared, results) = program(Arc::new(body));
-        let played = play(seed, workers, &mut shared);
+        let played = play(seed, workers, &mut shared, || Box::new(Dpor::optimal()));
         assert_eq!(played.executions, report.executions, "seed {seed}, {workers} workers");
         assert_eq!(*results.lock().unwrap(), *expected.lock().unwrap(), "seed {seed}, {workers} workers");
     }

@@ -1,6 +1,7 @@
 //! How many traces a program has, counted without reduction: the distinct happens-before relations of all its executions.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Before;
@@ -8,28 +9,38 @@ use raddle_engine::order::events::Events;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_engine::strategy::delay::{Delay, RoundRobin};
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_engine::strategy::states::States;
 use raddle_engine::strategy::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_engine::system::{Choice, Point, Program, System};
 use raddle_engine::trace::Trace;
 
-/// Searches, and tells the traces that were run to their end apart.
-fn seen<P: Program>(program: &mut P, strategy: impl Strategy + 'static) -> (Report, u64) {
-    let mut seen = HashSet::new();
-    let mut watched = Watched::new(Box::new(strategy), |_: &dyn Strategy, run: &Run<'_>| {
+use crate::shared_reduction::play;
+
+/// The traces that were run to their end.
+type Traces = Arc<Mutex<HashSet<u64>>>;
+
+/// A strategy whose traces are told apart.
+fn noting(strategy: impl Strategy + 'static, into: &Traces) -> Box<dyn Strategy> {
+    let into = into.clone();
+    Box::new(Watched::new(Box::new(strategy), move |_: &dyn Strategy, run: &Run<'_>| {
         if run.outcome.is_some() {
             let (mut events, mut before) = (Events::default(), Before::default());
             events.follow(run.trace);
             before.follow(&events);
-            seen.insert(before.fingerprint());
+            into.lock().unwrap().insert(before.fingerprint());
         }
-    });
-    let report = search(program, &mut watched, &limits());
-    drop(watched);
-    (report, seen.len() as u64)
+    }))
+}
+
+/// Searches, and tells the traces that were run to their end apart.
+fn seen<P: Program>(program: &mut P, strategy: impl Strategy + 'static) -> (Report, u64) {
+    let traces = Traces::default();
+    let report = search(program, &mut *noting(strategy, &traces), &limits());
+    let many = traces.lock().unwrap().len() as u64;
+    (report, many)
 }
 
 fn limits() -> Limits {
@@ -44,8 +55,7 @@ pub fn count<P: Program>(program: &mut P) -> Option<u64> {
 
 /// The same for programs with more executions: equal beginnings of traces are gone on from once.
 pub fn count_by_beginnings<P: Program>(program: P) -> Option<u64> {
-    let all = Delay::new(RoundRobin::default()).by(u32::MAX);
-    let (report, traces) = seen(&mut Unseen(program), all);
+    let (report, traces) = seen(&mut Unseen(program), States::default());
     matches!(report.ended, raddle_engine::search::Ended::Done(_)).then_some(traces)
 }
 
@@ -85,6 +95,14 @@ impl<S: System> System for Unseen<S> {
 /// What a reduced search of the whole program finds, and how many traces it has run.
 pub fn reduced<P: Program>(program: &mut P, dpor: Dpor) -> (Report, u64) {
     seen(program, dpor)
+}
+
+/// The same by several workers, whose turns fall by a seed.
+pub fn reduced_by<P: Program>(workers: usize, seed: u64, program: &mut P, make: fn() -> Dpor) -> (Report, u64) {
+    let traces = Traces::default();
+    let report = play(seed, workers, program, || noting(make(), &traces));
+    let many = traces.lock().unwrap().len() as u64;
+    (report, many)
 }
 
 /// Demands that each kind of reduction runs every trace, and those that should run it once do; returns how many traces there

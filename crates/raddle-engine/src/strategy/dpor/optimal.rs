@@ -1,4 +1,6 @@
-//! Optimal reduction: one execution for each trace, and none that is given up (JACM 2017, algorithm 2).
+//! Optimal reduction: one execution for each trace, and none that is given up (JACM 2017, algorithm 2). The papers' tasks do one thing next.
+//! An actor that chooses among messages can do several, and takes them all [wherever it takes one](Node::take): some of these turn
+//! out to lead to what has been run, and are given up there.
 //!
 //! A race is reversed by inserting its whole reversing sequence `v` into the wakeup tree of the first event's node, unless
 //! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
@@ -6,6 +8,7 @@
 use super::kept::Kept;
 use super::path::Node;
 use super::wakeup::{Begins, Instead, Item, Open, Terms, begins, insert, leads_there};
+use crate::ids::TaskId;
 use crate::order::before::Before;
 use crate::order::events::{Events, Label};
 use crate::trace::Role;
@@ -49,11 +52,27 @@ pub(super) fn slept_through(events: &Events, node: &Node, sequence: &[u32], inst
     for item in &node.sleep {
         match begins(events, sequence, item, instead, exact) {
             Begins::With(at) => return Slept::Begins(sequence[at] as usize),
-            Begins::Besides if item.open == Open::No => return Slept::Beside,
+            Begins::Besides
+                if item.open == Open::No && stands_for_task(events, node, sequence, item, instead, exact) =>
+            {
+                return Slept::Beside;
+            }
             Begins::Besides | Begins::No => {}
         }
     }
     Slept::No
+}
+
+/// Whether an item that sleeps and commutes with a sequence stands for all that its task can do: if the task can go on in other ways (with
+/// other messages), what these lead to is another matter.
+fn stands_for_task(events: &Events, node: &Node, sequence: &[u32], item: &Item, instead: Instead, exact: bool) -> bool {
+    let commutes = |other: &Item| {
+        other.open == Open::No && matches!(begins(events, sequence, other, instead, exact), Begins::Besides)
+    };
+    let is_other = |option: &&(TaskId, Label)| option.0 == item.task && option.1 != item.label;
+    let sleeps =
+        |option: &(TaskId, Label)| node.sleep.iter().any(|other| other.is(option.0, option.1, true) && commutes(other));
+    node.options.iter().filter(is_other).all(sleeps)
 }
 
 /// Whether something is to be run that leads to what `sequence` leads to. Leaves it as it was. For `current` see [`plan`].

@@ -107,25 +107,21 @@ impl Node {
         self.sleep.iter().filter(move |item| item.commutes_with(events, index)).cloned()
     }
 
-    /// Takes the next of what is to be run; returns what is to be run beyond it. The other ways out of the same wait, and the
-    /// other values, are to be run as well if `widely`.
+    /// Takes the next of what is to be run; returns what is to be run beyond it.
     ///
     /// What turns out not to be possible is left out. Other plans may have been dropped because they commute with it, so what was
-    /// to come after it is kept, and what is taken in its place is taken in all its ways.
-    pub fn take_next(&mut self, exact: bool, mut widely: bool) -> Option<Vec<Branch>> {
+    /// to come after it is kept.
+    pub fn take_next(&mut self, exact: bool) -> Option<Vec<Branch>> {
         while !self.tree.is_empty() {
             let (item, beyond) = self.tree.remove(0).enter();
             let option = (item.task, item.label);
             match self.options.iter().position(|&it| it == option) {
                 Some(_) if self.is_asleep(option, exact) => {}
                 Some(place) => {
-                    self.take(place, widely);
+                    self.take(place);
                     return Some(beyond);
                 }
-                None => {
-                    self.tree.splice(..0, beyond);
-                    widely = true;
-                }
+                None => drop(self.tree.splice(..0, beyond)),
             }
         }
         None
@@ -140,20 +136,18 @@ impl Node {
         let place =
             all().find(|at| stays(at) && ordinary(at)).or_else(|| all().find(ordinary)).or_else(|| all().next());
         place.is_some_and(|place| {
-            self.take(place, true);
+            self.take(place);
             true
         })
     }
 
-    /// Takes the option at this place. The other ways out of the same wait, and the other values, are to be run as well if
-    /// `widely`.
-    pub fn take(&mut self, place: usize, widely: bool) {
+    /// Takes the option at this place. The other ways out of the same wait, the other messages and the other values are to be run as well:
+    /// nothing that a task does is in a race with what it does instead, and a plan may have left out for the sake of one of them what only
+    /// another leads to.
+    pub fn take(&mut self, place: usize) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
         self.rank = self.run_before();
         self.failed = false;
-        if !widely {
-            return;
-        }
         let (task, label) = self.options[place];
         for at in 0..self.options.len() {
             let other = self.options[at];

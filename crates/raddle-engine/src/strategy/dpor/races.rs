@@ -1,7 +1,9 @@
 //! From races to plans: what each execution makes necessary at the nodes of its path.
 //!
 //! The optimal algorithm looks at all races of every execution, for a reversing sequence reaches to the end: one seen before may
-//! have another one now. What need not be done again is in [`Found`](super::found::Found).
+//! have another one now. What need not be done again is in [`Found`](super::found::Found). The others look at the races of events that
+//! are new. A step that asked for a value is new with each value: what is done with that counts for the step, and is in a race with
+//! what came before the step.
 
 use std::mem;
 
@@ -42,7 +44,7 @@ impl Dpor {
     /// Plans what the execution that has just ended makes necessary, but for what could not happen in it.
     pub(super) fn reverse_races(&mut self) {
         self.found.truncate(self.kept);
-        let first = if self.algorithm == Algorithm::Optimal { 0 } else { self.fresh };
+        let first = if self.algorithm == Algorithm::Optimal { 0 } else { self.changed() };
         for event in first..self.events.len() {
             if event < self.found.len() {
                 self.reverse_again(event);

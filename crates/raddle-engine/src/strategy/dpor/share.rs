@@ -6,7 +6,7 @@ use super::path::Node;
 use super::plan::Plan;
 use super::trunk::Trunk;
 use super::wakeup::{Branch, Item};
-use super::{Algorithm, Dpor};
+use super::Dpor;
 use crate::piece::Piece;
 use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
 use crate::system::Choice;
@@ -68,8 +68,6 @@ pub struct Levels {
     /// The event above them, without what its values touch, if it has not been told.
     pub(super) above: Option<Item>,
     pub(super) nodes: Vec<Level>,
-    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
-    pub(super) widely: bool,
 }
 
 /// One of them.
@@ -193,7 +191,7 @@ impl ByPiece for Dpor {
         self.share_what_was_passed_by(self.frozen..open + 1);
         self.frozen = open + 1;
         self.untold = false;
-        Given::Levels(Levels { via, above, nodes, widely: self.algorithm != Algorithm::Optimal })
+        Given::Levels(Levels { via, above, nodes })
     }
 
     fn leave_rest(&mut self) -> Option<Piece> {
@@ -222,7 +220,6 @@ impl ByPiece for Dpor {
 
     fn claim(&self) -> Claim {
         match self.bound.filter(|_| self.cut) {
-            _ if self.unsure => Claim::Selective,
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,
         }

@@ -55,8 +55,6 @@ struct Shared {
     /// That event, without what its values touch, where it asked for one and the child is shared.
     asked: Option<Item>,
     held: Vec<Plan>,
-    /// Whether the other ways out of a wait are to be run wherever one is; see [`Node::take_next`].
-    widely: bool,
 }
 
 impl Shared {
@@ -141,8 +139,7 @@ impl Trunk {
             if !asks {
                 node.sleep.push(item.begun());
             }
-            let (held, widely) = (Vec::new(), levels.widely);
-            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held, widely };
+            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held: Vec::new() };
             let place = self.put(shared);
             self.refresh(place);
             parent = Some(place);
@@ -156,11 +153,10 @@ impl Trunk {
         while let Some((_, place)) = self.open.pop_first() {
             let bound = self.bound;
             let shared = self.get_mut(place);
-            let widely = shared.widely;
             if bound.is_some_and(|bound| shared.cost + shared.node.run_before() > bound) {
                 shared.node.tree.clear();
                 self.cut = true;
-            } else if let Some(beyond) = shared.node.take_next(true, widely) {
+            } else if let Some(beyond) = shared.node.take_next(true) {
                 shared.below += 1;
                 shared.waits = true;
                 let mut path = self.path(place);
