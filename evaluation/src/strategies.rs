@@ -9,6 +9,7 @@ use raddle_engine::strategy::portfolio::Portfolio;
 use raddle_engine::strategy::preemption::Preemption;
 use raddle_engine::strategy::random::Random;
 use raddle_engine::strategy::round_robin::RoundRobin;
+use raddle_engine::strategy::states::States;
 
 /// What is used if nobody says otherwise.
 pub const DEFAULT: &str = "dpor";
@@ -57,6 +58,7 @@ pub const ALL: &[Named] = &[
         make: |_, bound| Box::new(Delay::new(InTurn::default()).up_to(bound)),
         scope: Scope::Everything,
     },
+    Named { name: "states", make: |_, _| Box::new(States::default()), scope: Scope::Everything },
     Named { name: "random", make: |seed, _| Box::new(Random::new(seed)), scope: Scope::Sample },
     Named { name: "pct", make: |seed, _| Box::new(Pct::new(seed, 3)), scope: Scope::Sample },
     Named { name: "round-robin", make: |_, _| Box::new(RoundRobin::new()), scope: Scope::Sample },

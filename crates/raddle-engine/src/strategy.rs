@@ -19,8 +19,10 @@ pub mod probed;
 pub mod random;
 pub mod receive_order;
 pub mod round_robin;
+pub mod states;
 pub mod surw;
 mod varint;
+mod visited;
 pub mod watched;
 
 use std::fmt;

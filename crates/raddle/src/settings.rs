@@ -431,7 +431,7 @@ mod tests {
             wrong("strategy", "rnadom"),
             "strategy is `rnadom`, which is not a strategy (did you mean `random`?); there are: portfolio, random, pct, \
              pct:DEPTH, pos, surw, round-robin, dpor, dpor-source, dpor-classic, dpor-classic:no-sleep, preemption, preemption:BOUND, \
-             hapset, hapset:all, hapset:baseline, hapset:preemption, hapset:preemption:BOUND, delay, delay:rtc, delay:prr, delay:BOUND, states, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
+             hapset, hapset:all, hapset:baseline, hapset:preemption, hapset:preemption:BOUND, delay, delay:doubling, delay:rtc, delay:prr, delay:BOUND, states, exhaustive, exhaustive:breadth-first, exhaustive:random, delay-sample, delay-sample:rtc, \
              delay-sample:prr, delay-hybrid, receive-order, receive-order:pr, receive-order:pbr, receive-order:pcr, irs, replay"
         );
         assert!(

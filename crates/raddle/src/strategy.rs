@@ -23,6 +23,7 @@ pub use raddle_engine::strategy::probed::Probed;
 pub use raddle_engine::strategy::random::Random;
 pub use raddle_engine::strategy::receive_order::ReceiveOrder;
 pub use raddle_engine::strategy::round_robin::RoundRobin;
+pub use raddle_engine::strategy::states::States;
 pub use raddle_engine::strategy::surw::Surw;
 pub use raddle_engine::strategy::{Bound, Claim, Counting, Decision, Next, Run, Strategy, Unit, least_switching};
 pub use raddle_engine::system::{Action, Choice, Point, Variant};

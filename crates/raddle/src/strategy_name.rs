@@ -7,7 +7,7 @@ use crate::strategy::delay::{
 };
 use crate::strategy::{
     Backtrack, Counting, Dpor, Exhaustive, Hapset, Pct, Portfolio, Pos, Preemption, Probed, Random, ReceiveOrder,
-    RoundRobin, Strategy, Surw,
+    RoundRobin, States, Strategy, Surw,
 };
 
 /// What a name stands for.
@@ -27,7 +27,7 @@ struct Form {
     make: fn(seed: u64, number: u32) -> Named,
 }
 
-static FORMS: [Form; 36] = [
+static FORMS: [Form; 37] = [
     Form { written: "portfolio", seeded: true, make: |seed, _| search(Portfolio::new(seed)) },
     Form { written: "random", seeded: true, make: |seed, _| search(Random::new(seed)) },
     Form { written: "pct", seeded: true, make: |seed, _| search(Pct::new(seed, PCT_DEPTH)) },
@@ -55,6 +55,11 @@ static FORMS: [Form; 36] = [
         make: |_, bound| search(Hapset::over(Backtrack::Preemption(bound))),
     },
     Form { written: "delay", seeded: false, make: |_, _| search(Delay::new(TakingTurns::default())) },
+    Form {
+        written: "delay:doubling",
+        seeded: false,
+        make: |_, _| search(Delay::new(TakingTurns::default()).doubling()),
+    },
     Form { written: "delay:rtc", seeded: false, make: |_, _| search(Delay::new(RunToCompletion::default())) },
     Form { written: "delay:prr", seeded: true, make: |seed, _| search(Delay::new(ProbabilisticRoundRobin::new(seed))) },
     Form {
@@ -62,7 +67,7 @@ static FORMS: [Form; 36] = [
         seeded: false,
         make: |_, bound| search(Delay::new(TakingTurns::default()).up_to(bound)),
     },
-    Form { written: "states", seeded: false, make: |_, _| search(Delay::new(TakingTurns::default()).by(u32::MAX)) },
+    Form { written: "states", seeded: false, make: |_, _| search(States::default()) },
     Form { written: "exhaustive", seeded: false, make: |_, _| search(orders(Exhaustive::depth_first())) },
     Form {
         written: "exhaustive:breadth-first",

@@ -34,7 +34,7 @@ impl Body {
     pub(crate) fn usual_strategy(&self) -> &'static str {
         match self {
             Self::Threads(_) => "portfolio",
-            Self::Model(_) => "delay",
+            Self::Model(_) => "delay:doubling",
         }
     }
 }

@@ -1,14 +1,19 @@
 //! Two-phase commit, the driver and the transaction manager in small configurations: every state, and every trace; and what they
 //! promise where messages keep less order.
 
+use std::collections::HashSet;
+
 use programs::delay::{osr, tms, two_phase};
 use raddle::actor::Delivery;
 use raddle::model::{Model, Setup};
+use raddle_engine::order::before::Before;
+use raddle_engine::order::events::Events;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::dpor::Dpor;
 use raddle_engine::strategy::pct::Pct;
 use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::watched::Watched;
+use raddle_engine::strategy::{Run, Strategy};
 
 use crate::walk::states;
 
@@ -39,6 +44,27 @@ fn two_phase_commit_with_a_crash() {
     let config = two_phase::Config { crashes: 1, ..two_phase::Config::SMALL };
     // 1,907 traces; where what follows a draw is dependent, some are run more than once.
     passes(|| two_phase::model(config), 16_080, Some(2_054));
+}
+
+/// Who draws whether to crash does so in the middle of a step. The number is that of a search that goes on once from equal beginnings.
+#[test]
+fn each_reduction_sees_all_of_two_phase_commit_with_a_crash() {
+    for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
+        let (name, mut traces) = (dpor.name(), HashSet::new());
+        let mut watched = Watched::new(Box::new(dpor), |_: &dyn Strategy, run: &Run<'_>| {
+            if run.outcome.is_some() {
+                let (mut events, mut before) = (Events::default(), Before::default());
+                events.follow(run.trace);
+                before.follow(&events);
+                traces.insert(before.fingerprint());
+            }
+        });
+        let config = two_phase::Config { crashes: 1, ..two_phase::Config::SMALL };
+        let report = search(&mut two_phase::model(config), &mut watched, &Limits::default());
+        drop(watched);
+        assert!(report.verified(), "{name}: {report:?}");
+        assert_eq!(traces.len(), 1_907, "{name}");
+    }
 }
 
 #[test]

@@ -7,13 +7,11 @@
 //!
 //! **Strata.** In stratum `b` the search walks what has more than `(b - 1)·Δ` and at most `b·Δ` delays, depth-first. What it passes
 //! by is kept for the next stratum as ways through the tree. A stratum is a
-//! [stage](crate::piece::Piece::stage) of the search. With Δ = ∞ this is a plain search of all states.
+//! [stage](crate::piece::Piece::stage) of the search. A plain search of all states is [`States`](super::states::States).
 //!
-//! **States** that have been entered are not entered again. A state is known by its [fingerprint](crate::system::System::fingerprint),
-//! or, where the program's state cannot be seen, by the happens-before relation of what led to it: that of equal prefixes is equal,
-//! and so are the states. What the explorer knows is no part of a state. Since strata come in order, a state is entered in the
+//! **States** that have been entered are not entered again; `visited.rs` tells what makes one. What the explorer knows is no part of it. Since strata come in order, a state is entered in the
 //! lowest stratum that it belongs to, and what lies beyond it is not lost: it is walked or kept when the state is first
-//! entered. From where a wait has ended by time or for no reason in a program whose state cannot be seen, nothing is given up.
+//! entered.
 //!
 //! **Memory**: a state takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When
 //! there are as many as are allowed, later ones are entered as often as they turn up, or take the place of earlier ones;
@@ -28,6 +26,7 @@ mod level;
 mod sample;
 mod share;
 mod strata;
+mod width;
 
 pub use self::explorer::{DelayingExplorer, Event};
 pub use self::explorers::{ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
@@ -36,16 +35,13 @@ pub use self::hybrid::DelayHybrid;
 use self::level::Level;
 pub use self::sample::DelaySample;
 pub use self::share::Deviations;
+use self::width::Width;
+use super::states::MOST_STATES;
+use super::visited::Visited;
 use crate::ids::{StepIx, TaskId};
-use crate::order::before::Before;
-use crate::order::events::Events;
-use crate::strategy::entered::{Entered, Full};
 use crate::strategy::{Bound, ByPiece, Decision, Next, Passing, Run, Sharing, Strategy, Unit};
-use crate::system::{Choice, Point, Variant};
+use crate::system::{Choice, Point};
 use crate::trace::{Class, Note, Trace};
-
-/// States that are kept if nobody says otherwise: up to a gigabyte.
-const MOST_STATES: usize = 1 << 26;
 
 /// What the ways of the next stratum may take.
 const ROOM: usize = 1 << 30;
@@ -58,7 +54,7 @@ pub struct Delay<E> {
     /// The last stratum has so many delays.
     most: u32,
     /// Δ: how many delays a stratum adds.
-    width: u32,
+    width: Width,
     stratum: u32,
     /// What is to be run next is known.
     placed: bool,
@@ -74,15 +70,9 @@ pub struct Delay<E> {
     later_bytes: usize,
     room: usize,
     left_out: bool,
-    entered: Entered,
-    new_states: u64,
-    /// The state that the program is in, if it can be seen.
-    state: Option<u64>,
-    /// For programs whose state cannot be seen.
-    events: Events,
-    before: Before,
-    followed: usize,
-    odd: bool,
+    visited: Visited,
+    /// The state of the program can be seen.
+    seen: bool,
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
@@ -92,7 +82,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         Self {
             first: explorer,
             most: u32::MAX,
-            width: 1,
+            width: Width::By(1),
             stratum: 0,
             placed: true,
             levels: Vec::new(),
@@ -103,13 +93,8 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
             later_bytes: 0,
             room: ROOM,
             left_out: false,
-            entered: Entered::new(MOST_STATES),
-            new_states: 0,
-            state: None,
-            events: Events::default(),
-            before: Before::default(),
-            followed: 0,
-            odd: false,
+            visited: Visited::new(MOST_STATES),
+            seen: false,
         }
     }
 
@@ -119,7 +104,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         Self { most: delays, ..self }
     }
 
-    /// So many delays more in each stratum; [`u32::MAX`] for a plain search of all states.
+    /// So many delays more in each stratum.
     ///
     /// # Panics
     ///
@@ -127,29 +112,36 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
     #[must_use]
     pub fn by(self, delays: u32) -> Self {
         assert!(delays > 0, "raddle: a stratum must have at least one delay more than the one before");
-        Self { width: delays, ..self }
+        Self { width: Width::By(delays), ..self }
+    }
+
+    /// Strata that end at 0, 1, 2, 4, 8 delays and so on. A search of all states has to take up again what each stratum has put off, and takes
+    /// a quarter of the time or less if there are few.
+    #[must_use]
+    pub fn doubling(self) -> Self {
+        Self { width: Width::Doubling, ..self }
     }
 
     /// Keeps at most so many states; what comes later is entered as often as it turns up.
     #[must_use]
     pub fn with_states(self, most: usize) -> Self {
-        Self { entered: Entered::new(most), ..self }
+        Self { visited: Visited::new(most), ..self }
     }
 
     /// When as many states are kept as may be, a new one takes the place of an old one. That is better where states turn up again
     /// soon after they were entered, if at all.
     #[must_use]
     pub fn replacing_states(self) -> Self {
-        Self { entered: Entered::with(self.entered.most(), Full::Replace), ..self }
+        Self { visited: self.visited.replacing(), ..self }
     }
 
-    /// The most delays that anything in this stratum has. The first one has none, unless there is only one.
+    /// The most delays that anything in this stratum has. The first one has none.
     fn bound(&self) -> u32 {
-        if self.width == u32::MAX { self.most } else { self.stratum.saturating_mul(self.width).min(self.most) }
+        self.width.bound(self.stratum).min(self.most)
     }
 
     fn last_stratum(&self) -> u32 {
-        if self.width == u32::MAX { 0 } else { self.most.div_ceil(self.width) }
+        self.width.last(self.most)
     }
 
     /// Goes to what is to be run next of this piece.
@@ -240,35 +232,10 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
         explorer
     }
 
-    /// Whether nobody has been in the state that these steps lead to.
-    fn enter(&mut self, so_far: &Trace) -> bool {
-        let odd = |variant| matches!(variant, Variant::TimedOut | Variant::Spurious);
-        self.odd |= so_far.steps()[self.followed..].iter().any(|step| odd(step.variant));
-        self.followed = so_far.len();
-        if self.odd {
-            return true;
-        }
-        self.events.follow(so_far);
-        self.before.follow(&self.events);
-        self.enter_state(self.before.fingerprint())
-    }
-
-    fn enter_state(&mut self, key: u64) -> bool {
-        let new = self.entered.enter(key);
-        self.new_states += u64::from(new);
-        new
-    }
-
     /// An execution begins.
     fn forget_latest(&mut self) {
         self.placed = false;
-        self.new_states = 0;
-        if self.followed > 0 {
-            self.events.clear();
-            self.before.clear();
-            self.followed = 0;
-        }
-        self.odd = false;
+        self.visited.begin();
     }
 
     /// Whether there is something else to be done at the latest point.
@@ -285,7 +252,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     fn name(&self) -> &'static str {
-        if self.width == u32::MAX { "states" } else { "delay" }
+        "delay"
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
@@ -314,7 +281,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
         let depth = self.levels.len();
         let followed = self.following.as_ref().filter(|entry| depth <= entry.path.len());
         let wanted = followed.map(|entry| (entry.path.get(depth).copied(), entry.rank));
-        if wanted.is_none() && self.state.is_none() && !self.enter(so_far) {
+        if wanted.is_none() && !self.seen && !self.visited.enter_after(so_far, 0) {
             return Decision::Prune;
         }
         let latest = self.levels.last();
@@ -339,9 +306,9 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     }
 
     fn arrive(&mut self, state: Option<u64>) -> bool {
-        self.state = state;
+        self.seen = state.is_some();
         match state {
-            Some(state) if self.is_on_its_own() => self.enter_state(state),
+            Some(state) if self.is_on_its_own() => self.visited.enter_state(state),
             _ => true,
         }
     }
@@ -360,8 +327,8 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     fn end(&mut self, run: &Run<'_>) {
         self.following = None;
         // The last state is one too.
-        if run.outcome.is_some() && self.state.is_none() {
-            self.enter(run.trace);
+        if run.outcome.is_some() && !self.seen {
+            self.visited.enter_after(run.trace, 0);
         }
     }
 
@@ -370,7 +337,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     }
 
     fn new_states(&self) -> u64 {
-        self.new_states
+        self.visited.new_states()
     }
 
     fn comes_back(&self) -> Option<bool> {
@@ -396,13 +363,12 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for Delay<E> {
     }
 
     fn covered(&self, stage: u32) -> Option<Bound> {
-        let most = stage.checked_sub(1)?.saturating_mul(self.width);
+        let most = self.width.bound(stage.checked_sub(1)?);
         Some(Bound { most, unit: Unit::Delay })
     }
 
     fn remark(&self) -> Option<String> {
         let delays = self.levels.last().map_or(0, |level| level.total);
-        let counts = self.width != u32::MAX;
-        counts.then(|| format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
+        Some(format!("found with {delays} delay{}", if delays == 1 { "" } else { "s" }))
     }
 }

@@ -12,7 +12,7 @@ mod random;
 use serde::{Deserialize, Serialize};
 
 use self::breadth_first::Frontier;
-use self::depth_first::Path;
+pub(super) use self::depth_first::Path;
 use self::random::Tree;
 use crate::estimate::{Branching, Estimate, Subtrees};
 use crate::piece::Piece;
@@ -85,6 +85,13 @@ impl Strategy for Exhaustive {
         if more { Next::Run { seed: 0 } } else { Next::Done(self.claim()) }
     }
 
+    fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        match &mut self.order {
+            Order::DepthFirst(path) if self.bound.is_none() => path.branch_off(within),
+            _ => None,
+        }
+    }
+
     fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
         let all = at.alternatives();
         let alternatives = self.bound.map_or(all, |bound| all.min(bound.saturating_sub(self.cost).saturating_add(1)));
@@ -148,7 +155,7 @@ impl ByPiece for Exhaustive {
 
     fn place(&mut self, piece: Piece) {
         let boughs = match piece {
-            Piece::Boughs(boughs) => boughs.boughs,
+            Piece::Boughs(boughs) => boughs.into_boughs(),
             _ => vec![Bough::default()],
         };
         match &mut self.order {
@@ -203,6 +210,15 @@ pub struct Boughs {
 }
 
 impl Boughs {
+    /// Parts that are not walked in any order that matters.
+    pub(super) fn in_any_order(boughs: Vec<Bough>) -> Self {
+        Self { boughs, in_order: false }
+    }
+
+    pub(super) fn into_boughs(self) -> Vec<Bough> {
+        self.boughs
+    }
+
     pub(crate) fn is_sound(&self) -> bool {
         let fits = |level: &Level| level.choice < level.end && level.end <= level.alternatives;
         self.boughs.iter().all(|bough| bough.frozen <= bough.levels.len() && bough.levels.iter().all(fits))
@@ -216,7 +232,7 @@ impl Boughs {
 
 /// One part of the tree: the path that is walked next, and with it what comes after it at the levels that are not frozen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Bough {
+pub(super) struct Bough {
     levels: Vec<Level>,
     /// At so many levels, from the root, nothing else is part of it.
     frozen: usize,
@@ -224,7 +240,7 @@ struct Bough {
 
 /// What was chosen at a level, out of how many. What comes before the choice is done.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Level {
+pub(super) struct Level {
     choice: u32,
     /// The first choice that is not part of this piece.
     end: u32,

@@ -34,21 +34,23 @@
 mod frontier;
 mod hex;
 mod later;
-mod seen;
 mod share;
 
 use std::ops::Range;
 
 use self::frontier::{Frontier, Level};
 use self::later::Later;
-use self::seen::Seen;
 pub use self::share::Ways;
+use super::visited::{Visited, is_odd};
 use crate::strategy::{Bound, ByPiece, Decision, Next, Run, Sharing, Strategy, Unit};
-use crate::system::{Choice, Point, Variant};
+use crate::system::{Choice, Point};
 use crate::trace::{Class, Step, Trace};
 
 /// What the work of the next iteration may take: some ten million executions of a small program.
 const FRONTIER_BYTES: usize = 256 << 20;
+
+/// Prefixes that are kept: about 72 MiB of them.
+const MOST_SEEN: usize = 1 << 22;
 
 /// All orders, those with few preemptions first.
 #[derive(Debug)]
@@ -70,7 +72,7 @@ pub struct Preemption {
     next: Later,
     /// A preemption was passed by that is not kept.
     left_out: bool,
-    seen: Option<Seen>,
+    seen: Option<Visited>,
 }
 
 impl Preemption {
@@ -93,7 +95,7 @@ impl Preemption {
             now: Frontier::default(),
             next: Later::new(FRONTIER_BYTES),
             left_out: false,
-            seen: Some(Seen::default()),
+            seen: Some(Visited::new(MOST_SEEN)),
         }
     }
 
@@ -170,8 +172,8 @@ impl Strategy for Preemption {
         if let (Some(seen), false) = (&mut self.seen, odd) {
             // At a data choice nobody is switched, so it goes on to matter who is running.
             let matters = preempted.is_some() || matches!(at, Point::Data { .. });
-            let who = latest.filter(|_| matters).map(|latest| latest.task);
-            if !seen.enter(so_far, who) {
+            let who = latest.filter(|_| matters).map_or(0, |latest| u64::from(latest.task.number()) + 1);
+            if !seen.enter_after(so_far, who) {
                 return Decision::Prune;
             }
         }
@@ -227,11 +229,6 @@ fn own_choices(at: &Point<'_>, latest: &Step) -> Option<Range<u32>> {
     let goes_on = own.clone().any(|action| !is_odd(action.variant));
     let place = |at: usize| u32::try_from(at).expect("raddle bug: more than 2^32 actions");
     goes_on.then(|| place(from)..place(from + own.count()))
-}
-
-/// Whether a wait ends by time or for no reason.
-fn is_odd(variant: Variant) -> bool {
-    matches!(variant, Variant::TimedOut | Variant::Spurious)
 }
 
 fn offers_odd_ways(at: &Point<'_>) -> bool {

@@ -1,46 +1,17 @@
-//! Stratified search: exactly the states that can be reached, each in the stratum it belongs to, whatever the explorer, the width
-//! of a stratum, the room for states and the number of workers.
+//! Stratified search: each state in the stratum it belongs to, and failures with few delays.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use raddle_engine::board::Remains;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_engine::strategy::delay::{
-    Delay, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
-};
-use raddle_engine::strategy::{Bound, Claim, Strategy, Unit};
+use raddle_engine::strategy::delay::{Delay, DelayingExplorer, Event, RoundRobin, RunToCompletion};
+use raddle_engine::strategy::{Bound, Claim, Unit};
 use raddle_engine::system::{Choice, Point, Program as _, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
-use raddle_litmus::generate::{Size, generate};
 
-use crate::delay_sample::Noted;
-use crate::workers::{Play, play_within};
-
-const SIZE: Size = Size { threads: 3, steps: 8 };
-
-/// All states that can be reached, found by going everywhere; `None` if there are too many.
-fn reachable(program: &mut Program) -> Option<HashSet<u64>> {
-    let mut trace = Trace::default();
-    let mut open = vec![program.start(0, &mut trace)];
-    let mut seen = HashSet::new();
-    while let Some(system) = open.pop() {
-        if !seen.insert(system.fingerprint().expect("litmus programs can be seen")) {
-            continue;
-        }
-        for choice in 0..system.point().alternatives() {
-            let mut next = system.fork().expect("litmus programs can be copied");
-            next.advance(Choice(choice), &mut trace);
-            open.push(next);
-        }
-        if seen.len() > 3_000 {
-            return None;
-        }
-    }
-    Some(seen)
-}
+use crate::states::generated;
 
 fn fails(system: &impl System) -> bool {
     matches!(system.point(), Point::End(Outcome::Failed(_)))
@@ -123,77 +94,6 @@ fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Opti
 fn run<E: DelayingExplorer + Clone + Send + 'static>(program: &Program, delay: Delay<E>) -> Report {
     let limits = Limits { keep_going: true, ..Limits::default() };
     search(&mut program.clone(), &mut { delay }, &limits)
-}
-
-fn generated(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program)> {
-    seeds.map(|seed| (seed, Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run")))
-}
-
-fn check<E: DelayingExplorer + Clone + Send + Sync + 'static>(seed: u64, program: &Program, explorer: &E) {
-    let Some(states) = reachable(&mut program.clone()) else { return };
-    let all = states.len() as u64;
-    for width in [1, 3, u32::MAX] {
-        let report = run(program, Delay::new(explorer.clone()).by(width));
-        assert_eq!(report.states, all, "seed {seed}, width {width}: {report:?}");
-        assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}, width {width}");
-    }
-    // Where few states are kept, they are entered again and again, but none is left out.
-    if all < 60 {
-        for (room, width) in [(0, 1), (64, 1), (128, 2), (128, u32::MAX)] {
-            let delay = || Delay::new(explorer.clone()).by(width).with_states(room);
-            for (replaces, delay) in [(false, delay()), (true, delay().replacing_states())] {
-                let mut noted = Noted::new(program);
-                let limits = Limits { keep_going: true, ..Limits::default() };
-                let report = search(&mut noted, &mut { delay }, &limits);
-                let told = format!("seed {seed}, room for {room}, by {width}, replaced: {replaces}: {report:?}");
-                assert_eq!(noted.states(), states.iter().copied().collect(), "{told}");
-                assert!(report.states >= all && report.ended == Ended::Done(Claim::Exhausted), "{told}");
-            }
-        }
-    }
-    let make = || -> Box<dyn Strategy> { Box::new(Delay::new(explorer.clone())) };
-    let limits = Limits { keep_going: true, ..Limits::default() };
-    for workers in [2, 4] {
-        let play = Play { seed, workers, lost: 0 };
-        let (report, remains) = play_within(&limits, &make, None, &mut program.clone(), play);
-        assert_eq!((report.states, remains.is_empty()), (all, true), "seed {seed}, {workers} workers: {report:?}");
-    }
-    let play = Play { seed, workers: 3, lost: 30 };
-    let (report, _) = play_within(&limits, &make, None, &mut program.clone(), play);
-    assert_eq!(report.states, all, "seed {seed}, workers are lost: {report:?}");
-}
-
-#[test]
-fn every_state_that_can_be_reached_is_visited_once() {
-    for (seed, program) in generated(50_000..50_150) {
-        check(seed, &program, &RoundRobin::default());
-        check(seed, &program, &RunToCompletion::default());
-        check(seed, &program, &ProbabilisticRoundRobin::new(seed));
-    }
-}
-
-#[test]
-fn a_search_by_delays_that_is_taken_up_again_covers_the_same() {
-    for (seed, program) in generated(51_000..51_060) {
-        let Some(states) = reachable(&mut program.clone()) else { continue };
-        let make = || -> Box<dyn Strategy> { Box::new(Delay::new(RoundRobin::default())) };
-        let limits = Limits { executions: Some(15), keep_going: true, ..Limits::default() };
-        let mut from = None;
-        let report = loop {
-            let play = Play { seed, workers: 2, lost: 0 };
-            let (report, remains) = play_within(&limits, &make, from, &mut program.clone(), play);
-            if remains.is_empty() {
-                break report;
-            }
-            let text = serde_json::to_string(&remains).expect("what is left can be written down");
-            let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
-            assert!(read.is_sound());
-            from = Some(read);
-        };
-        // The states themselves are not written down, so some are entered again.
-        assert!(report.states >= states.len() as u64, "seed {seed}: {report:?}");
-        assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}");
-    }
 }
 
 /// Up to a bound, at least the states that take so many delays are entered: those that no way with as many leads to are not.

@@ -16,6 +16,7 @@ mod reduction;
 mod samplers;
 mod shared_hapset;
 mod shared_preemption;
+mod states;
 mod workers;
 
 use std::fs;

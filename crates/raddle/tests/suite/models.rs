@@ -99,6 +99,7 @@ fn every_strategy_finds_it_and_the_schedule_is_the_failure_again() {
         "preemption",
         "hapset",
         "delay",
+        "delay:doubling",
         "delay:rtc",
         "states",
         "delay-sample",
@@ -122,7 +123,9 @@ fn what_cannot_fail_is_verified_by_all_states_without_being_asked() {
     let report = Explorer::new().run_model(|| counting(1));
     assert!(report.verified(), "{report}");
     assert_eq!(report.states(), 5);
-    for (strategy, workers) in [("delay", 1), ("delay", 3), ("states", 1), ("states", 3)] {
+    for (strategy, workers) in
+        [("delay", 1), ("delay", 3), ("delay:doubling", 1), ("delay:doubling", 3), ("states", 1), ("states", 3)]
+    {
         let report = Explorer::new().strategy(strategy).workers(workers).run_model(|| passed_on(3));
         assert!(report.verified(), "{strategy}: {report}");
         assert_eq!(report.states(), 4 * 4 * 4, "{strategy} on {workers}");

@@ -48,8 +48,8 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
 
     /// The same for another worker, with nothing to do.
     pub(super) fn for_another(&self) -> Self {
-        let entered = self.entered.copy();
-        Self { entered, most: self.most, width: self.width, ..Self::new(self.first.clone()) }
+        let visited = self.visited.copy();
+        Self { visited, most: self.most, width: self.width, ..Self::new(self.first.clone()) }
     }
 
     /// Whether the first execution of all is what comes next.
@@ -165,7 +165,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     }
 
     fn put_off(&mut self) -> Vec<Piece> {
-        self.entered.commit();
+        self.visited.commit();
         self.later_bytes = 0;
         let later = std::mem::take(&mut self.later);
         let close = |mut block: Frontier| {
@@ -176,7 +176,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     }
 
     fn lost(&mut self) {
-        self.entered.lose();
+        self.visited.lose();
     }
 
     fn claim(&self) -> Claim {

@@ -6,7 +6,7 @@ use crate::system::Choice;
 
 /// The branch being walked, and others that are to be walked after what is left along it.
 #[derive(Debug)]
-pub(super) struct Path {
+pub(in crate::strategy) struct Path {
     /// It is to be walked next, and was not walked yet.
     placed: bool,
     levels: Vec<Level>,
@@ -34,6 +34,21 @@ impl Path {
 
     /// Goes to the next branch.
     fn advance(&mut self) -> bool {
+        if let Some(leaves) = self.backtrack() {
+            match self.later.pop() {
+                Some(bough) => self.take(bough),
+                None => {
+                    self.whole.get_or_insert(leaves);
+                    return false;
+                }
+            }
+        }
+        self.placed = true;
+        true
+    }
+
+    /// Goes to the next branch of those that leave this one; if there is none, how many leaves there were.
+    fn backtrack(&mut self) -> Option<f64> {
         // The leaf just reached is one, and what is full goes up as a subtree.
         let mut leaves = 1.0;
         while self.levels.len() > self.frozen {
@@ -41,22 +56,31 @@ impl Path {
             level.done.add(leaves);
             if level.choice + 1 < level.end {
                 level.choice += 1;
-                self.placed = true;
-                return true;
+                return None;
             }
             leaves = level.done.leaves(level.alternatives, None);
             self.levels.pop();
         }
-        match self.later.pop() {
-            Some(bough) => {
-                self.take(bough);
-                true
-            }
-            None => {
-                self.whole.get_or_insert(leaves);
-                false
-            }
+        Some(leaves)
+    }
+
+    /// Goes to the next branch, if it leaves this one, which has taken `within` choices; where it does, and by which.
+    pub fn branch_off(&mut self, within: usize) -> Option<(usize, Choice)> {
+        let others = self.later.len();
+        if self.placed || !self.advance() || self.later.len() < others || self.levels.len() > within {
+            return None;
         }
+        self.placed = false;
+        let at = self.levels.len() - 1;
+        Some((at, Choice(self.levels[at].choice)))
+    }
+
+    /// Takes the next choice at the latest level, if there is one.
+    #[inline]
+    pub fn next_here(&mut self) -> Option<Choice> {
+        let level = self.levels.last_mut().filter(|level| level.choice + 1 < level.end)?;
+        level.choice += 1;
+        Some(Choice(level.choice))
     }
 
     pub fn choose(&mut self, alternatives: u32) -> Choice {

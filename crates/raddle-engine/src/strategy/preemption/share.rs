@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Preemption;
 use super::frontier::{Frontier, Level};
-use super::{Preemption, Seen};
 use crate::piece::Piece;
+use crate::strategy::visited::Visited;
 use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
 
 /// A part of an iteration: the branch that is walked next, with what is left along it, and others beside.
@@ -55,7 +56,7 @@ impl Preemption {
 
 impl ByPiece for Preemption {
     fn copy(&self) -> Box<dyn Strategy> {
-        let (next, seen) = (self.next.copy(), self.seen.as_ref().map(Seen::copy));
+        let (next, seen) = (self.next.copy(), self.seen.as_ref().map(Visited::copy));
         Box::new(Self { next, seen, ..Self::up_to(self.most) })
     }
 

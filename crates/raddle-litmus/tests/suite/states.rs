@@ -1,0 +1,173 @@
+//! Searches by states: exactly those that can be reached, whatever the order, the width of a stratum, the room for states and the number
+//! of workers.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use raddle_engine::board::Remains;
+use raddle_engine::outcome::Outcome;
+use raddle_engine::search::{Ended, Limits, search};
+use raddle_engine::strategy::delay::{Delay, DelayingExplorer, ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
+use raddle_engine::strategy::states::States;
+use raddle_engine::strategy::{Claim, Strategy};
+use raddle_engine::system::{Choice, Point, Program as _, System};
+use raddle_engine::trace::Trace;
+use raddle_litmus::Program;
+use raddle_litmus::generate::{Size, generate};
+
+use crate::delay_sample::Noted;
+use crate::workers::{Play, play_within};
+
+const SIZE: Size = Size { threads: 3, steps: 8 };
+
+pub fn generated(seeds: Range<u64>) -> impl Iterator<Item = (u64, Program)> {
+    seeds.map(|seed| (seed, Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run")))
+}
+
+/// What can be reached.
+struct Reachable {
+    states: HashSet<u64>,
+    /// One of them is a failure.
+    fails: bool,
+}
+
+/// All states that can be reached, found by going everywhere; `None` if there are too many.
+fn reachable(program: &Program) -> Option<Reachable> {
+    let mut trace = Trace::default();
+    let mut open = vec![program.clone().start(0, &mut trace)];
+    let (mut states, mut fails) = (HashSet::new(), false);
+    while let Some(system) = open.pop() {
+        if !states.insert(system.fingerprint().expect("litmus programs can be seen")) {
+            continue;
+        }
+        fails |= matches!(system.point(), Point::End(Outcome::Failed(_)));
+        for choice in 0..system.point().alternatives() {
+            let mut next = system.fork().expect("litmus programs can be copied");
+            next.advance(Choice(choice), &mut trace);
+            open.push(next);
+        }
+        if states.len() > 3_000 {
+            return None;
+        }
+    }
+    Some(Reachable { states, fails })
+}
+
+/// How many states may be kept, and what happens when there are as many.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    states: usize,
+    replaces: bool,
+}
+
+type Make<'a> = &'a (dyn Fn(Option<Room>) -> Box<dyn Strategy> + Sync);
+
+/// By so many delays, or by twice as many each time if that is 0.
+fn delay<E: DelayingExplorer + Clone + Send + 'static>(
+    explorer: &E,
+    width: u32,
+    room: Option<Room>,
+) -> Box<dyn Strategy> {
+    let delay = Delay::new(explorer.clone());
+    let delay = if width == 0 { delay.doubling() } else { delay.by(width) };
+    Box::new(match room {
+        None => delay,
+        Some(Room { states, replaces: false }) => delay.with_states(states),
+        Some(Room { states, replaces: true }) => delay.with_states(states).replacing_states(),
+    })
+}
+
+fn plain(room: Option<Room>) -> Box<dyn Strategy> {
+    Box::new(match room {
+        None => States::default(),
+        Some(Room { states, replaces: false }) => States::up_to(states),
+        Some(Room { states, replaces: true }) => States::up_to(states).replacing(),
+    })
+}
+
+fn limits() -> Limits {
+    Limits { keep_going: true, ..Limits::default() }
+}
+
+/// Whether one worker enters all states.
+fn check_alone(told: &str, seed: u64, program: &Program, make: Make<'_>) {
+    let Some(Reachable { states, fails }) = reachable(program) else { return };
+    let report = search(&mut program.clone(), &mut *make(None), &limits());
+    assert_eq!(report.states, states.len() as u64, "seed {seed}, {told}: {report:?}");
+    assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}, {told}");
+    assert_eq!(report.found.is_some(), fails, "seed {seed}, {told}");
+}
+
+/// Where few states are kept, they are entered again and again, but none is left out.
+fn check_with_little_room(told: &str, seed: u64, program: &Program, make: Make<'_>) {
+    let Some(Reachable { states, .. }) = reachable(program).filter(|all| all.states.len() < 60) else { return };
+    for room in [0, 64, 128].into_iter().flat_map(|states| [false, true].map(|replaces| Room { states, replaces })) {
+        let mut noted = Noted::new(program);
+        let report = search(&mut noted, &mut *make(Some(room)), &limits());
+        let told = format!("seed {seed}, {told}, {room:?}: {report:?}");
+        assert_eq!(noted.states(), states.iter().copied().collect(), "{told}");
+        assert!(report.states >= states.len() as u64 && report.ended == Ended::Done(Claim::Exhausted), "{told}");
+    }
+}
+
+/// Whether all states are entered by several workers, and by some that are lost.
+fn check_with_others(told: &str, seed: u64, program: &Program, make: Make<'_>) {
+    let Some(Reachable { states, .. }) = reachable(program) else { return };
+    // Who is lost before anything was committed begins anew, so this must not befall everybody.
+    let seldom = 30.max(4 * states.len() as u32);
+    for play in [(2, 0), (4, 0), (3, seldom)].map(|(workers, lost)| Play { seed, workers, lost }) {
+        let told = format!("seed {seed}, {told}, {} workers, {} lost", play.workers, play.lost);
+        let (report, remains) = play_within(&limits(), &|| make(None), None, &mut program.clone(), play);
+        assert_eq!((report.states, remains.is_empty()), (states.len() as u64, true), "{told}: {report:?}");
+    }
+}
+
+#[test]
+fn every_state_that_can_be_reached_is_visited_once() {
+    for (seed, program) in generated(50_000..50_150) {
+        let orders: [(&str, Make<'_>); 4] = [
+            ("plain", &plain),
+            ("rr", &|room| delay(&RoundRobin::default(), 1, room)),
+            ("rtc", &|room| delay(&RunToCompletion::default(), 1, room)),
+            ("prr", &|room| delay(&ProbabilisticRoundRobin::new(seed), 1, room)),
+        ];
+        for (told, make) in orders {
+            check_alone(told, seed, &program, make);
+            check_with_little_room(told, seed, &program, make);
+            check_with_others(told, seed, &program, make);
+        }
+        for width in [0, 3, u32::MAX] {
+            check_alone("rr, wide", seed, &program, &|room| delay(&RoundRobin::default(), width, room));
+            check_alone("rtc, wide", seed, &program, &|room| delay(&RunToCompletion::default(), width, room));
+        }
+    }
+}
+
+/// Runs so many executions at a time, and goes on with what is left as it was written down.
+fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
+    let Some(Reachable { states, .. }) = reachable(program) else { return };
+    let limits = Limits { executions: Some(15), ..limits() };
+    let mut from = None;
+    let report = loop {
+        let play = Play { seed, workers: 2, lost: 0 };
+        let (report, remains) = play_within(&limits, &|| make(None), from, &mut program.clone(), play);
+        if remains.is_empty() {
+            break report;
+        }
+        let text = serde_json::to_string(&remains).expect("what is left can be written down");
+        let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
+        assert!(read.is_sound());
+        from = Some(read);
+    };
+    // The states themselves are not written down, so some are entered again.
+    assert!(report.states >= states.len() as u64, "seed {seed}: {report:?}");
+    assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}");
+}
+
+#[test]
+fn a_search_by_states_that_is_taken_up_again_covers_the_same() {
+    for (seed, program) in generated(51_000..51_060) {
+        check_taken_up_again(seed, &program, &plain);
+        check_taken_up_again(seed, &program, &|room| delay(&RoundRobin::default(), 1, room));
+    }
+}
