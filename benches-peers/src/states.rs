@@ -19,6 +19,8 @@ use self::party::{Cast, Party};
 use crate::experiment::{Comparison, Metric};
 use crate::library::Missing;
 use crate::measure::{Effort, Figure};
+#[cfg(feature = "raddle")]
+use raddle_engine::strategy::states::States;
 use std::fmt;
 use std::str::FromStr;
 
@@ -64,20 +66,28 @@ impl FromStr for Protocol {
 /// Someone who searches all states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searcher {
-    /// `delay` without strata: a plain depth-first search.
+    /// `states`: a plain depth-first search.
     Raddle,
-    /// `delay` with round robin and one delay more in each stratum.
+    /// `delay:doubling`, the default: with round robin, strata of twice as many delays each.
+    RaddleDoubling,
+    /// `delay`: with round robin and one delay more in each stratum.
     RaddleStrata,
     StaterightDfs,
     StaterightBfs,
 }
 
 impl Searcher {
-    pub const ALL: [Searcher; 4] =
-        [Searcher::Raddle, Searcher::RaddleStrata, Searcher::StaterightDfs, Searcher::StaterightBfs];
+    pub const ALL: [Searcher; 5] = [
+        Searcher::Raddle,
+        Searcher::RaddleDoubling,
+        Searcher::RaddleStrata,
+        Searcher::StaterightDfs,
+        Searcher::StaterightBfs,
+    ];
 
     /// In the order of [`ALL`](Self::ALL).
-    const NAMES: &'static [&'static str] = &["raddle-dfs", "raddle-strata", "stateright-dfs", "stateright-bfs"];
+    const NAMES: &'static [&'static str] =
+        &["raddle-dfs", "raddle-doubling", "raddle-strata", "stateright-dfs", "stateright-bfs"];
 
     fn name(self) -> &'static str {
         Self::NAMES[self as usize]
@@ -86,10 +96,12 @@ impl Searcher {
     /// Why it is not asked to search, if it is not.
     fn obstacle(self, protocol: Protocol) -> Option<Missing> {
         match (self, protocol) {
-            (Searcher::Raddle | Searcher::RaddleStrata, _) if !cfg!(feature = "raddle") => Some(Missing {
-                label: "not built".into(),
-                reason: "not built: built without the feature `raddle`".to_owned(),
-            }),
+            (Searcher::Raddle | Searcher::RaddleDoubling | Searcher::RaddleStrata, _) if !cfg!(feature = "raddle") => {
+                Some(Missing {
+                    label: "not built".into(),
+                    reason: "not built: built without the feature `raddle`".to_owned(),
+                })
+            }
             (Searcher::RaddleStrata, Protocol::TwoPhase(6..)) => Some(Missing {
                 label: "not measured".into(),
                 reason: "not measured: raddle-strata takes more than a minute".to_owned(),
@@ -110,11 +122,15 @@ impl Searcher {
     fn count<P: Party>(self, cast: Cast<P>) -> u64 {
         match self {
             #[cfg(feature = "raddle")]
-            Searcher::Raddle => on_raddle::count(cast, &mut on_raddle::by(u32::MAX)),
+            Searcher::Raddle => on_raddle::count(cast, &mut States::default()),
             #[cfg(feature = "raddle")]
-            Searcher::RaddleStrata => on_raddle::count(cast, &mut on_raddle::by(1)),
+            Searcher::RaddleDoubling => on_raddle::count(cast, &mut on_raddle::by_strata().doubling()),
+            #[cfg(feature = "raddle")]
+            Searcher::RaddleStrata => on_raddle::count(cast, &mut on_raddle::by_strata()),
             #[cfg(not(feature = "raddle"))]
-            Searcher::Raddle | Searcher::RaddleStrata => panic!("built without the feature `raddle`"),
+            Searcher::Raddle | Searcher::RaddleDoubling | Searcher::RaddleStrata => {
+                panic!("built without the feature `raddle`")
+            }
             Searcher::StaterightDfs => on_stateright::depth_first(cast),
             Searcher::StaterightBfs => on_stateright::breadth_first(cast),
         }
@@ -132,7 +148,7 @@ impl FromStr for Searcher {
 
 /// States, states a second and bytes a state, side by side. The lowest of several rounds; who searches takes turns.
 pub fn compare(protocol: Protocol, effort: &Effort, mut show: impl FnMut(Comparison)) {
-    let mut best: [Result<Option<Answer>, Missing>; 4] = [const { Ok(None) }; 4];
+    let mut best: [Result<Option<Answer>, Missing>; 5] = [const { Ok(None) }; 5];
     for _ in 0..effort.rounds {
         for (searcher, best) in Searcher::ALL.into_iter().zip(&mut best) {
             let Ok(before) = best else { continue };
@@ -173,7 +189,7 @@ mod tests {
         ] {
             let counts = Searcher::ALL.map(|searcher| searcher.search(protocol));
             let expected = expected.unwrap_or(counts[2]);
-            assert_eq!(counts, [expected; 4], "{protocol}");
+            assert_eq!(counts, [expected; 5], "{protocol}");
         }
     }
 

@@ -53,9 +53,9 @@ pub fn model<P: Party>(cast: Cast<P>) -> Model {
     .always(move |view| assert!(holds(&mut view.actors::<Member<P>>().map(|member| &member.state))))
 }
 
-/// All states, with so many delays more in each stratum.
-pub fn by(delays: u32) -> Delay<RoundRobin> {
-    Delay::new(RoundRobin::default()).by(delays)
+/// All states, those first that take few deviations from taking turns.
+pub fn by_strata() -> Delay<RoundRobin> {
+    Delay::new(RoundRobin::default())
 }
 
 /// Searches all states; how many there are.
