@@ -1,5 +1,7 @@
 //! Values that are drawn in the middle of a step, and what is sent for them.
 
+use std::ops::Range;
+
 use raddle_engine::rng::Rng;
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::dpor::Dpor;
@@ -19,7 +21,7 @@ struct Node {
 }
 
 #[derive(Clone, Hash)]
-struct Job(u8, Vec<Address<Job>>);
+pub struct Job(pub u8, pub Vec<Address<Job>>);
 
 impl Actor for Node {
     type Msg = Job;
@@ -64,7 +66,7 @@ const ALGORITHMS: [fn() -> Dpor; 3] = [Dpor::optimal, Dpor::source, Dpor::classi
 
 /// Demands that each kind of reduction sees all traces and says so; where they are few, by several workers, too.
 #[track_caller]
-fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
+pub fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
     for make in ALGORITHMS {
         let name = make().name();
         let (report, seen) = reduced(&mut model(), make());
@@ -77,7 +79,7 @@ fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
 }
 
 /// Compares; says how many programs were small enough.
-fn no_trace_is_lost(seeds: std::ops::Range<u64>) -> u32 {
+pub fn no_trace_is_lost(seeds: Range<u64>, model: fn(u64, Delivery) -> Model) -> u32 {
     let mut checked = 0;
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         if let Some(traces) = count_by_beginnings(model(seed, delivery)) {
@@ -158,14 +160,14 @@ fn a_draw_that_announces_comes_before_others_that_announce() {
 
 #[test]
 fn what_is_drawn_in_a_step_loses_no_trace() {
-    let checked = no_trace_is_lost(14..30);
+    let checked = no_trace_is_lost(14..30, model);
     assert!(checked > 30, "{checked}");
 }
 
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn what_is_drawn_in_many_programs_loses_no_trace() {
-    let checked = no_trace_is_lost(1_000..3_000);
+    let checked = no_trace_is_lost(1_000..3_000, model);
     assert!(checked > 5_000, "{checked}");
 }
 
@@ -175,79 +177,5 @@ fn beginnings_are_counted_right() {
         if let Some(traces) = count(&mut model(seed, delivery)) {
             assert_eq!(count_by_beginnings(model(seed, delivery)), Some(traces), "seed {seed}, {delivery:?}");
         }
-    }
-}
-
-/// What is done with a message, by what it says and whether an even number came before.
-type Rules = Vec<(u8, bool, Vec<Act>)>;
-
-#[derive(Clone, Hash)]
-enum Act {
-    Send(usize, u8),
-    Announce,
-    /// Creates one that does the same, and sends it the number before.
-    Create,
-}
-
-#[derive(Clone, Hash)]
-struct Fickle {
-    rules: Rules,
-    handled: u32,
-}
-
-impl Actor for Fickle {
-    type Msg = Job;
-
-    fn handle(&mut self, Job(value, peers): Job, ctx: &mut Context<'_, Job>) {
-        let even = self.handled.is_multiple_of(2);
-        self.handled += 1;
-        let own = self.rules.iter().filter(|rule| (rule.0, rule.1) == (value, even));
-        for act in own.flat_map(|rule| &rule.2) {
-            match *act {
-                Act::Send(to, value) => ctx.send(&peers[to], Job(value, peers.clone())),
-                Act::Announce => ctx.announce(Announced(value)),
-                Act::Create => {
-                    let child = ctx.spawn(Self { handled: 0, rules: self.rules.clone() });
-                    ctx.send(&child, Job(value - 1, peers.clone()));
-                }
-            }
-        }
-    }
-}
-
-fn fickle(delivery: Delivery, rules: &[Rules], first: &[(usize, u8)]) -> Model {
-    Model::new(|m| {
-        m.delivery(delivery);
-        m.monitor(Order::default());
-        let spawn = |rules: &Rules| m.spawn(Fickle { rules: rules.clone(), handled: 0 });
-        let peers: Vec<_> = rules.iter().map(spawn).collect();
-        first.iter().for_each(|&(to, value)| m.send(&peers[to], Job(value, peers.clone())));
-    })
-}
-
-/// Of two messages that an actor can receive, only one leads to something that is in a race with what others do; and which that is depends on
-/// the order of the two. What one leads to does not stand for what the other does.
-#[test]
-fn what_one_message_leads_to_does_not_stand_for_another() {
-    use Act::{Announce, Create, Send};
-    let announces = || vec![(0, true, vec![Announce])];
-    let three = [
-        vec![
-            (0, true, vec![Announce]),
-            (1, true, vec![Send(1, 0), Send(0, 0)]),
-            (2, false, vec![Send(2, 1), Send(2, 0)]),
-        ],
-        announces(),
-        announces(),
-    ];
-    all_are_seen(|| fickle(Delivery::Unordered, &three, &[(0, 2), (1, 1), (0, 1)]), 14, "three");
-    let four = [
-        vec![(0, true, vec![Announce]), (1, false, vec![Send(2, 0), Send(3, 0)]), (3, true, vec![Send(1, 2)])],
-        vec![(1, true, vec![Send(0, 0)]), (2, true, vec![Send(0, 1), Create])],
-        announces(),
-        announces(),
-    ];
-    for delivery in [Delivery::Unordered, Delivery::PerSender] {
-        all_are_seen(|| fickle(delivery, &four, &[(2, 3), (3, 2), (0, 3)]), 12, "four");
     }
 }

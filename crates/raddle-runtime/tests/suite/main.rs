@@ -17,6 +17,7 @@ mod condvar;
 mod drawn;
 mod estimates;
 mod explore;
+mod fickle;
 mod forks;
 mod generated_channels;
 mod generated_threads;
