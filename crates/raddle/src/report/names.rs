@@ -25,8 +25,8 @@ impl Names {
         let objects = object_names(&record.cast, &tasks, &mut Sources::new(crate_dir));
         let shows = record.cast.objects.iter().map(|card| card.show).collect();
         let mut files: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for step in &record.steps {
-            files.entry(last_parts(step.site.file(), 1)).or_default().insert(step.site.file());
+        for file in record.steps.iter().map(|step| step.site.file()).filter(|file| !is_own(file)) {
+            files.entry(last_parts(file, 1)).or_default().insert(file);
         }
         let ambiguous = files.into_iter().filter(|(_, paths)| paths.len() > 1).map(|(name, _)| name).collect();
         Self { tasks, objects, shows, ambiguous }
@@ -47,21 +47,26 @@ impl Names {
 
     /// A place in the source, short; nothing where it is none of the program's: actors receive inside Raddle.
     pub(crate) fn site(&self, site: &Location<'_>) -> String {
-        let file = site.file().replace('\\', "/");
-        if ["/src/actor/life.rs", "/src/model.rs"].iter().any(|own| file.ends_with(own))
-            && file.contains("raddle-runtime")
-        {
-            return String::new();
-        }
-        let name = last_parts(site.file(), 1);
-        let name = if self.ambiguous.contains(&name) { last_parts(site.file(), 2) } else { name };
-        format!("{name}:{}", site.line())
+        if is_own(site.file()) { String::new() } else { self.line(site.file(), site.line()) }
+    }
+
+    /// A line of a file, by as much of the file's path as it takes to tell it apart.
+    pub(crate) fn line(&self, file: &str, line: u32) -> String {
+        let name = last_parts(file, 1);
+        let name = if self.ambiguous.contains(&name) { last_parts(file, 2) } else { name };
+        format!("{name}:{line}")
     }
 }
 
 /// The same as part of a sentence.
 pub(crate) fn at(site: &str) -> String {
     if site.is_empty() { String::new() } else { format!(" at {site}") }
+}
+
+/// Whether a file is Raddle's, where actors receive.
+fn is_own(file: &str) -> bool {
+    let file = file.replace('\\', "/");
+    file.contains("raddle-runtime") && ["/src/actor/life.rs", "/src/model.rs"].iter().any(|own| file.ends_with(own))
 }
 
 fn last_parts(path: &str, parts: usize) -> String {

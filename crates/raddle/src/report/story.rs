@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::outcome::{Failure, Remark, Waiting};
+use raddle_engine::outcome::{Failure, Place, Remark, Waiting};
 use raddle_engine::replay::Record;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Step};
@@ -303,9 +303,7 @@ fn words(step: &Step, names: &Names) -> String {
 
 /// The last rows: what failed, or who does not go on.
 fn ending(failure: &Failure, names: &Names) -> Vec<Row> {
-    let at = |place: &Option<raddle_engine::outcome::Place>| {
-        place.as_ref().map(|p| format!("{}:{}", p.file.rsplit(['/', '\\']).next().unwrap_or_default(), p.line))
-    };
+    let at = |place: &Option<Place>| place.as_ref().map(|place| names.line(&place.file, place.line));
     let one = |task: TaskId, text: &str, site: Option<String>| {
         vec![Row { task, text: text.to_owned(), site: site.unwrap_or_default(), tone: Tone::Bad }]
     };
