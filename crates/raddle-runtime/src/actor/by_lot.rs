@@ -11,9 +11,7 @@ mod supply;
 mod tray;
 
 use std::any::Any;
-use std::cell::RefMut;
 use std::mem;
-use std::panic::{self, AssertUnwindSafe};
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::lots::Lots;
@@ -22,16 +20,12 @@ use raddle_engine::system::Action;
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
 pub(super) use self::tray::Tray;
-use crate::actor::behaviour::Actor;
 use crate::actor::delivery::Delivery;
-use crate::actor::life::{Home, known};
-use crate::actor::mailbox::contents;
 use crate::actor::post::{Member, Post, Posts};
+use crate::actor::resident::Resident;
+use crate::actor::row::Entry;
+use crate::actor::store::Place;
 use crate::execution::{Execution, State};
-
-/// Lets an actor handle the message at this place in its mailbox; gives the state back if lots can go on to be drawn.
-pub(crate) type Handle =
-    for<'a> fn(&'a Execution, RefMut<'a, State>, mail: usize, place: usize) -> Option<RefMut<'a, State>>;
 
 /// How a handler ended that ran on a stack that is not its task's own.
 pub(crate) enum After {
@@ -97,13 +91,13 @@ impl State {
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
-        for Post { tray, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
-            tray.write_letters(queue);
+        for Post { row, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
+            tray::write_letters(row, queue);
         }
     }
 
     /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
-    pub(super) fn take_over(&mut self, mail: usize) -> Option<(After, Box<dyn Any + Send>)> {
+    pub(super) fn take_over(&mut self, mail: usize) -> Option<(After, Box<dyn Resident>)> {
         let after = self.actors.supply.after.take()?;
         self.take_back_ask();
         self.task().act = None;
@@ -123,9 +117,9 @@ impl State {
         !odd && self.actors.supply.total() > 0
     }
 
-    /// Lets the letter be received that is drawn; says how to handle it, in which mailbox, and where it was.
+    /// Lets the letter be received that is drawn; says by whom, in which mailbox, and where its contents lie.
     #[inline]
-    fn receive_by_lot(&mut self, lots: &mut Lots) -> Option<(Handle, usize, usize)> {
+    fn receive_by_lot(&mut self, lots: &mut Lots) -> Option<(Box<dyn Resident>, usize, Place)> {
         if !lots.go_on(self.trace.len()) {
             return None;
         }
@@ -134,26 +128,26 @@ impl State {
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = if post.tray.bare {
-            let place = post.tray.take(post.delivery, nth);
+            let place = post.tray.take(post.delivery, &mut post.row, nth);
             supply.count_bare(mail, &post.tray);
             place
         } else {
-            let place = post.queue.place_of_open(post.delivery, marks, nth);
+            let at = post.queue.place_of_open(post.delivery, marks, nth);
             if post.delivery == Delivery::Causal {
-                read(members, post, place);
+                read(members, post, at);
             } else {
-                post.queue.remove(place);
+                post.queue.remove(at);
             }
             supply.count(mail, post, marks);
-            place
+            post.row.remove(at).place
         };
-        post.since = self.turns + 1;
         post.tray.received += 1;
-        let (task, handle) = (post.task, post.handle);
+        let (task, home) = (post.task, post.actor.take());
+        supply.latest = Some((task, self.turns + 1));
         self.begin_turn(task, alternatives);
         self.note_change();
         self.trace.count();
-        Some((handle, mail, place))
+        Some((home.expect("raddle bug: a letter for nobody"), mail, place))
     }
 
     /// Sends a message in a step that is only counted; says where its contents go.
@@ -171,25 +165,27 @@ impl State {
         self.put_letter(mail, letter)
     }
 
-    /// The same in a handler that was let go on by lot; `None` if that is not so, or there is more to the message.
+    /// Sends a message in a handler that was let go on by lot; gives it back if that is not so, or there is more to the message.
     #[inline(always)]
-    pub(crate) fn send_by_lot(&mut self, mail: usize) -> Option<(&mut Post, usize)> {
-        if !self.actors.posts[mail].tray.at_once {
-            return None;
+    pub(crate) fn send_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: M) -> Option<M> {
+        let Posts { posts, stores, supply, marks, .. } = &mut self.actors;
+        let post = &mut posts[mail];
+        if !post.tray.at_once {
+            return Some(msg);
+        }
+        post.tray.sent += 1;
+        let entry = Entry { place: stores.get(post.store).put(msg), sender: self.current };
+        if post.tray.bare {
+            post.tray.put(post.delivery, &mut post.row, entry, &mut post.queue);
+            supply.count_bare(mail, &post.tray);
+        } else {
+            let at = post.queue.put_blank(post.delivery, self.current, false);
+            post.row.insert(at, entry);
+            supply.count(mail, post, marks);
         }
         self.note_change();
         self.trace.count();
-        let Posts { posts, supply, marks, .. } = &mut self.actors;
-        let post = &mut posts[mail];
-        post.tray.sent += 1;
-        if post.tray.bare {
-            let place = post.tray.put(post.delivery, self.current, &mut post.queue);
-            supply.count_bare(mail, &post.tray);
-            return Some((post, place));
-        }
-        let place = post.queue.put_blank(post.delivery, self.current, false);
-        supply.count(mail, post, marks);
-        Some((post, place))
+        None
     }
 }
 
@@ -200,9 +196,9 @@ impl Execution {
         loop {
             // The lots are free again before the handler runs, which may keep this stack.
             let received = state.receive_by_lot(&mut self.lots.borrow_mut());
-            let Some((handle, mail, place)) = received else { return };
+            let Some((home, mail, place)) = received else { return };
             self.handles.set(state.current);
-            match handle(self, state, mail, place) {
+            match home.handle_by_lot(self, state, mail, place) {
                 Some(again) => state = again,
                 None => return,
             }
@@ -217,37 +213,4 @@ fn read(members: &mut [Member], post: &mut Post, place: usize) {
     if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
         party.read(&letter, post.delivery);
     }
-}
-
-/// Handles a message by lot.
-pub(crate) fn handle<'a, A: Actor>(
-    execution: &'a Execution,
-    mut state: RefMut<'a, State>,
-    mail: usize,
-    place: usize,
-) -> Option<RefMut<'a, State>> {
-    let begun = state.actors.supply.ended;
-    let post = &mut state.actors.posts[mail];
-    let mut home: Box<Home<A>> = known(post.actor.take().expect("raddle bug: a letter for nobody"));
-    let ended = panic::catch_unwind(AssertUnwindSafe(|| {
-        let queue = &mut contents::<A::Msg>(&mut state.actors.posts[mail]).queue;
-        let msg = if place == 0 { queue.pop_front() } else { queue.remove(place) };
-        let msg = msg.expect("raddle bug: a letter without contents");
-        drop(state);
-        home.handle(msg);
-    }));
-    let mut state = execution.state.borrow_mut();
-    let again = ended.is_ok() && !home.handling.wants_more() && state.actors.supply.ended == begun;
-    let post = &mut state.actors.posts[mail];
-    post.actor = Some(home);
-    if again && post.timers.is_empty() && !post.may_crash {
-        let counts = state.still_counts();
-        debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
-        return counts.then_some(state);
-    }
-    state.actors.supply.after = Some(match ended {
-        Ok(()) => After::Done,
-        Err(payload) => After::Panicked(payload),
-    });
-    None
 }

@@ -9,6 +9,7 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::context::Timer;
+use crate::actor::letter::Letter;
 use crate::actor::life::tell;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::reply::{Awaited, ReplyTo};
@@ -105,9 +106,8 @@ impl Handling {
                 state.tell_timer(letter.name, text, delay, site);
             }
             state.also_touch(letter.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
-            let post = &mut state.actors.posts[self.mail];
-            post.timers.push((timer, due, letter));
-            mailbox.contents(post).timers.push((timer, msg));
+            state.actors.posts[self.mail].change_timers(|timers| timers.push((timer, due, letter)));
+            state.actors.put_timed(self.mail, timer, msg);
         });
         timer
     }
@@ -128,10 +128,9 @@ impl<M: Send + 'static> Mailbox<M> {
         let cancelled = mem::take(&mut handling.cancelled);
         let dropped = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let post = &mut state.actors.posts[self.mail];
-            post.timers.retain(|timer| !cancelled.contains(&timer.0));
-            let timers = &mut self.contents(post).timers;
-            timers.extract_if(.., |timer| cancelled.contains(&timer.0)).collect::<Vec<_>>()
+            let is_set = |timer: &(Timer, u64, Letter)| !cancelled.contains(&timer.0);
+            state.actors.posts[self.mail].change_timers(|timers| timers.retain(is_set));
+            state.actors.take_timed::<M>(self.mail, |timer| cancelled.contains(&timer))
         });
         drop(dropped);
     }

@@ -15,6 +15,7 @@ use crate::actor::context::{Context, Host};
 use crate::actor::handling::Handling;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::post::Taken;
+use crate::actor::resident::{Resident, known};
 use crate::actor::system::{Make, System, lock};
 use crate::coroutine::act::Act;
 use crate::coroutine::current;
@@ -72,7 +73,7 @@ enum Received<A: Actor> {
 }
 
 /// What was taken out of a mailbox: a message, and who it is for.
-type Mail<M> = (Option<M>, Option<Box<dyn Any + Send>>);
+type Mail<M> = (Option<M>, Option<Box<dyn Resident>>);
 
 impl<A: Actor> Life<A> {
     pub(crate) fn new(mailbox: Arc<Mailbox<A::Msg>>, me: Address<A::Msg>, make: Option<Make<A>>) -> Self {
@@ -185,9 +186,8 @@ impl<A: Actor> Life<A> {
                 // What its timers were set for is gone with it.
                 let timers = current::with(|execution| {
                     let mut state = execution.state.borrow_mut();
-                    let post = &mut state.actors.posts[mail];
-                    post.timers.clear();
-                    mem::take(&mut self.mailbox.contents(post).timers)
+                    state.actors.posts[mail].change_timers(Vec::clear);
+                    state.actors.take_timed::<A::Msg>(mail, |_| true)
                 });
                 drop(timers);
                 Received::Crash(known(home))
@@ -198,19 +198,14 @@ impl<A: Actor> Life<A> {
     /// The message that was received, `None` if the actor crashes; and the actor.
     #[inline]
     fn take_out(&self, state: &mut State, taken: Taken) -> Mail<A::Msg> {
-        let post = &mut state.actors.posts[self.mailbox.mail];
-        let actor = post.actor.take();
-        let contents = self.mailbox.contents(post);
+        let mail = self.mailbox.mail;
+        let actor = state.actors.posts[mail].actor.take();
         let msg = match taken {
-            Taken::Place(0) => contents.queue.pop_front(),
-            Taken::Place(place) => contents.queue.remove(place),
-            Taken::Timer(timer) => {
-                let at = contents.timers.iter().position(|set| set.0 == timer);
-                Some(contents.timers.remove(at.expect("raddle bug: a timer went off that is not set")).1)
-            }
+            Taken::Place(place) => Some(state.actors.take_out(mail, place)),
+            Taken::Timer(timer) => state.actors.take_timed(mail, |set| set == timer).pop(),
             Taken::Crash => None,
         };
-        assert!(msg.is_some() || taken == Taken::Crash, "raddle bug: a letter without contents");
+        assert!(msg.is_some() || taken == Taken::Crash, "raddle bug: a timer went off that is not set");
         if state.tells() {
             self.tell_taken(state, taken);
         }
@@ -234,7 +229,7 @@ impl<A: Actor> Life<A> {
             let mut state = execution.state.borrow_mut();
             let post = &mut state.actors.posts[self.mailbox.mail];
             post.stopped = true;
-            post.timers.clear();
+            post.change_timers(Vec::clear);
             let (head, letters) = (post.head, post.queue.clear());
             state.objects[head.index()].word = 0;
             letters
@@ -246,10 +241,7 @@ impl<A: Actor> Life<A> {
             many => tell(format!("stops; {many} messages that waited are dead letters"), here()),
         }
         drop(home);
-        let messages = current::with(|execution| {
-            let mut state = execution.state.borrow_mut();
-            mem::take(&mut self.mailbox.contents(&mut state.actors.posts[self.mailbox.mail]).queue)
-        });
+        let messages = current::with(|execution| execution.state.borrow_mut().actors.take_all(self.mailbox.mail));
         drop(self.mailbox.vacate());
         for (letter, msg) in left.iter().zip(messages.unwrap_or_default()) {
             self.mailbox.bury(letter.sender, self.me.who, msg);
@@ -294,11 +286,6 @@ fn guard(run: impl FnOnce()) -> After {
         Ok(()) => After::Done,
         Err(payload) => After::Panicked(payload),
     }
-}
-
-#[inline]
-pub(super) fn known<A: Actor>(home: Box<dyn Any + Send>) -> Box<Home<A>> {
-    home.downcast().expect("raddle bug: an actor of another type")
 }
 
 /// Adds a row to the story, if it is told.

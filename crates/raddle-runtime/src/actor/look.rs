@@ -10,6 +10,7 @@ use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::Home;
 use crate::actor::mailbox::Mailbox;
+use crate::actor::resident::Resident;
 use crate::actor::system::{Inside, System};
 use crate::coroutine::current;
 use crate::execution::{Ask, Moment, here};
@@ -27,7 +28,7 @@ impl System {
         let site = here();
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
         self.inner.inside.iter().for_each(Inside::demand_here);
-        let look = |actor: Option<&(dyn Any + Send)>| {
+        let look = |actor: Option<&dyn Any>| {
             let Some(actor) = actor else { panic!("raddle: {who:?} has stopped, so there is nothing to look at") };
             let actor = actor.downcast_ref::<A>().or_else(|| Some(&actor.downcast_ref::<Home<A>>()?.actor));
             look(actor.unwrap_or_else(|| panic!("raddle: {who:?} is no {}", type_name::<A>())))
@@ -35,8 +36,10 @@ impl System {
         match &who.route {
             Route::Task(mailbox) => look_at_task(mailbox, who.who, site, look),
             Route::Free(door) => match door.actor().try_lock() {
-                Ok(state) => look(state.as_deref()),
-                Err(TryLockError::Poisoned(state)) => look(state.into_inner().as_deref()),
+                Ok(state) => look(state.as_deref().map(|state| state as &dyn Any)),
+                Err(TryLockError::Poisoned(state)) => {
+                    look(state.into_inner().as_deref().map(|state| state as &dyn Any))
+                }
                 Err(TryLockError::WouldBlock) => in_a_handler(who),
             },
             Route::Model { .. } => panic!("raddle: {who:?} lives in a model; look at it with its `View`"),
@@ -58,13 +61,8 @@ impl System {
 
 /// Looks at an actor inside an execution. It is put back however that ends.
 #[track_caller]
-fn look_at_task<M, R>(
-    mailbox: &Mailbox<M>,
-    who: Who,
-    site: Site,
-    look: impl FnOnce(Option<&(dyn Any + Send)>) -> R,
-) -> R {
-    struct Lent<'a, M>(&'a Mailbox<M>, Option<Box<dyn Any + Send>>);
+fn look_at_task<M, R>(mailbox: &Mailbox<M>, who: Who, site: Site, look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
+    struct Lent<'a, M>(&'a Mailbox<M>, Option<Box<dyn Resident>>);
     impl<M> Drop for Lent<'_, M> {
         fn drop(&mut self) {
             if let Some(actor) = self.1.take() {
@@ -87,7 +85,7 @@ fn look_at_task<M, R>(
         lent.1.is_some() || mailbox.has_stopped(),
         "raddle: {who} is in the middle of a handler; look at it when all is quiet"
     );
-    look(lent.1.as_deref())
+    look(lent.1.as_deref().map(|resident| resident as &dyn Any))
 }
 
 fn in_a_handler<M>(who: &Address<M>) -> ! {

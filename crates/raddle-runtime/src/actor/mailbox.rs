@@ -1,7 +1,5 @@
 //! Actors inside an execution, from the outside: what their addresses lead to.
 
-use std::any::Any;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -10,11 +8,12 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
-use crate::actor::by_lot::{Tray, handle};
-use crate::actor::context::Timer;
+use crate::actor::by_lot::Tray;
 use crate::actor::life::{Home, Life};
 use crate::actor::post::{Post, dead_letter};
 use crate::actor::queue::Queue;
+use crate::actor::resident::Resident;
+use crate::actor::row::Row;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;
 use crate::execution::Execution;
@@ -41,12 +40,6 @@ impl<M> Says<M> {
     pub(crate) fn of<A: Actor<Msg = M>>() -> Self {
         Self { label: A::label, describe: A::describe, duplicate: A::duplicate }
     }
-}
-
-/// What waits for an actor: the messages in the order of the letters, and those that timers are set for.
-pub(crate) struct Contents<M> {
-    pub(crate) queue: VecDeque<M>,
-    pub(crate) timers: Vec<(Timer, M)>,
 }
 
 /// Creates an actor as a task.
@@ -78,7 +71,6 @@ pub(crate) fn spawn<A: Actor>(
     let life = Life::new(mailbox, address.clone(), make);
     let builder = Builder::new().name(who.to_string());
     let task = builder.start(Box::new(move || run_task(move || life.live())), site).task();
-    let contents = Contents::<A::Msg> { queue: VecDeque::new(), timers: Vec::new() };
     current::with(|execution| {
         let mut state = execution.state.borrow_mut();
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
@@ -92,12 +84,14 @@ pub(crate) fn spawn<A: Actor>(
             delivery: state.actors.troupes[inside.troupe as usize].rules.delivery,
             may_crash: false,
             stopped: false,
-            handle: handle::<A>,
+            plain: true,
             tray: Tray::new(),
+            store: state.actors.stores.for_type::<A::Msg>(),
+            row: Row::new(),
             queue: Queue::default(),
             timers: Vec::new(),
+            timed: Vec::new(),
             since: state.turns,
-            contents: Some(Box::new(contents)),
             actor: Some(home),
         };
         state.actors.add(post, party);
@@ -110,10 +104,20 @@ impl<M: Send + 'static> Mailbox<M> {
         (self.says.label)(msg)
     }
 
-    /// What waits for the actor.
-    #[inline]
-    pub(crate) fn contents<'a>(&self, post: &'a mut Post) -> &'a mut Contents<M> {
-        contents(post)
+    /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed. What destructors send here from
+    /// then on has nowhere to go: the actor has stopped, if it had not before.
+    pub(crate) fn vacate(&self) -> impl Sized + use<M> {
+        let take = |execution: &Execution| {
+            let mut state = execution.state.borrow_mut();
+            if state.number != self.execution {
+                return None;
+            }
+            let post = state.actors.posts.get_mut(self.mail)?;
+            post.stopped = true;
+            let actor = post.actor.take();
+            Some((actor, state.actors.take_all::<M>(self.mail), state.actors.take_timed::<M>(self.mail, |_| true)))
+        };
+        current::with(take).flatten()
     }
 
     /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say. When the
@@ -132,7 +136,11 @@ impl<M: Send + 'static> Mailbox<M> {
 
 impl<M> Mailbox<M> {
     pub(crate) fn let_crash(&self) {
-        current::with(|execution| execution.state.borrow_mut().actors.posts[self.mail].may_crash = true);
+        current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let post = &mut state.actors.posts[self.mail];
+            (post.may_crash, post.plain) = (true, false);
+        });
     }
 
     /// The task that handles what is put here.
@@ -145,7 +153,7 @@ impl<M> Mailbox<M> {
     }
 
     /// Takes the actor out, to be looked at or dropped; `None` if it handles something or has stopped.
-    pub(crate) fn take_actor(&self) -> Option<Box<dyn Any + Send>> {
+    pub(crate) fn take_actor(&self) -> Option<Box<dyn Resident>> {
         let take = |execution: &Execution| {
             let mut state = execution.state.borrow_mut();
             if state.number != self.execution {
@@ -157,7 +165,7 @@ impl<M> Mailbox<M> {
     }
 
     /// Puts it back.
-    pub(crate) fn put_actor(&self, actor: Box<dyn Any + Send>) {
+    pub(crate) fn put_actor(&self, actor: Box<dyn Resident>) {
         current::with(|execution| execution.state.borrow_mut().actors.posts[self.mail].actor = Some(actor));
     }
 
@@ -165,26 +173,4 @@ impl<M> Mailbox<M> {
     pub(crate) fn has_stopped(&self) -> bool {
         current::with(|execution| execution.state.borrow().actors.posts[self.mail].stopped).unwrap_or(true)
     }
-
-    /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed. What destructors send here from
-    /// then on has nowhere to go: the actor has stopped, if it had not before.
-    pub(crate) fn vacate(&self) -> impl Sized + use<M> {
-        let take = |execution: &Execution| {
-            let mut state = execution.state.borrow_mut();
-            if state.number != self.execution {
-                return None;
-            }
-            let post = state.actors.posts.get_mut(self.mail)?;
-            post.stopped = true;
-            Some((post.actor.take(), post.contents.take()))
-        };
-        current::with(take).flatten()
-    }
-}
-
-/// What waits for an actor that is told such messages.
-#[inline]
-pub(super) fn contents<M: Send + 'static>(post: &mut Post) -> &mut Contents<M> {
-    let contents = post.contents.as_mut().and_then(|contents| contents.downcast_mut());
-    contents.expect("raddle bug: a mailbox without contents, or of another type")
 }

@@ -1,9 +1,8 @@
 //! The mailboxes of the running execution, and who sends to them.
 //!
-//! What is in them lies here as well, as values of no known type: an execution is on one OS thread, so nobody has to lock
-//! anything to reach a message. Their destructors may take operations, so nothing of the user's is dropped here.
+//! What is in them lies in [stores](crate::actor::store): an execution is on one OS thread, so nobody has to lock anything to reach a
+//! message. Their destructors may take operations, so nothing of the user's is dropped here.
 
-use std::any::Any;
 use std::mem;
 use std::ops::Range;
 
@@ -13,13 +12,16 @@ use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
 
 use crate::actor::address::Who;
-use crate::actor::by_lot::{Handle, Supply, Tray};
+use crate::actor::by_lot::{Supply, Tray};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
 use crate::actor::letter::{Letter, Party};
 use crate::actor::queue::{Marks, Queue};
+use crate::actor::resident::Resident;
+use crate::actor::row::{Entry, Row};
 use crate::actor::rules::{Faults, Rules};
+use crate::actor::store::{Place, StoreId, Stores};
 use crate::actor::tell::shorten;
 use crate::execution::{Moment, Progress, State};
 
@@ -27,6 +29,8 @@ use crate::execution::{Moment, Progress, State};
 #[derive(Default)]
 pub(crate) struct Posts {
     pub(crate) posts: Vec<Post>,
+    /// What is in them.
+    pub(crate) stores: Stores,
     /// By number, the systems they belong to.
     pub(crate) troupes: Vec<Troupe>,
     /// By task.
@@ -57,25 +61,29 @@ pub(super) struct Member {
     mail: Option<u32>,
 }
 
-/// A mailbox. What is needed where lots are drawn comes first, on two lines of memory: where there are many mailboxes, to fetch these is
+/// A mailbox. What is needed where lots are drawn comes first, on one line of memory: where there are many mailboxes, to fetch these is
 /// most of what a step takes.
 #[repr(C, align(64))]
 pub(crate) struct Post {
-    /// What the messages say, in the order of the letters; of a type that the actor knows.
-    pub(crate) contents: Option<Box<dyn Any + Send>>,
     /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
-    pub(crate) actor: Option<Box<dyn Any + Send>>,
-    /// How to handle a message [by lot](crate::actor::by_lot).
-    pub(crate) handle: Handle,
-    pub(crate) timers: Vec<(Timer, u64, Letter)>,
-    /// How many decisions had been taken when its actor last received or began.
-    pub(crate) since: u64,
+    pub(crate) actor: Option<Box<dyn Resident>>,
+    pub(super) tray: Tray,
     pub(crate) task: TaskId,
     pub(crate) delivery: Delivery,
+    /// Nothing but a message can come: no timer is set, and it may not crash.
+    pub(crate) plain: bool,
+    /// Where its messages lie.
+    pub(crate) store: StoreId,
+    /// What they are, in the order of the letters.
+    pub(crate) row: Row,
+    pub(crate) timers: Vec<(Timer, u64, Letter)>,
+    /// What the timers are set for.
+    pub(crate) timed: Vec<(Timer, Place)>,
+    /// How many decisions had been taken when its actor last received or began, but for what it received by lot.
+    pub(crate) since: u64,
+    pub(crate) queue: Queue,
     pub(crate) may_crash: bool,
     pub(crate) stopped: bool,
-    pub(super) tray: Tray,
-    pub(crate) queue: Queue,
     pub(crate) troupe: u32,
     /// What its receives change.
     pub(crate) head: ObjectId,
@@ -85,6 +93,9 @@ pub(crate) struct Post {
     pub(crate) activity: ObjectId,
     pub(crate) faults: ObjectId,
 }
+
+// The first two messages are still on the first line.
+const _: () = assert!(mem::offset_of!(Post, row) == 40);
 
 /// What was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +112,9 @@ impl Posts {
     /// As before the first actor. What is still in mailboxes belongs to tasks that were left behind, and is left with them.
     pub(crate) fn clear(&mut self) {
         for post in self.posts.drain(..) {
-            mem::forget((post.contents, post.actor));
+            mem::forget(post.actor);
         }
+        self.stores.clear();
         self.troupes.clear();
         self.members.clear();
         self.changed.clear();
@@ -214,7 +226,8 @@ impl State {
     /// or nothing has begun yet.
     pub(crate) fn is_one_step(&self) -> bool {
         let begun = self.turns > 0 || self.tasks.len() > self.actors.posts.len() + 1;
-        !begun || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
+        let by_lot = self.actors.supply.latest == Some((self.current, self.turns));
+        !begun || by_lot || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
     }
 
     /// Keeps an access of the latest step to something that nobody waits for.
@@ -327,6 +340,43 @@ impl Moment<'_> {
     }
 }
 
+impl Posts {
+    /// Puts a message into a mailbox, at this place among its letters.
+    #[inline]
+    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, sender: TaskId, msg: M) {
+        let post = &mut self.posts[mail];
+        let place = self.stores.get(post.store).put(msg);
+        post.row.insert(at, Entry { place, sender });
+    }
+
+    /// Takes out the message that is at this place among the letters.
+    #[inline]
+    pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, at: usize) -> M {
+        let post = &mut self.posts[mail];
+        self.stores.get(post.store).take(post.row.remove(at).place)
+    }
+
+    /// Takes out all messages of a mailbox, but for those of timers.
+    pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<M> {
+        let post = &mut self.posts[mail];
+        let store = self.stores.get(post.store);
+        post.row.take_all().into_iter().map(|entry| store.take(entry.place)).collect()
+    }
+
+    /// Keeps what a timer is set for.
+    pub(crate) fn put_timed<M: Send + 'static>(&mut self, mail: usize, timer: Timer, msg: M) {
+        let post = &mut self.posts[mail];
+        post.timed.push((timer, self.stores.get(post.store).put(msg)));
+    }
+
+    /// Takes out what these timers of a mailbox are set for.
+    pub(crate) fn take_timed<M: Send + 'static>(&mut self, mail: usize, is_one: impl Fn(Timer) -> bool) -> Vec<M> {
+        let post = &mut self.posts[mail];
+        let store = self.stores.get(post.store);
+        post.timed.extract_if(.., |timed| is_one(timed.0)).map(|(_, place)| store.take(place)).collect()
+    }
+}
+
 impl Post {
     #[inline]
     fn take(&mut self, number: Option<u32>) -> (Taken, Option<Letter>) {
@@ -338,8 +388,16 @@ impl Post {
     #[cold]
     fn take_timer(&mut self) -> (Taken, Option<Letter>) {
         let due = self.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1).map(|(at, _)| at);
-        let (timer, _, letter) = self.timers.remove(due.expect("raddle bug: a timer went off that is not set"));
+        let due = due.expect("raddle bug: a timer went off that is not set");
+        let (timer, _, letter) = self.change_timers(|timers| timers.remove(due));
         (Taken::Timer(timer), Some(letter))
+    }
+
+    /// Sets timers, or takes some away.
+    pub(crate) fn change_timers<R>(&mut self, change: impl FnOnce(&mut Vec<(Timer, u64, Letter)>) -> R) -> R {
+        let changed = change(&mut self.timers);
+        self.plain = self.timers.is_empty() && !self.may_crash;
+        changed
     }
 
     /// When the first of its timers goes off.

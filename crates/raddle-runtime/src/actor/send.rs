@@ -41,7 +41,9 @@ impl<M: Send + 'static> Mailbox<M> {
         match left {
             (Some(Way::Place(place)), msg) => {
                 current::with(|execution| {
-                    self.put_in(&mut execution.state.borrow_mut().actors.posts[self.mail], place, msg);
+                    let mut state = execution.state.borrow_mut();
+                    let sender = state.current;
+                    state.actors.put_in(self.mail, place, sender, msg);
                 });
             }
             (Some(way), msg) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
@@ -52,12 +54,8 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message where that takes no more than to put it there; gives it back otherwise, with the way it goes.
     #[inline(always)]
     fn send_by_lot(&self, state: &mut State, msg: M) -> Option<(Option<Way>, M)> {
-        let placed = if state.number == self.execution { state.send_by_lot(self.mail) } else { None };
-        match placed {
-            Some((post, place)) => self.put_in(post, place, msg),
-            None => return Some((self.route(state), msg)),
-        }
-        None
+        let left = if state.number == self.execution { state.send_by_lot(self.mail, msg) } else { Some(msg) };
+        left.map(|msg| (self.route(state), msg))
     }
 
     /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns. `None` if the actor belongs to
@@ -119,24 +117,14 @@ impl<M: Send + 'static> Mailbox<M> {
             None => (state.actors.posts[self.mail].tail, Effect::Change, Role::Plain),
         };
         let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
-        let (name, message) = (letter.name, letter.object());
+        let (name, message, sender) = (letter.name, letter.object(), letter.sender);
         state.record(&ask, Variant::Ready, |moment| {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
             let place = moment.state.put_letter(self.mail, letter);
-            self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
+            moment.state.actors.put_in(self.mail, place, sender, msg);
         });
-    }
-
-    #[inline]
-    fn put_in(&self, post: &mut Post, place: usize, msg: M) {
-        let queue = &mut self.contents(post).queue;
-        if place == queue.len() {
-            queue.push_back(msg);
-        } else {
-            queue.insert(place, msg);
-        }
     }
 
     /// What becomes of a message between actors.
@@ -218,8 +206,9 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
+        let sender = letter.sender;
         let place = moment.state.put_letter(self.mail, letter);
-        self.put_in(&mut moment.state.actors.posts[self.mail], place, msg);
+        moment.state.actors.put_in(self.mail, place, sender, msg);
     }
 }
 

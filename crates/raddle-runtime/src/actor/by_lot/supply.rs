@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use raddle_engine::ids::TaskId;
+
 use super::After;
 use super::counts::Counts;
 use super::tray::Tray;
@@ -16,8 +18,10 @@ pub(crate) struct Supply {
     pub(super) counts_on: bool,
     /// How often that has ended.
     pub(super) ended: u64,
+    /// Who received by lot last, and how many decisions had been taken then, that one included.
+    pub(in crate::actor) latest: Option<(TaskId, u64)>,
     /// How a handler ended whose task takes over.
-    pub(super) after: Option<After>,
+    pub(in crate::actor) after: Option<After>,
 }
 
 impl Supply {
@@ -30,6 +34,7 @@ impl Supply {
     /// As before the first actor.
     pub(in crate::actor) fn clear(&mut self) {
         self.counts_on = false;
+        self.latest = None;
         mem::forget(self.after.take());
     }
 
@@ -37,6 +42,12 @@ impl Supply {
     #[inline]
     pub(in crate::actor) fn counts_on(&self) -> bool {
         self.counts_on
+    }
+
+    /// How often it was no longer kept up to date.
+    #[inline]
+    pub(in crate::actor) fn times_ended(&self) -> u64 {
+        self.ended
     }
 
     /// How many can be received in all.

@@ -1,0 +1,63 @@
+//! An actor at home, of whatever type: it waits for the next message, and handles what it receives by lot.
+
+use std::any::Any;
+use std::cell::RefMut;
+use std::panic::{self, AssertUnwindSafe};
+
+use crate::actor::behaviour::Actor;
+use crate::actor::by_lot::After;
+use crate::actor::life::Home;
+use crate::actor::store::Place;
+use crate::execution::{Execution, State};
+
+/// An actor that handles nothing now.
+pub(crate) trait Resident: Any + Send {
+    /// Handles the message that lies at this place, which was received [by lot](crate::actor::by_lot), and is at home again; gives
+    /// the state back if lots can go on to be drawn.
+    fn handle_by_lot<'a>(
+        self: Box<Self>,
+        execution: &'a Execution,
+        state: RefMut<'a, State>,
+        mail: usize,
+        place: Place,
+    ) -> Option<RefMut<'a, State>>;
+}
+
+impl<A: Actor> Resident for Home<A> {
+    fn handle_by_lot<'a>(
+        mut self: Box<Self>,
+        execution: &'a Execution,
+        mut state: RefMut<'a, State>,
+        mail: usize,
+        place: Place,
+    ) -> Option<RefMut<'a, State>> {
+        let begun = state.actors.supply.times_ended();
+        let ended = panic::catch_unwind(AssertUnwindSafe(|| {
+            let store = state.actors.posts[mail].store;
+            let msg = state.actors.stores.get::<A::Msg>(store).take(place);
+            drop(state);
+            self.handle(msg);
+        }));
+        let mut state = execution.state.borrow_mut();
+        let again = ended.is_ok() && !self.handling.wants_more() && state.actors.supply.times_ended() == begun;
+        let post = &mut state.actors.posts[mail];
+        post.actor = Some(self);
+        if again && post.plain {
+            let counts = state.still_counts();
+            debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
+            return counts.then_some(state);
+        }
+        state.actors.supply.after = Some(match ended {
+            Ok(()) => After::Done,
+            Err(payload) => After::Panicked(payload),
+        });
+        None
+    }
+}
+
+/// The actor, by a type that is known to be its own.
+#[inline]
+pub(super) fn known<A: Actor>(resident: Box<dyn Resident>) -> Box<Home<A>> {
+    let home: Box<dyn Any> = resident;
+    home.downcast().unwrap_or_else(|_| panic!("raddle bug: an actor of another type"))
+}
