@@ -1,16 +1,67 @@
 //! How many there are of each of many, and which is the n-th of all.
+//!
+//! Which it is cannot be foreseen, so a branch for each that is passed over would be taken wrongly every time. Instead, eight counts
+//! are looked at at once, each a byte of one word: multiplied by a word of ones, it becomes the word of their sums from the first
+//! on. The same is done with sums of eight and of sixty-four. A byte may overflow into its neighbour; since a word is only
+//! added to and subtracted from, it is right again as soon as the counts are small, and it is asked for nothing before.
 
 use std::mem;
 
 /// How many are counted together, so that one is found among many without looking at each.
 const BLOCK: usize = 8;
 
+/// As many of them as are found without looking at any.
+const MOST: usize = BLOCK * BLOCK * BLOCK;
+
+/// All sums have to be below this for them to be found so.
+const SMALL: u32 = 128;
+
 /// How many there are of each.
 #[derive(Default)]
 pub(crate) struct Counts {
     counts: Vec<u32>,
-    blocks: Vec<u32>,
+    blocks: Vec<Block>,
+    /// The sums of eight blocks each.
+    sums: [Bytes; BLOCK],
+    /// The sums of eight of these each.
+    top: Bytes,
     total: u32,
+    /// There are no more than can be found by bytes.
+    few: bool,
+}
+
+/// Some that are counted together.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    sum: u32,
+    counts: Bytes,
+}
+
+/// Eight counts, the first in the lowest byte.
+#[derive(Clone, Copy, Default)]
+struct Bytes(u64);
+
+impl Bytes {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST_BITS: u64 = Self::ONES << 7;
+
+    /// One of them is so many more; fewer, if that has wrapped around.
+    #[inline]
+    fn add(&mut self, at: usize, more: u32) {
+        let more = i64::from(more.cast_signed()).cast_unsigned();
+        self.0 = self.0.wrapping_add(more << (8 * (at % 8)));
+    }
+
+    /// Which the one with this number is of, and which it is there. There have to be as many, and fewer than [`SMALL`].
+    #[inline]
+    fn find(self, number: u32) -> (usize, u32) {
+        let sums = self.0.wrapping_mul(Self::ONES);
+        // Each byte keeps its highest bit where the sum is not above the number: all those that are passed over.
+        let numbers = u64::from(number).wrapping_mul(Self::ONES) | Self::HIGHEST_BITS;
+        let here = !numbers.wrapping_sub(sums) & Self::HIGHEST_BITS;
+        let before = here.trailing_zeros() & 0x38;
+        (before as usize / 8, number - ((sums << 8 >> before) & 0xff) as u32)
+    }
 }
 
 impl Counts {
@@ -19,8 +70,10 @@ impl Counts {
         self.counts.clear();
         self.counts.resize(of.next_multiple_of(BLOCK), 0);
         self.blocks.clear();
-        self.blocks.resize(of.div_ceil(BLOCK), 0);
+        self.blocks.resize(of.div_ceil(BLOCK), Block::default());
+        (self.sums, self.top) = Default::default();
         self.total = 0;
+        self.few = of <= MOST;
     }
 
     /// How many there are in all.
@@ -34,8 +87,13 @@ impl Counts {
     pub(crate) fn set(&mut self, of: usize, count: u32) {
         let more = count.wrapping_sub(mem::replace(&mut self.counts[of], count));
         let block = &mut self.blocks[of / BLOCK];
-        *block = block.wrapping_add(more);
+        block.sum = block.sum.wrapping_add(more);
+        block.counts.add(of, more);
         self.total = self.total.wrapping_add(more);
+        if self.blocks.len() > 1 {
+            self.sums[of / BLOCK / BLOCK % BLOCK].add(of / BLOCK, more);
+            self.top.add(of / BLOCK / BLOCK, more);
+        }
     }
 
     /// Of this one there is one more.
@@ -45,13 +103,30 @@ impl Counts {
 
     /// Which the one with this number is of, counted through all of them; and which it is there.
     #[inline]
-    pub(crate) fn find(&self, mut number: u32) -> (usize, u32) {
+    pub(crate) fn find(&self, number: u32) -> (usize, u32) {
+        if self.total >= SMALL || !self.few {
+            return self.find_among_many(number);
+        }
+        let (block, number) = match self.blocks.len() {
+            1 => (0, number),
+            2..=BLOCK => self.sums[0].find(number),
+            _ => {
+                let (sum, number) = self.top.find(number);
+                let (block, number) = self.sums[sum % BLOCK].find(number);
+                (sum * BLOCK + block, number)
+            }
+        };
+        let (of, number) = self.blocks[block].counts.find(number);
+        (block * BLOCK + of, number)
+    }
+
+    #[inline(never)]
+    fn find_among_many(&self, mut number: u32) -> (usize, u32) {
         let mut block = 0;
-        while number >= self.blocks[block] {
-            number -= self.blocks[block];
+        while number >= self.blocks[block].sum {
+            number -= self.blocks[block].sum;
             block += 1;
         }
-        // Which it is cannot be foreseen, so all of them are looked at without a branch.
         let (mut before, mut passed, mut sum) = (0, 0, 0);
         for &count in &self.counts[block * BLOCK..][..BLOCK] {
             sum += count;
@@ -69,20 +144,50 @@ mod tests {
 
     use super::*;
 
+    /// Sets counts below `most` and compares all that can be found with a list of it.
+    fn compare(many: usize, most: u32, times: u32) {
+        let mut rng = Rng::new(u64::from(most));
+        let (mut all, mut counts) = (Counts::default(), vec![0; many]);
+        all.begin(many);
+        for _ in 0..times {
+            let of = rng.below(many as u32) as usize;
+            counts[of] = rng.below(most);
+            all.set(of, counts[of]);
+            let expected = counts.iter().enumerate().flat_map(|(of, &count)| (0..count).map(move |nth| (of, nth)));
+            let found: Vec<_> = (0..all.total()).map(|number| all.find(number)).collect();
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{counts:?}");
+        }
+    }
+
     #[test]
     fn each_is_found_where_it_is() {
-        let mut rng = Rng::new(3);
-        for many in [1, 2, 15, 16, 17, 33, 100] {
-            let (mut all, mut counts) = (Counts::default(), vec![0; many]);
-            all.begin(many);
-            for _ in 0..200 {
-                let of = rng.below(many as u32) as usize;
-                counts[of] = rng.below(4);
-                all.set(of, counts[of]);
-                let expected = counts.iter().enumerate().flat_map(|(of, &count)| (0..count).map(move |nth| (of, nth)));
-                let found: Vec<_> = (0..all.total()).map(|number| all.find(number)).collect();
-                assert_eq!(found, expected.collect::<Vec<_>>(), "{counts:?}");
-            }
+        for many in [1, 2, 15, 16, 17, 33, 64, 65, 100] {
+            compare(many, 2, 200);
+            compare(many, 4, 200);
         }
+    }
+
+    #[test]
+    fn each_is_found_at_the_limits() {
+        for many in [511, 512, 513, 600] {
+            compare(many, 2, 300);
+        }
+        for (many, most) in [(1, 129), (2, 65), (2, 130), (8, 18), (9, 300), (70, 300)] {
+            compare(many, most, 100);
+        }
+    }
+
+    #[test]
+    fn what_was_large_is_found_when_it_is_small_again() {
+        let mut all = Counts::default();
+        all.begin(20);
+        for (of, count) in [(0, 1_000), (7, 70_000), (8, 255), (9, u32::MAX >> 1), (19, 3)] {
+            all.set(of, count);
+        }
+        for of in [7, 9, 8, 0] {
+            all.set(of, of as u32 % 2);
+        }
+        assert_eq!(all.total(), 5);
+        assert_eq!([0, 1, 2, 4].map(|number| all.find(number)), [(7, 0), (9, 0), (19, 0), (19, 2)]);
     }
 }
