@@ -12,9 +12,11 @@ use crate::sync::Arc;
 /// Where an actor can be reached. Cheap to clone, and to be put into messages.
 ///
 /// Comparable: in order of creation. Written as the actor's name, such as `Writer#2`.
+// What is needed to send comes first, on as few lines of memory as can be.
+#[repr(C)]
 pub struct Address<M> {
-    pub(crate) who: Who,
     pub(crate) route: Route<M>,
+    pub(crate) who: Who,
 }
 
 /// What the kinds of those outside begin with.
@@ -22,17 +24,23 @@ pub(crate) const EXTERNAL: &str = "external ";
 
 /// Which actor of which system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct Who {
     /// No two systems of a process have the same.
     pub(crate) world: u64,
     /// Its place in the order of creation.
     pub(crate) index: u32,
-    /// What actors like it are called.
-    pub(crate) kind: &'static str,
-    /// Which of them it is, from 1.
+    /// Which of those like it it is, from 1.
     pub(crate) ordinal: u32,
+    /// What they are called.
+    pub(crate) kind: &'static str,
+}
+
+impl Who {
     /// Whether it stands for somebody outside.
-    pub(crate) external: bool,
+    pub(crate) fn is_external(&self) -> bool {
+        self.kind.starts_with(EXTERNAL)
+    }
 }
 
 impl fmt::Display for Who {
@@ -46,7 +54,11 @@ pub(crate) enum Route<M> {
     /// In a model: as something that can be copied and hashed.
     Model { pack: Pack<M>, label: fn(&M) -> &'static str },
     /// In an execution.
-    Task(Arc<Mailbox<M>>),
+    Task {
+        mailbox: Arc<Mailbox<M>>,
+        /// Its number, for those who need not ask the mailbox.
+        mail: u32,
+    },
     /// To a thread of the system's.
     Free(Arc<Door<M>>),
 }
@@ -55,7 +67,7 @@ impl<M> Clone for Route<M> {
     fn clone(&self) -> Self {
         match self {
             Route::Model { pack, label } => Route::Model { pack: *pack, label: *label },
-            Route::Task(mailbox) => Route::Task(mailbox.clone()),
+            Route::Task { mailbox, mail } => Route::Task { mailbox: mailbox.clone(), mail: *mail },
             Route::Free(door) => Route::Free(door.clone()),
         }
     }
@@ -75,7 +87,7 @@ impl<M: Send + 'static> Address<M> {
             Route::Model { .. } => panic!(
                 "raddle: {self:?} lives in a model: send to it with `ctx.send` in a handler, or `m.send` in the model's setup"
             ),
-            Route::Task(mailbox) => mailbox.send(&self.who, msg),
+            Route::Task { mailbox, .. } => mailbox.send(&self.who, msg),
             Route::Free(door) => door.send(msg),
         }
     }
@@ -140,6 +152,6 @@ impl Roster {
         });
         self.kinds[at].1 += 1;
         self.len += 1;
-        Who { world, index: self.len - 1, kind, ordinal: self.kinds[at].1, external: kind.starts_with(EXTERNAL) }
+        Who { world, index: self.len - 1, kind, ordinal: self.kinds[at].1 }
     }
 }

@@ -44,8 +44,12 @@ impl<M: Send + 'static> Context<'_, M> {
     #[inline]
     #[track_caller]
     pub fn send<N: Send + 'static>(&mut self, to: &Address<N>, msg: N) {
+        let world = match &self.host {
+            Host::Task(handling) => handling.system.inner.world,
+            Host::Model(_) | Host::Free(_) => self.me.who.world,
+        };
         assert!(
-            to.who.world == self.me.who.world,
+            to.who.world == world,
             "raddle: {} sends to {to:?}, which belongs to another system; let a thread carry messages between systems",
             self.me.who
         );
@@ -54,6 +58,7 @@ impl<M: Send + 'static> Context<'_, M> {
                 let label = label(&msg);
                 handling.send(to.who, label, msg, *pack, here());
             }
+            (Host::Task(_), Route::Task { mailbox, mail }) => mailbox.send_beside(&to.who, *mail, msg),
             _ => to.send(msg),
         }
     }
@@ -96,7 +101,9 @@ impl<M: Send + 'static> Context<'_, M> {
             (Host::Model(handling), Route::Model { label, .. }) => {
                 handling.add(Effect::Unhandled(label(&msg)), here());
             }
-            (Host::Task(handling), Route::Task(mailbox)) => handling.unhandled(self.me.who, msg, mailbox.says.describe),
+            (Host::Task(handling), Route::Task { mailbox, .. }) => {
+                handling.unhandled(self.me.who, msg, mailbox.says.describe);
+            }
             (Host::Free(handling), Route::Free(door)) => handling.unhandled(self.me.who, msg, door.says().describe),
             _ => unreachable!("raddle bug: an actor has an address of another kind"),
         }
@@ -189,7 +196,7 @@ impl<M: Send + 'static> Context<'_, M> {
     pub fn stop(&mut self) {
         match &mut self.host {
             Host::Model(handling) => handling.add(Effect::Stop, here()),
-            Host::Task(handling) => handling.stopped = true,
+            Host::Task(handling) => handling.stop(),
             Host::Free(handling) => handling.stopped = true,
         }
     }

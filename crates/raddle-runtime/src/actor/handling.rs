@@ -24,21 +24,42 @@ static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
 /// A handler while it runs.
 pub(crate) struct Handling {
     pub(crate) system: System,
-    pub(crate) stopped: bool,
-    mail: usize,
+    /// What was ever asked for that few actors ask for.
+    plans: Option<Box<Plans>>,
+}
+
+/// What there is to do when a handler has ended, and what is known of timers.
+#[derive(Default)]
+struct Plans {
+    stops: bool,
     next_timer: u32,
     cancelled: Vec<Timer>,
 }
 
 impl Handling {
-    pub(crate) fn new(system: System, mail: usize) -> Self {
-        Self { system, stopped: false, mail, next_timer: 0, cancelled: Vec::new() }
+    pub(crate) fn new(system: System) -> Self {
+        Self { system, plans: None }
+    }
+
+    fn plans(&mut self) -> &mut Plans {
+        self.plans.get_or_insert_default()
     }
 
     /// Whether something is left to be done after the handler.
     #[inline]
     pub(crate) fn wants_more(&self) -> bool {
-        self.stopped || !self.cancelled.is_empty()
+        self.plans.as_ref().is_some_and(|plans| plans.stops || !plans.cancelled.is_empty())
+    }
+
+    /// The actor stops after the handler.
+    pub(crate) fn stop(&mut self) {
+        self.plans().stops = true;
+    }
+
+    /// Whether it is to stop.
+    #[inline]
+    pub(crate) fn stops(&self) -> bool {
+        self.plans.as_ref().is_some_and(|plans| plans.stops)
     }
 
     #[track_caller]
@@ -70,7 +91,7 @@ impl Handling {
     /// The way back for a question, and where its answer is waited for.
     pub(crate) fn question<N, R: Send + 'static>(&mut self, to: &Address<N>, site: Site) -> (ReplyTo<R>, Awaited<R>) {
         let asked = match &to.route {
-            Route::Task(mailbox) if to.who.world == self.system.inner.world => mailbox.task(),
+            Route::Task { mailbox, .. } if to.who.world == self.system.inner.world => mailbox.task(),
             _ => None,
         };
         let Some(asked) = asked else { panic!("raddle: {to:?} belongs to another system or execution") };
@@ -90,31 +111,34 @@ impl Handling {
         msg: M,
         site: Site,
     ) -> Timer {
-        let Route::Task(mailbox) = &me.route else { unreachable!("raddle bug: a task's actor has another address") };
-        let timer = Timer(self.next_timer);
-        self.next_timer += 1;
+        let Route::Task { mailbox, .. } = &me.route else {
+            unreachable!("raddle bug: a task's actor has another address")
+        };
+        let plans = self.plans();
+        let timer = Timer(plans.next_timer);
+        plans.next_timer += 1;
         let label = mailbox.label(&msg);
         let tells = current::with(|execution| execution.state.borrow().tells()) == Some(true);
         let text = tells.then(|| (mailbox.says.describe)(&msg));
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let (task, due) = (state.current, after(state.now(), delay));
-            let delivery = state.actors.troupe(self.mail).rules.delivery;
+            let delivery = state.actors.troupe(mailbox.mail).rules.delivery;
             let kind = state.actors.labels.type_of_message(&msg, label);
             let letter = state.actors.party(task).write(task, delivery, label, kind);
             if let Some(text) = text {
                 state.tell_timer(letter.name, text, delay, site);
             }
             state.also_touch(letter.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
-            state.actors.posts[self.mail].change_timers(|timers| timers.push((timer, due, letter)));
-            state.actors.put_timed(self.mail, timer, msg);
+            state.actors.posts[mailbox.mail].change_timers(|timers| timers.push((timer, due, letter)));
+            state.actors.put_timed(mailbox.mail, timer, msg);
         });
         timer
     }
 
     pub(crate) fn cancel(&mut self, timer: Timer, site: Site) {
         tell("cancels a timer".to_owned(), site);
-        self.cancelled.push(timer);
+        self.plans().cancelled.push(timer);
     }
 }
 
@@ -122,10 +146,8 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Forgets timers that were cancelled by the handler that has ended.
     #[inline]
     pub(crate) fn drop_cancelled(&self, handling: &mut Handling) {
-        if handling.cancelled.is_empty() {
-            return;
-        }
-        let cancelled = mem::take(&mut handling.cancelled);
+        let Some(plans) = handling.plans.as_mut().filter(|plans| !plans.cancelled.is_empty()) else { return };
+        let cancelled = mem::take(&mut plans.cancelled);
         let dropped = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let is_set = |timer: &(Timer, u64, Letter)| !cancelled.contains(&timer.0);

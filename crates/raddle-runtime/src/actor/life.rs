@@ -34,15 +34,18 @@ pub(crate) struct Life<A: Actor> {
 }
 
 /// An actor with what its handlers need; kept by the execution while it handles nothing.
+///
+/// It begins where a line of memory does, with what most handlers look at.
+#[repr(C, align(64))]
 pub(crate) struct Home<A: Actor> {
-    pub(crate) actor: A,
     pub(crate) handling: Handling,
+    pub(crate) actor: A,
     me: Address<A::Msg>,
 }
 
 impl<A: Actor> Home<A> {
-    pub(crate) fn new(actor: A, system: System, mail: usize, me: Address<A::Msg>) -> Self {
-        Self { actor, handling: Handling::new(system, mail), me }
+    pub(crate) fn new(actor: A, system: System, me: Address<A::Msg>) -> Self {
+        Self { actor, handling: Handling::new(system), me }
     }
 
     #[inline]
@@ -83,12 +86,12 @@ impl<A: Actor> Life<A> {
 
     pub(crate) fn live(mut self) {
         let home = self.mailbox.take_actor().expect("raddle bug: an actor that is gone begins");
-        if self.me.who.external && !self.act() {
+        if self.me.who.is_external() && !self.act() {
             return;
         }
         let Some(mut home) = self.start(known(home)) else { return };
         loop {
-            if home.handling.stopped {
+            if home.handling.stops() {
                 return self.close(home);
             }
             let ended = match self.receive(home) {

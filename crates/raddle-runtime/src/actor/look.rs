@@ -34,7 +34,7 @@ impl System {
             look(actor.unwrap_or_else(|| panic!("raddle: {who:?} is no {}", type_name::<A>())))
         };
         match &who.route {
-            Route::Task(mailbox) => look_at_task(mailbox, who.who, site, look),
+            Route::Task { mailbox, .. } => look_at_task(mailbox, who.who, site, look),
             Route::Free(door) => match door.actor().try_lock() {
                 Ok(state) => look(state.as_deref().map(|state| state as &dyn Any)),
                 Err(TryLockError::Poisoned(state)) => {

@@ -66,8 +66,8 @@ pub(crate) fn spawn<A: Actor>(
         made.flatten().expect("raddle: this system of actors belongs to an execution that is over");
     let says = Says::of::<A>();
     let mailbox = Arc::new(Mailbox { system: system.clone(), execution: inside.execution, mail, head, says });
-    let address = Address { who, route: Route::Task(mailbox.clone()) };
-    let home = Box::new(Home::new(actor, system.clone(), mail, address.clone()));
+    let address = Address { who, route: Route::Task { mail: mail as u32, mailbox: mailbox.clone() } };
+    let home = Box::new(Home::new(actor, system.clone(), address.clone()));
     let life = Life::new(mailbox, address.clone(), make);
     let builder = Builder::new().name(who.to_string());
     let task = builder.start(Box::new(move || run_task(move || life.live())), site).task();

@@ -51,6 +51,18 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
+    /// Sends a message in a handler of the same system, and so in the same execution.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn send_beside(&self, who: &Who, mail: u32, msg: M) {
+        let left = current::with(|execution| execution.state.borrow_mut().send_by_lot(mail as usize, msg));
+        match left {
+            Some(None) => {}
+            Some(Some(msg)) => self.send(who, msg),
+            None => panic!("{}", not_here(who)),
+        }
+    }
+
     /// Sends a message where that takes no more than to put it there; gives it back otherwise, with the way it goes.
     #[inline(always)]
     fn send_by_lot(&self, state: &mut State, msg: M) -> Option<(Option<Way>, M)> {

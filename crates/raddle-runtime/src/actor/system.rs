@@ -258,7 +258,7 @@ impl System {
     pub fn may_crash<M>(&self, who: &Address<M>) {
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
         self.inner.inside.iter().for_each(Inside::demand_here);
-        if let Route::Task(mailbox) = &who.route {
+        if let Route::Task { mailbox, .. } = &who.route {
             mailbox.let_crash();
         }
     }
