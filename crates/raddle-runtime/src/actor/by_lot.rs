@@ -23,7 +23,6 @@ pub(super) use self::tray::Tray;
 use crate::actor::delivery::Delivery;
 use crate::actor::post::{Member, Post, Posts};
 use crate::actor::resident::Resident;
-use crate::actor::row::Entry;
 use crate::actor::store::Place;
 use crate::execution::{Execution, State};
 
@@ -59,10 +58,11 @@ impl State {
         for action in actions {
             supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
-        for Post { task, troupe, delivery, stopped, tray, queue, .. } in posts {
+        for Post { task, troupe, delivery, stopped, tray, senders, queue, .. } in posts {
             let faulty = troupes[*troupe as usize].faults.befall_messages();
-            let at_once = !*stopped && !faulty && *delivery != Delivery::Causal;
-            tray.begin(*delivery, queue, marks, at_once, mail(*task).is_none());
+            tray.at_once = !*stopped && !faulty && *delivery != Delivery::Causal;
+            tray.away = mail(*task).is_none();
+            tray.begin(*delivery, queue, marks, senders);
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
         for Post { task, .. } in &self.actors.posts {
@@ -91,8 +91,8 @@ impl State {
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
-        for Post { row, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
-            tray::write_letters(row, queue);
+        for Post { row, senders, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
+            tray::write_letters(row, senders, queue);
         }
     }
 
@@ -128,7 +128,7 @@ impl State {
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = if post.tray.bare {
-            let place = post.tray.take(post.delivery, &mut post.row, nth);
+            let place = post.tray.take(post.delivery, &mut post.row, &mut post.senders, nth);
             supply.count_bare(mail, &post.tray);
             place
         } else {
@@ -139,7 +139,7 @@ impl State {
                 post.queue.remove(at);
             }
             supply.count(mail, post, marks);
-            post.row.remove(at).place
+            Place(post.row.remove(at))
         };
         post.tray.received += 1;
         let (task, home) = (post.task, post.actor.take());
@@ -165,27 +165,30 @@ impl State {
         self.put_letter(mail, letter)
     }
 
-    /// Sends a message in a handler that was let go on by lot; gives it back if that is not so, or there is more to the message.
+    /// Sends a message in a handler that was let go on by lot; leaves it if that is not so, or there is more to the message.
     #[inline(always)]
-    pub(crate) fn send_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: M) -> Option<M> {
+    pub(crate) fn send_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
         let Posts { posts, stores, supply, marks, .. } = &mut self.actors;
         let post = &mut posts[mail];
         if !post.tray.at_once {
-            return Some(msg);
+            return;
         }
         post.tray.sent += 1;
-        let entry = Entry { place: stores.get(post.store).put(msg), sender: self.current };
+        let place = stores.get(post.store).put_from(msg);
         if post.tray.bare {
-            post.tray.put(post.delivery, &mut post.row, entry, &mut post.queue);
+            post.tray.put(post.delivery, &mut post.row, place, &mut post.senders, self.current);
             supply.count_bare(mail, &post.tray);
+            if post.tray.is_full(post.delivery, &post.row) {
+                tray::write_letters(&post.row, &post.senders, &mut post.queue);
+                post.tray.bare = false;
+            }
         } else {
             let at = post.queue.put_blank(post.delivery, self.current, false);
-            post.row.insert(at, entry);
+            post.row.insert(at, place.0);
             supply.count(mail, post, marks);
         }
         self.note_change();
         self.trace.count();
-        None
     }
 }
 

@@ -19,7 +19,7 @@ use crate::actor::labels::Labels;
 use crate::actor::letter::{Letter, Party};
 use crate::actor::queue::{Marks, Queue};
 use crate::actor::resident::Resident;
-use crate::actor::row::{Entry, Row};
+use crate::actor::row::Row;
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::store::{Place, StoreId, Stores};
 use crate::actor::tell::shorten;
@@ -74,8 +74,10 @@ pub(crate) struct Post {
     pub(crate) plain: bool,
     /// Where its messages lie.
     pub(crate) store: StoreId,
-    /// What they are, in the order of the letters.
+    /// And at which places, in the order of the letters.
     pub(crate) row: Row,
+    /// Who sent them, where that counts while lots are drawn.
+    pub(super) senders: Row,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
     pub(crate) timed: Vec<(Timer, Place)>,
@@ -94,7 +96,7 @@ pub(crate) struct Post {
     pub(crate) faults: ObjectId,
 }
 
-// The first two messages are still on the first line.
+// The first messages are still on the first line.
 const _: () = assert!(mem::offset_of!(Post, row) == 40);
 
 /// What was received.
@@ -343,24 +345,23 @@ impl Moment<'_> {
 impl Posts {
     /// Puts a message into a mailbox, at this place among its letters.
     #[inline]
-    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, sender: TaskId, msg: M) {
+    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, msg: M) {
         let post = &mut self.posts[mail];
-        let place = self.stores.get(post.store).put(msg);
-        post.row.insert(at, Entry { place, sender });
+        post.row.insert(at, self.stores.get(post.store).put(msg).0);
     }
 
     /// Takes out the message that is at this place among the letters.
     #[inline]
     pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, at: usize) -> M {
         let post = &mut self.posts[mail];
-        self.stores.get(post.store).take(post.row.remove(at).place)
+        self.stores.get(post.store).take(Place(post.row.remove(at)))
     }
 
     /// Takes out all messages of a mailbox, but for those of timers.
     pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<M> {
         let post = &mut self.posts[mail];
         let store = self.stores.get(post.store);
-        post.row.take_all().into_iter().map(|entry| store.take(entry.place)).collect()
+        post.row.take_all().into_iter().map(|place| store.take(Place(place))).collect()
     }
 
     /// Keeps what a timer is set for.

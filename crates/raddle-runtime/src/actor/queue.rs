@@ -153,6 +153,11 @@ impl Queue {
         self.letters.iter().all(|waiting| !waiting.letter.delayed)
     }
 
+    /// Who sent the letters, in order of arrival.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.letters.iter().map(|waiting| waiting.letter.sender)
+    }
+
     /// As if letters of these senders were there, and no others, that were put in blank.
     pub(crate) fn refill(&mut self, senders: impl Iterator<Item = TaskId>) {
         self.letters.clear();

@@ -1,116 +1,159 @@
-//! The messages of one mailbox in the order of its letters: who sent each, and where it lies in its [store](super::store).
+//! A short row of numbers in the order of a mailbox's letters: where its messages lie, or who sent them.
 //!
-//! The first few are kept in the row itself, so that a mailbox with no more than that needs no memory elsewhere.
+//! How many wait in a mailbox, and which of them is taken out, cannot be foreseen. So the first few are kept in one piece that is
+//! shifted without a branch, and no memory elsewhere is needed for them.
 
 use std::collections::VecDeque;
 
-use raddle_engine::ids::TaskId;
+/// How many are kept in one piece.
+const FEW: usize = 4;
 
-use crate::actor::store::Place;
-
-/// How many are kept in the row itself.
-const FEW: usize = 8;
-
-/// A message that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) place: Place,
-    pub(crate) sender: TaskId,
-}
-
-/// Messages in order of arrival. How many there are comes first, beside those that are received next.
+/// Numbers in a row.
+#[derive(Default)]
 #[repr(C)]
 pub(crate) struct Row {
     len: u32,
-    first: [Entry; FEW],
+    first: Four,
     /// What comes after them.
-    rest: VecDeque<Entry>,
+    rest: VecDeque<u32>,
 }
 
 impl Row {
-    /// One without messages.
-    pub(crate) fn new() -> Self {
-        let nobody = Entry { place: Place::default(), sender: TaskId::MAIN };
-        Self { len: 0, first: [nobody; FEW], rest: VecDeque::new() }
-    }
-
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// The one that comes first.
+    /// Whether this one comes first.
     #[inline]
-    pub(crate) fn front(&self) -> Option<Entry> {
-        (self.len > 0).then_some(self.first[0])
+    pub(crate) fn is_first(&self, number: u32) -> bool {
+        (self.len > 0) & (self.first.get(0) == number)
     }
 
     /// All of them, in order.
     #[inline]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.first[..self.len().min(FEW)].iter().chain(&self.rest).copied()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len().min(FEW)).map(|at| self.first.get(at)).chain(self.rest.iter().copied())
     }
 
     /// Adds one at the end.
     #[inline]
-    pub(crate) fn push(&mut self, entry: Entry) {
-        let len = self.len();
-        match self.first.get_mut(len) {
-            Some(free) => *free = entry,
-            None => self.rest.push_back(entry),
+    pub(crate) fn push(&mut self, number: u32) {
+        if self.len() < FEW {
+            self.first.fill(self.len(), number);
+        } else {
+            self.rest.push_back(number);
         }
         self.len += 1;
     }
 
     /// Adds one at this place, before the one that is there.
     #[inline]
-    pub(crate) fn insert(&mut self, at: usize, entry: Entry) {
-        if at >= self.len() {
-            return self.push(entry);
-        }
+    pub(crate) fn insert(&mut self, at: usize, number: u32) {
+        if at == self.len() { self.push(number) } else { self.insert_before(at, number) }
+    }
+
+    fn insert_before(&mut self, at: usize, number: u32) {
+        assert!(at < self.len(), "raddle bug: a message beyond the last");
         if at >= FEW {
-            self.rest.insert(at - FEW, entry);
+            self.rest.insert(at - FEW, number);
         } else {
             if self.len() >= FEW {
-                self.rest.push_front(self.first[FEW - 1]);
+                self.rest.push_front(self.first.get(FEW - 1));
             }
-            self.first.copy_within(at..FEW - 1, at + 1);
-            self.first[at] = entry;
+            self.first.make_room(at);
+            self.first.fill(at, number);
         }
         self.len += 1;
     }
 
-    /// Takes out the one at this place.
+    /// Takes out the first one.
     #[inline]
-    pub(crate) fn remove(&mut self, at: usize) -> Entry {
-        assert!(at < self.len(), "raddle bug: a message is gone");
-        let entry = self.first[at % FEW];
-        self.len -= 1;
-        if at == self.len() && at < FEW {
-            return entry;
-        }
-        self.close_up(at).unwrap_or(entry)
+    pub(crate) fn remove_first(&mut self) -> u32 {
+        self.remove(0)
     }
 
-    /// Those after this place move up, one fewer than before. Says which was there, if it was not among the first.
-    fn close_up(&mut self, at: usize) -> Option<Entry> {
+    /// Takes out the one at this place.
+    #[inline]
+    pub(crate) fn remove(&mut self, at: usize) -> u32 {
+        assert!(at < self.len(), "raddle bug: a message is gone");
+        if self.len() > FEW {
+            return self.remove_of_many(at);
+        }
+        self.len -= 1;
+        self.first.remove(at)
+    }
+
+    fn remove_of_many(&mut self, at: usize) -> u32 {
+        self.len -= 1;
+        let next = self.rest.remove(at.saturating_sub(FEW)).expect("raddle bug: a row is shorter than it says");
         if at >= FEW {
-            return self.rest.remove(at - FEW);
+            return next;
         }
-        let end = FEW.min(self.len() + 1);
-        self.first.copy_within(at + 1..end, at);
-        if let Some(next) = self.rest.pop_front() {
-            self.first[FEW - 1] = next;
-        }
-        None
+        let number = self.first.remove(at);
+        self.first.fill(FEW - 1, next);
+        number
     }
 
     /// Takes all of them out.
-    pub(crate) fn take_all(&mut self) -> Vec<Entry> {
+    pub(crate) fn take_all(&mut self) -> Vec<u32> {
         let all = self.iter().collect();
-        self.len = 0;
-        self.rest.clear();
+        self.clear();
         all
+    }
+
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+        self.first = Four::default();
+        self.rest.clear();
+    }
+}
+
+/// Four numbers, the first in the lowest bits; 0 where there is none.
+#[derive(Clone, Copy, Default)]
+struct Four([u64; 2]);
+
+impl Four {
+    #[inline]
+    fn whole(self) -> u128 {
+        u128::from(self.0[1]) << 64 | u128::from(self.0[0])
+    }
+
+    #[inline]
+    fn set(&mut self, whole: u128) {
+        self.0 = [whole as u64, (whole >> 64) as u64];
+    }
+
+    /// The bits below a place.
+    #[inline]
+    fn below(at: usize) -> u128 {
+        (1 << (32 * (at % FEW))) - 1
+    }
+
+    #[inline]
+    fn get(self, at: usize) -> u32 {
+        (self.0[at / 2 % 2] >> (32 * (at % 2))) as u32
+    }
+
+    /// Puts one where there is none.
+    #[inline]
+    fn fill(&mut self, at: usize, number: u32) {
+        self.0[at / 2 % 2] |= u64::from(number) << (32 * (at % 2));
+    }
+
+    /// Takes one out; those after it move up.
+    #[inline]
+    fn remove(&mut self, at: usize) -> u32 {
+        let (number, whole, below) = (self.get(at), self.whole(), Self::below(at));
+        self.set(whole & below | whole >> 32 & !below);
+        number
+    }
+
+    /// Those from here on move on by one; the last is gone.
+    fn make_room(&mut self, at: usize) {
+        let (whole, below) = (self.whole(), Self::below(at));
+        self.set(whole & below | (whole & !below) << 32);
     }
 }
 
@@ -119,35 +162,35 @@ mod tests {
     use raddle_engine::rng::Rng;
 
     use super::*;
-    use crate::actor::store::Stores;
 
     #[test]
     fn a_row_is_like_a_list() {
-        let mut stores = Stores::default();
-        let store = stores.for_type::<u32>();
-        for seed in 0..200 {
+        for seed in 0..300 {
             let mut rng = Rng::new(seed);
-            let (mut row, mut plain) = (Row::new(), Vec::new());
+            let (mut row, mut plain) = (Row::default(), Vec::new());
             // Some stay short and some grow long.
             let growth = 2 + rng.below(3);
-            for n in 0..200 {
+            for step in 0..200 {
                 let len = plain.len() as u32;
                 if len == 0 || rng.below(5) < growth && len < 40 {
-                    let place = stores.get::<u32>(store).put(n);
-                    let entry = Entry { place, sender: TaskId::next_of(rng.below(9) as usize) };
+                    let number = if rng.below(9) == 0 { u32::MAX } else { rng.below(100) };
                     let at = if rng.below(3) == 0 { rng.below(len + 1) } else { len } as usize;
-                    plain.insert(at, entry);
-                    if at == len as usize && rng.below(2) == 0 { row.push(entry) } else { row.insert(at, entry) }
+                    plain.insert(at, number);
+                    if at == len as usize && rng.below(2) == 0 { row.push(number) } else { row.insert(at, number) }
                 } else {
                     let at = rng.below(len) as usize;
-                    assert_eq!(row.remove(at), plain.remove(at), "seed {seed}, step {n}, {at} of {len}");
+                    let removed = if at == 0 { row.remove_first() } else { row.remove(at) };
+                    assert_eq!(removed, plain.remove(at), "seed {seed}, step {step}, {at} of {len}");
                 }
-                assert_eq!(row.len(), plain.len(), "seed {seed}, step {n}");
-                assert_eq!(row.front(), plain.first().copied(), "seed {seed}, step {n}");
-                assert!(row.iter().eq(plain.iter().copied()), "seed {seed}, step {n}");
+                assert_eq!(row.len(), plain.len(), "seed {seed}, step {step}");
+                let first =
+                    [0, u32::MAX, rng.below(100)].map(|number| (row.is_first(number), plain.first() == Some(&number)));
+                assert!(first.iter().all(|(is, should)| is == should), "seed {seed}, step {step}, {first:?}");
+                assert_eq!(row.iter().collect::<Vec<_>>(), plain, "seed {seed}, step {step}");
             }
             assert_eq!(row.take_all(), plain, "seed {seed}");
-            assert_eq!((row.len(), row.iter().count()), (0, 0));
+            row.push(7);
+            assert_eq!(row.iter().collect::<Vec<_>>(), [7], "seed {seed}");
         }
     }
 }

@@ -33,59 +33,49 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message as the current task.
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
-        let left = match current::with(|execution| self.send_by_lot(&mut execution.state.borrow_mut(), msg)) {
-            Some(None) => return,
-            Some(Some(left)) => left,
-            None => panic!("{}", not_here(who)),
-        };
-        match left {
-            (Some(Way::Place(place)), msg) => {
-                current::with(|execution| {
-                    let mut state = execution.state.borrow_mut();
-                    let sender = state.current;
-                    state.actors.put_in(self.mail, place, sender, msg);
-                });
-            }
-            (Some(way), msg) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
-            (None, _) => panic!("{}", not_here(who)),
-        }
+        let here = current::with(|execution| execution.state.borrow().number == self.execution);
+        assert!(here == Some(true), "{}", not_here(who));
+        self.send_beside(who, self.mail as u32, msg);
     }
 
-    /// Sends a message in a handler of the same system, and so in the same execution.
+    /// The same where the actor is known to belong to the running execution. In a handler that was let go on by lot it takes no more
+    /// than to put the message there.
     #[inline]
     #[track_caller]
     pub(crate) fn send_beside(&self, who: &Who, mail: u32, msg: M) {
-        let left = current::with(|execution| execution.state.borrow_mut().send_by_lot(mail as usize, msg));
-        match left {
-            Some(None) => {}
-            Some(Some(msg)) => self.send(who, msg),
+        let mut msg = Some(msg);
+        current::with(|execution| execution.state.borrow_mut().send_by_lot(mail as usize, &mut msg));
+        if let Some(msg) = msg {
+            self.send_by_another_way(who, msg);
+        }
+    }
+
+    /// Sends a message that cannot be sent by lot.
+    #[track_caller]
+    fn send_by_another_way(&self, who: &Who, msg: M) {
+        match current::with(|execution| self.route(&mut execution.state.borrow_mut())) {
             None => panic!("{}", not_here(who)),
+            Some(Way::Place(place)) => {
+                current::with(|execution| {
+                    execution.state.borrow_mut().actors.put_in(self.mail, place, msg);
+                });
+            }
+            Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
         }
     }
 
-    /// Sends a message where that takes no more than to put it there; gives it back otherwise, with the way it goes.
-    #[inline(always)]
-    fn send_by_lot(&self, state: &mut State, msg: M) -> Option<(Option<Way>, M)> {
-        let left = if state.number == self.execution { state.send_by_lot(self.mail, msg) } else { Some(msg) };
-        left.map(|msg| (self.route(state), msg))
-    }
-
-    /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns. `None` if the actor belongs to
-    /// another execution.
+    /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns.
     #[inline]
-    fn route(&self, state: &mut State) -> Option<Way> {
-        if state.number != self.execution {
-            return None;
-        }
+    fn route(&self, state: &mut State) -> Way {
         let post = &state.actors.posts[self.mail];
         let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
         let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
         if faulty || state.tells() || !at_once {
-            return Some(Way::WithCare);
+            return Way::WithCare;
         }
         // At the end nothing is counted any more.
         let counted = state.counts_only && !state.tearing_down;
-        Some(if counted { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted })
+        if counted { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted }
     }
 
     /// Sends a message in a step that is kept, or has to be taken care with.
@@ -129,13 +119,13 @@ impl<M: Send + 'static> Mailbox<M> {
             None => (state.actors.posts[self.mail].tail, Effect::Change, Role::Plain),
         };
         let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
-        let (name, message, sender) = (letter.name, letter.object(), letter.sender);
+        let (name, message) = (letter.name, letter.object());
         state.record(&ask, Variant::Ready, |moment| {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
             let place = moment.state.put_letter(self.mail, letter);
-            moment.state.actors.put_in(self.mail, place, sender, msg);
+            moment.state.actors.put_in(self.mail, place, msg);
         });
     }
 
@@ -218,9 +208,8 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
-        let sender = letter.sender;
         let place = moment.state.put_letter(self.mail, letter);
-        moment.state.actors.put_in(self.mail, place, sender, msg);
+        moment.state.actors.put_in(self.mail, place, msg);
     }
 }
 

@@ -7,8 +7,8 @@ use std::any::{Any, TypeId};
 use std::mem;
 
 /// Where a message lies in its store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(pub(crate) u32);
 
 /// Which store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,17 @@ impl<M> Store<M> {
     /// Puts a message in; says where it lies.
     #[inline]
     pub(crate) fn put(&mut self, msg: M) -> Place {
+        self.put_from(&mut Some(msg))
+    }
+
+    /// The same for a message that is there. Large ones are moved no more often than that.
+    #[inline]
+    pub(crate) fn put_from(&mut self, msg: &mut Option<M>) -> Place {
         let place = match self.free.pop() {
             Some(place) => place,
             None => self.add_place(),
         };
-        let before = self.places[place.0 as usize].replace(msg);
+        let before = mem::replace(&mut self.places[place.0 as usize], msg.take());
         debug_assert!(before.is_none(), "raddle bug: a message is put on another");
         mem::forget(before);
         place
@@ -48,9 +54,8 @@ impl<M> Store<M> {
     /// Takes out the message that lies there.
     #[inline]
     pub(crate) fn take(&mut self, place: Place) -> M {
-        let msg = self.places[place.0 as usize].take().expect("raddle bug: a letter without contents");
         self.free.push(place);
-        msg
+        self.places[place.0 as usize].take().expect("raddle bug: a letter without contents")
     }
 }
 

@@ -26,8 +26,8 @@ pub(crate) struct Counts {
     /// The sums of eight of these each.
     top: Bytes,
     total: u32,
-    /// There are no more than can be found by bytes.
-    few: bool,
+    /// From so many in all on, they cannot be found by bytes.
+    limit: u32,
 }
 
 /// Some that are counted together.
@@ -73,7 +73,7 @@ impl Counts {
         self.blocks.resize(of.div_ceil(BLOCK), Block::default());
         (self.sums, self.top) = Default::default();
         self.total = 0;
-        self.few = of <= MOST;
+        self.limit = if of <= MOST { SMALL } else { 0 };
     }
 
     /// How many there are in all.
@@ -104,7 +104,7 @@ impl Counts {
     /// Which the one with this number is of, counted through all of them; and which it is there.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> (usize, u32) {
-        if self.total >= SMALL || !self.few {
+        if self.total >= self.limit {
             return self.find_among_many(number);
         }
         let (block, number) = match self.blocks.len() {

@@ -4,13 +4,13 @@ use raddle_engine::ids::TaskId;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::queue::{Marks, Queue};
-use crate::actor::row::{Entry, Row};
+use crate::actor::row::Row;
 use crate::actor::store::Place;
 
 /// From so many messages on, letters are written: to compare all senders with each other takes longer.
 const MANY: usize = 16;
 
-/// A mailbox while lots are drawn.
+/// A mailbox while lots are drawn, but for who sent its messages: that is kept in another row, as it counts in one order only.
 #[repr(C)]
 pub(in crate::actor) struct Tray {
     /// How many can be received.
@@ -34,81 +34,78 @@ impl Tray {
     }
 
     /// Lots begin to be drawn.
-    pub(super) fn begin(
-        &mut self,
-        delivery: Delivery,
-        queue: &mut Queue,
-        marks: &mut Marks,
-        at_once: bool,
-        away: bool,
-    ) {
-        (self.at_once, self.away) = (at_once, away);
-        self.bare = at_once && queue.is_plain();
+    pub(super) fn begin(&mut self, delivery: Delivery, queue: &mut Queue, marks: &mut Marks, senders: &mut Row) {
+        self.bare = self.at_once && queue.is_plain();
         self.open = queue.count_open(delivery, marks);
+        senders.clear();
+        if self.bare && delivery == Delivery::PerSender {
+            queue.senders().for_each(|sender| senders.push(sender.number()));
+        }
     }
 
     /// One more message is there.
     #[inline(always)]
-    pub(super) fn put(&mut self, delivery: Delivery, row: &mut Row, entry: Entry, queue: &mut Queue) {
+    pub(super) fn put(&mut self, delivery: Delivery, row: &mut Row, place: Place, senders: &mut Row, sender: TaskId) {
+        row.push(place.0);
         match delivery {
             Delivery::PerSender => {
                 // Where one can be received, all are by the same sender.
-                let known = match self.open {
-                    0 => false,
-                    1 => row.front().is_some_and(|first| first.sender == entry.sender),
-                    _ => is_among(row, entry.sender),
+                let known = if self.open > 1 {
+                    senders.iter().any(|other| other == sender.number())
+                } else {
+                    senders.is_first(sender.number())
                 };
                 self.open += u32::from(!known);
-                row.push(entry);
-                if row.len() > MANY {
-                    write_letters(row, queue);
-                    self.bare = false;
-                }
+                senders.push(sender.number());
             }
-            Delivery::Arrival => {
-                self.open = 1;
-                row.push(entry);
-            }
-            Delivery::Unordered | Delivery::Causal => {
-                self.open += 1;
-                row.push(entry);
-            }
+            Delivery::Arrival => self.open = 1,
+            Delivery::Unordered | Delivery::Causal => self.open += 1,
         }
+    }
+
+    /// Whether letters are to be written now.
+    #[inline(always)]
+    pub(super) fn is_full(&self, delivery: Delivery, row: &Row) -> bool {
+        delivery == Delivery::PerSender && row.len() > MANY
     }
 
     /// The one is received that comes after so many others that can be; says where it lies.
     #[inline(always)]
-    pub(super) fn take(&mut self, delivery: Delivery, row: &mut Row, nth: u32) -> Place {
-        let at = match delivery {
-            Delivery::Arrival => 0,
-            Delivery::PerSender if nth == 0 => 0,
-            Delivery::PerSender => place_of(row, nth),
-            Delivery::Unordered | Delivery::Causal => nth as usize,
-        };
-        let Entry { place, sender } = row.remove(at);
-        match delivery {
-            Delivery::Arrival => self.open = u32::from(row.len() > 0),
-            Delivery::PerSender if self.open == 1 => self.open = u32::from(row.len() > 0),
-            Delivery::PerSender => self.open -= u32::from(!is_among(row, sender)),
-            Delivery::Unordered | Delivery::Causal => self.open -= 1,
-        }
-        place
+    pub(super) fn take(&mut self, delivery: Delivery, row: &mut Row, senders: &mut Row, nth: u32) -> Place {
+        Place(match delivery {
+            Delivery::PerSender if self.open == 1 => {
+                senders.remove_first();
+                self.open = u32::from(senders.len() > 0);
+                row.remove_first()
+            }
+            Delivery::PerSender => {
+                let at = if nth == 0 { 0 } else { place_of(senders, nth) };
+                let sender = senders.remove(at);
+                self.open -= u32::from(senders.iter().all(|other| other != sender));
+                row.remove(at)
+            }
+            Delivery::Arrival => {
+                let place = row.remove_first();
+                self.open = u32::from(row.len() > 0);
+                place
+            }
+            Delivery::Unordered | Delivery::Causal => {
+                self.open -= 1;
+                row.remove(nth as usize)
+            }
+        })
     }
 }
 
-/// Whether one of the messages is by this sender.
-fn is_among(row: &Row, sender: TaskId) -> bool {
-    row.iter().any(|entry| entry.sender == sender)
-}
-
 /// Where the message is that comes after so many others that are the first of their senders.
-fn place_of(row: &Row, nth: u32) -> usize {
-    let is_first = |(at, entry): &(usize, Entry)| !row.iter().take(*at).any(|before| before.sender == entry.sender);
-    let place = row.iter().enumerate().filter(is_first).nth(nth as usize);
+fn place_of(senders: &Row, nth: u32) -> usize {
+    let is_first = |(at, sender): &(usize, u32)| !senders.iter().take(*at).any(|before| before == *sender);
+    let place = senders.iter().enumerate().filter(is_first).nth(nth as usize);
     place.expect("raddle bug: fewer messages can be received than were counted").0
 }
 
-/// The messages get letters.
-pub(super) fn write_letters(row: &Row, queue: &mut Queue) {
-    queue.refill(row.iter().map(|entry| entry.sender));
+/// The messages get letters. Who sent them is not known where it does not count.
+pub(super) fn write_letters(row: &Row, senders: &Row, queue: &mut Queue) {
+    let unknown = (senders.len()..row.len()).map(|_| TaskId::MAIN);
+    queue.refill(senders.iter().map(TaskId::new).chain(unknown));
 }
