@@ -343,11 +343,11 @@ impl Moment<'_> {
 }
 
 impl Posts {
-    /// Puts a message into a mailbox, at this place among its letters.
+    /// Puts a message that is there into a mailbox, at this place among its letters.
     #[inline]
-    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, msg: M) {
+    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, msg: &mut Option<M>) {
         let post = &mut self.posts[mail];
-        post.row.insert(at, self.stores.get(post.store).put(msg).0);
+        post.row.insert(at, self.stores.get(post.store).put_from(msg).0);
     }
 
     /// Takes out the message that is at this place among the letters.

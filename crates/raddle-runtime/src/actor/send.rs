@@ -45,22 +45,25 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn send_beside(&self, who: &Who, mail: u32, msg: M) {
         let mut msg = Some(msg);
         current::with(|execution| execution.state.borrow_mut().send_by_lot(mail as usize, &mut msg));
-        if let Some(msg) = msg {
-            self.send_by_another_way(who, msg);
+        if msg.is_some() {
+            self.send_by_another_way(who, &mut msg);
         }
     }
 
     /// Sends a message that cannot be sent by lot.
     #[track_caller]
-    fn send_by_another_way(&self, who: &Who, msg: M) {
-        match current::with(|execution| self.route(&mut execution.state.borrow_mut())) {
-            None => panic!("{}", not_here(who)),
-            Some(Way::Place(place)) => {
-                current::with(|execution| {
-                    execution.state.borrow_mut().actors.put_in(self.mail, place, msg);
-                });
+    fn send_by_another_way(&self, who: &Who, msg: &mut Option<M>) {
+        let way = current::with(|execution| {
+            let mut state = execution.state.borrow_mut();
+            let way = self.route(&mut state);
+            if let Way::Place(place) = way {
+                state.actors.put_in(self.mail, place, msg);
             }
-            Some(way) => self.send_noted(*who, msg, matches!(way, Way::WithCare), here()),
+            way
+        });
+        let Some(way) = way else { panic!("{}", not_here(who)) };
+        if let Some(msg) = msg.take() {
+            self.send_noted(*who, msg, matches!(way, Way::WithCare), here());
         }
     }
 
@@ -125,7 +128,7 @@ impl<M: Send + 'static> Mailbox<M> {
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
             let place = moment.state.put_letter(self.mail, letter);
-            moment.state.actors.put_in(self.mail, place, msg);
+            moment.state.actors.put_in(self.mail, place, &mut Some(msg));
         });
     }
 
@@ -209,7 +212,7 @@ impl<M: Send + 'static> Mailbox<M> {
         }
         let Some((letter, msg)) = parcel.take() else { return };
         let place = moment.state.put_letter(self.mail, letter);
-        moment.state.actors.put_in(self.mail, place, msg);
+        moment.state.actors.put_in(self.mail, place, &mut Some(msg));
     }
 }
 

@@ -80,6 +80,35 @@ fn crashes_restarts_and_timers() {
     });
 }
 
+/// A handler lets another actor crash, which has been waiting for its mail.
+#[test]
+fn handlers_let_others_crash() {
+    same(|diary, system| {
+        let system = system.faults(Faults { crash: 1, ..Faults::default() });
+        let note = diary.clone();
+        let frail = system.spawn_with(move || {
+            let (note, mut handled) = (note.clone(), 0);
+            does(move |n: u32, _| {
+                handled += 1;
+                note.note((n, handled));
+            })
+        });
+        let inside = system.clone();
+        let first = system.spawn(does(move |n: u32, ctx| {
+            if n == 4 {
+                inside.may_crash(&frail);
+            }
+            ctx.send(&frail, n);
+            if n > 0 {
+                let me = ctx.me();
+                ctx.send(&me, n - 1);
+            }
+        }));
+        first.send(6);
+        system.run_until_quiet();
+    });
+}
+
 struct Odd(u32);
 impl Monitor for Odd {
     type Event = u32;
