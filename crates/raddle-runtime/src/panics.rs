@@ -36,12 +36,19 @@ thread_local! {
     static CAUGHT_AT: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
-/// Runs `body`; a panic is told with its place and not printed.
+/// Runs `body`; a panic is told with its place and not printed. Part of every step of a model.
+#[inline(always)]
 pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
     let before = CATCHING.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     CATCHING.set(before);
-    result.map_err(|payload| Panicked { message: message(&*payload), place: CAUGHT_AT.take() })
+    result.map_err(caught)
+}
+
+/// What was caught.
+#[cold]
+fn caught(payload: Box<dyn Any + Send>) -> Panicked {
+    Panicked { message: message(&*payload), place: CAUGHT_AT.take() }
 }
 
 /// Whether code of a model runs on this OS thread.

@@ -157,7 +157,7 @@ impl<M: Send + 'static> Context<'_, M> {
                     unreachable!("raddle bug: a model's actor has another address")
                 };
                 let label = label(&msg);
-                handling.set_timer(label, pack(msg, None), here())
+                handling.set_timer(label, msg, *pack, here())
             }
             Host::Task(handling) => handling.set_timer(self.me, delay, msg, here()),
             Host::Free(handling) => handling.set_timer(self.me, delay, msg),

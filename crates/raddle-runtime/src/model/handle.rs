@@ -8,7 +8,7 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Choice, Variant};
 use raddle_engine::trace::{Class, Effect as Touches, Operation, Role, Trace, Word};
 
-use crate::actor::{Fate, Roster};
+use crate::actor::{Fate, Roster, Who};
 use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handler::{self, Handler, own};
@@ -39,6 +39,13 @@ pub(super) struct Handled {
 }
 
 impl Scratch {
+    /// Memory for a handler to [begin](Handling::begin) in.
+    #[inline]
+    pub(super) fn lend_handling(&mut self, code: &Code, roster: &Rc<Roster>, who: Who) -> Box<Handling> {
+        let new = || Box::new(Handling::new(who, code.known.clone(), roster.clone(), Vec::new(), 0));
+        self.handling.take().unwrap_or_else(new)
+    }
+
     /// Runs a handler with the values that were drawn for it so far, on a copy of its actor.
     pub(super) fn run_handler(
         &mut self,
@@ -49,13 +56,8 @@ impl Scratch {
         parcel: &Parcel,
         draws: Vec<u32>,
     ) -> Ran {
-        let mut handling = match self.handling.take() {
-            Some(mut handling) => {
-                handling.begin(card.who, roster, draws, body.next_timer);
-                handling
-            }
-            None => Box::new(Handling::new(card.who, code.known.clone(), roster.clone(), draws, body.next_timer)),
-        };
+        let mut handling = self.lend_handling(code, roster, card.who);
+        handling.begin(card.who, roster, draws, body.next_timer);
         handling.hashed = !self.unhashed;
         let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
         let spare = self.spare.take().or_else(|| code.shelf.actor(card.who.index as usize));
@@ -152,7 +154,7 @@ impl Scene {
     }
 
     /// What to do about an actor that has panicked.
-    fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
+    pub(super) fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
         let body = &self.actors[actor].body;
         let may = self.code.rules.restarts.is_some_and(|most| body.restarts < most);
         match self.cards[actor].factory.clone().filter(|_| may) {

@@ -13,6 +13,8 @@ pub(crate) trait Handler: Any {
     fn start(&mut self, handling: &mut Handling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled;
+    /// Handles a message itself, once and for all.
+    fn handle_for_good(&mut self, parcel: &mut Parcel, handling: &mut Handling);
     fn copy(&self) -> Rc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
@@ -63,6 +65,11 @@ impl<A: ModelActor> Handler for A {
             Ok((state, digest)) => Handled { state: Some(state), digest, panicked: None },
             Err(panicked) => Handled { state: None, digest: 0, panicked: Some(Box::new(panicked)) },
         }
+    }
+
+    fn handle_for_good(&mut self, parcel: &mut Parcel, handling: &mut Handling) {
+        let me = address::<A>(handling.who);
+        Actor::handle(self, parcel.empty(), &mut Context { me: &me, host: Host::Model(handling) });
     }
 
     fn copy(&self) -> Rc<dyn Handler> {

@@ -3,8 +3,10 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::mem;
 use std::rc::Rc;
 
+use raddle_engine::lots::Lots;
 use raddle_engine::rng::mix;
 use raddle_engine::trace::Site;
 
@@ -22,24 +24,46 @@ pub(crate) struct Parcel {
     body: Wrapping,
 }
 
-/// What a message lies in.
+/// What a message lies in: an `Option` of its type, which is empty once it was received for good.
 pub(crate) type Wrapping = Rc<dyn Any>;
 
 impl Parcel {
-    /// Packs a message, in a wrapping that nobody else uses if that is of the right kind.
-    pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<Wrapping>) -> Self {
-        let (digest, variant) = (digest(&msg), digest(&std::mem::discriminant(&msg)));
-        if let Some(place) = used.as_mut().and_then(Rc::get_mut).and_then(|used| used.downcast_mut()) {
-            *place = msg;
-            return Self { digest, variant, body: used.expect("there is a place in it") };
+    /// Packs a message, in a wrapping that nobody else uses if that is of the right kind. It is hashed if somebody asks for that.
+    pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<Wrapping>, hashed: bool) -> Self {
+        let (digest, variant) = if hashed { (digest(&msg), digest(&mem::discriminant(&msg))) } else { (0, 0) };
+        match used.as_mut().and_then(place_for) {
+            Some(place) => *place = Some(msg),
+            None => used = Some(wrap(msg)),
         }
-        Self { digest, variant, body: Rc::new(msg) }
+        Self { digest, variant, body: used.expect("there is a place in it") }
     }
 
     /// What it says. The parcel stays, since a handler that draws a value is run again.
     pub(crate) fn open<M: Clone + 'static>(&self) -> M {
-        self.body.downcast_ref::<M>().expect("raddle bug: a message of another type").clone()
+        let body: Option<&Option<M>> = self.body.downcast_ref();
+        let message = body.expect("raddle bug: a message of another type");
+        message.clone().expect("raddle bug: a message is received twice")
     }
+
+    /// What it says, for one who receives it for good: what is left of the parcel is its wrapping.
+    #[inline]
+    pub(crate) fn empty<M: Clone + 'static>(&mut self) -> M {
+        match place_for(&mut self.body).and_then(Option::take) {
+            Some(message) => message,
+            None => self.open(),
+        }
+    }
+}
+
+#[cold]
+fn wrap<M: 'static>(msg: M) -> Wrapping {
+    Rc::new(Some(msg))
+}
+
+/// Where a message of this type can be put or taken from, if nobody else uses the wrapping.
+#[inline]
+fn place_for<M: 'static>(body: &mut Wrapping) -> Option<&mut Option<M>> {
+    Rc::get_mut(body)?.downcast_mut()
 }
 
 /// What a handler did, in order.
@@ -102,8 +126,8 @@ struct Type {
     pack: Rc<dyn Any>,
 }
 
-/// How messages of a type are packed.
-pub(crate) type Pack<M> = fn(M, Option<Wrapping>) -> Parcel;
+/// How messages of a type are packed: in what, and whether they are hashed.
+pub(crate) type Pack<M> = fn(M, Option<Wrapping>, bool) -> Parcel;
 
 impl Known {
     pub(crate) fn add<A: ModelActor>(&mut self) {
@@ -128,10 +152,19 @@ pub(crate) struct Handling {
     pub(crate) next_timer: u32,
     /// What it did, and where in the source.
     pub(crate) effects: Vec<(Effect, Site)>,
-    /// Somebody asks for the hash of the actor.
+    /// Somebody asks for the hash of the actor and of what it sends.
     pub(crate) hashed: bool,
+    /// What values are drawn from as soon as they are asked for, where nobody else decides.
+    pub(super) at_once: Option<AtOnce>,
     /// Of messages that were sent in vain or received.
     used: Vec<Wrapping>,
+}
+
+/// Values that are drawn while a handler runs, which then need not run again.
+pub(super) struct AtOnce {
+    pub(super) lots: Lots,
+    /// How many steps were taken, with those in which values were drawn.
+    pub(super) steps: usize,
 }
 
 /// Wrappings that are kept.
@@ -140,7 +173,19 @@ const MOST_USED: usize = 8;
 impl Handling {
     pub(crate) fn new(who: Who, known: Known, roster: Rc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
         let (effects, used) = (Vec::new(), Vec::new());
-        Self { who, known, roster, draws, asked: 0, wants: None, next_timer, effects, hashed: true, used }
+        Self {
+            who,
+            known,
+            roster,
+            draws,
+            asked: 0,
+            wants: None,
+            next_timer,
+            effects,
+            hashed: true,
+            at_once: None,
+            used,
+        }
     }
 
     /// As for another handler, in the same memory.
@@ -156,6 +201,16 @@ impl Handling {
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
     }
 
+    /// As for another handler for which no values were drawn, after one all of which has taken effect or which has panicked.
+    #[inline]
+    pub(super) fn begin_again(&mut self, who: &Who, roster: &Rc<Roster>, next_timer: u32) {
+        if !Rc::ptr_eq(&self.roster, roster) {
+            self.roster = Rc::clone(roster);
+        }
+        self.effects.clear();
+        (self.who, self.next_timer) = (*who, next_timer);
+    }
+
     /// Keeps what a message lay in, if nobody else has it.
     #[inline]
     pub(crate) fn reuse(&mut self, parcel: Parcel) {
@@ -166,11 +221,11 @@ impl Handling {
 
     /// The values that were drawn for it.
     pub(crate) fn take_draws(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.draws)
+        mem::take(&mut self.draws)
     }
 
     pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>, site: Site) {
-        let parcel = pack(msg, self.used.pop());
+        let parcel = pack(msg, self.used.pop(), self.hashed);
         self.effects.push((Effect::Send { to: to.index, label, parcel }, site));
     }
 
@@ -193,7 +248,8 @@ impl Handling {
         self.effects.push((effect, site));
     }
 
-    pub(crate) fn set_timer(&mut self, label: &'static str, parcel: Parcel, site: Site) -> Timer {
+    pub(crate) fn set_timer<M>(&mut self, label: &'static str, msg: M, pack: Pack<M>, site: Site) -> Timer {
+        let parcel = pack(msg, self.used.pop(), self.hashed);
         let timer = Timer(self.next_timer);
         self.next_timer += 1;
         self.effects.push((Effect::Timer { timer, label, parcel }, site));
@@ -208,6 +264,13 @@ impl Handling {
     pub(crate) fn choose(&mut self, n: u32, site: Site) -> u32 {
         if n == 1 {
             return 0;
+        }
+        if let Some(AtOnce { lots, steps }) = &mut self.at_once
+            && self.wants.is_none()
+            && lots.go_on(*steps)
+        {
+            *steps += 1;
+            return lots.draw(n).0;
         }
         self.asked += 1;
         match self.draws.get(self.asked - 1) {

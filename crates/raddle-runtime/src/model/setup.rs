@@ -115,7 +115,7 @@ impl Setup {
         let Route::Model { pack, label } = &to.route else { panic!("raddle: {to:?} does not live in this model") };
         assert!(to.who.world == self.run.code.world, "raddle: {to:?} does not live in this model");
         let label = label(&msg);
-        let parcel: Parcel = pack(msg, None);
+        let parcel: Parcel = pack(msg, None, true);
         self.run.here = here();
         self.run.put_first(&mut self.main, to.who.index as usize, label, parcel);
     }

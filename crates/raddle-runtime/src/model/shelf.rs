@@ -46,6 +46,7 @@ impl Shelf {
         Rc::get_mut(slot).expect("nobody else knows the copy")
     }
 
+    #[inline(never)]
     fn copy(&self, actor: usize, slot: &Slot) -> Rc<Slot> {
         let used = self.used.borrow_mut().get_mut(actor).and_then(Vec::pop);
         let Some(mut copy) = used else { return Rc::new(slot.clone()) };

@@ -222,12 +222,40 @@ impl Mail {
     pub(super) fn put_blank(&mut self, delivery: Delivery, letter: Letter, parcel: Parcel) {
         let len = self.queue.len();
         let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0.delayed), len);
-        self.queue.insert(place, (letter, parcel));
+        if place == len {
+            self.queue.push((letter, parcel));
+        } else {
+            self.queue.insert(place, (letter, parcel));
+        }
     }
 
-    /// How many can be received.
+    /// How many can be received, with the timers that can go off.
     #[inline]
-    pub(super) fn count_open(&self, delivery: Delivery) -> u32 {
+    pub(super) fn count_all(&self, delivery: Delivery) -> u32 {
+        self.count_open(delivery) + self.timers.len() as u32
+    }
+
+    /// Takes out the one that comes after so many others that can be received, where nobody asks for hashes.
+    #[inline]
+    pub(super) fn take_open(&mut self, delivery: Delivery, nth: u32) -> Post {
+        if !self.timers.is_empty()
+            && let Some(timer) = nth.checked_sub(self.count_open(delivery))
+        {
+            let (_, letter, parcel) = self.timers.remove(timer as usize);
+            return (letter, parcel);
+        }
+        let place = self.place_of_open(delivery, nth);
+        if place + 1 == self.queue.len()
+            && let Some(last) = self.queue.pop()
+        {
+            return last;
+        }
+        self.queue.remove(place)
+    }
+
+    /// How many can be received of the queue.
+    #[inline]
+    fn count_open(&self, delivery: Delivery) -> u32 {
         match delivery {
             _ if self.queue.len() <= 1 => self.queue.len() as u32,
             Delivery::Arrival => 1,
@@ -238,7 +266,7 @@ impl Mail {
 
     /// Where the one lies that comes after so many others that can be received.
     #[inline]
-    pub(super) fn place_of_open(&self, delivery: Delivery, nth: u32) -> usize {
+    fn place_of_open(&self, delivery: Delivery, nth: u32) -> usize {
         match delivery {
             Delivery::Arrival | Delivery::Unordered => nth as usize,
             Delivery::PerSender | Delivery::Causal => {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Dpor;
 use super::path::Node;
 use super::plan::Plan;
 use super::trunk::Trunk;
 use super::wakeup::{Branch, Item};
-use super::Dpor;
 use crate::piece::Piece;
 use crate::strategy::{Bound, ByPiece, Claim, Given, Strategy, Unit};
 use crate::system::Choice;
