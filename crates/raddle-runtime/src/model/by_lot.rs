@@ -2,18 +2,22 @@
 //!
 //! How much can be received from each mailbox is all that has to be known. Nothing is listed, named or hashed, until something else is
 //! to be decided. Values that handlers ask for are drawn at once, so that none of what they do is void: each runs on its actor itself,
-//! not on a copy.
+//! not on a copy. What waits lies on a [desk](Desk) of its receiver's meanwhile.
+
+mod desk;
 
 use std::mem;
 
 use raddle_engine::lots::Lots;
 use raddle_engine::trace::Trace;
 
+pub(super) use self::desk::Desk;
+use self::desk::Note;
 use crate::actor::{Counts, Delivery, Fate, Faults};
 use crate::model::apply::Stop;
 use crate::model::handler::own;
-use crate::model::handling::{AtOnce, Effect, Handling, Parcel};
-use crate::model::slot::{Body, Mail, Slot};
+use crate::model::handling::{AtOnce, Effect, Handling, Mailed, Parcel, Wrapping};
+use crate::model::slot::{Body, Slot};
 use crate::model::step::{Scene, task};
 use crate::panics::{self, Panicked};
 
@@ -25,34 +29,60 @@ impl Scene {
         if !plain || !trace.counts_only() || !self.surveyed && !self.holds() {
             return;
         }
-        let mut counts = mem::take(&mut self.scratch.counts);
-        self.count_mail(&mut counts);
-        if counts.total() > 0 && lots.go_on(trace.len()) {
-            (self.unhashed, self.scratch.unhashed, self.surveyed) = (true, true, false);
-            // Whose it is first makes no difference.
-            let who = self.cards[0].who;
-            let mut handling = self.scratch.lend_handling(&self.code, &self.roster, who);
-            self.receive_all(&mut handling, lots, &mut counts, trace);
-            self.scratch.handling = Some(handling);
-            self.number_letters();
+        if !lots.go_on(trace.len()) || self.actors.iter().all(|slot| slot.is_idle()) {
+            return;
         }
-        self.scratch.counts = counts;
+        (self.unhashed, self.scratch.unhashed, self.surveyed) = (true, true, false);
+        let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.cards[0].who);
+        self.scratch.desks = self.code.shelf.desks();
+        self.receive_all(&mut handling, lots, trace);
+        self.scratch.handling = Some(handling);
+        (0..self.actors.len()).for_each(|actor| self.clear_desk(actor));
+        self.code.shelf.keep_desks(mem::take(&mut self.scratch.desks));
     }
 
-    /// Counts what can be received.
+    /// Collects what waits in the mailboxes, and counts what can be received.
     #[inline(never)]
     fn count_mail(&mut self, counts: &mut Counts) {
         let delivery = self.delivery();
         counts.begin(self.actors.len());
-        for (actor, slot) in self.actors.iter().enumerate().filter(|(_, slot)| slot.body.actor.is_some()) {
-            self.odd |= !slot.mail.timers.is_empty();
-            counts.set(actor, slot.mail.count_all(delivery));
+        self.scratch.desks.resize_with(self.actors.len(), Desk::default);
+        for actor in 0..self.actors.len() {
+            let slot = &mut self.actors[actor];
+            if !slot.mail.queue.is_empty() {
+                let queue = &mut self.code.shelf.own(actor, slot).mail.queue;
+                self.scratch.desks[actor].collect(queue.drain(..), delivery);
+            }
+            self.count_one(actor, counts);
+        }
+    }
+
+    /// Counts what one actor can receive.
+    fn count_one(&mut self, actor: usize, counts: &mut Counts) {
+        let (delivery, desk, Slot { body, mail }) =
+            (self.delivery(), &mut self.scratch.desks[actor], &*self.actors[actor]);
+        (desk.timers, desk.receives) = (mail.timers.len() as u32, body.actor.is_some());
+        self.odd |= desk.timers > 0;
+        counts.set(actor, desk.count_all(delivery));
+    }
+
+    /// What is left on a desk goes back to the mailbox, with numbers, by which it is told apart from here on.
+    #[inline(never)]
+    fn clear_desk(&mut self, actor: usize) {
+        let desk = &mut self.scratch.desks[actor];
+        if desk.len() > 0 {
+            let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
+            let free = (0..).filter(|number| mail.timers.iter().all(|timer| timer.1.number != *number));
+            mail.queue.extend(desk.clear(free));
         }
     }
 
     /// Somebody receives, as often as that goes.
-    fn receive_all(&mut self, handling: &mut Handling, lots: &mut Lots, counts: &mut Counts, trace: &mut Trace) {
+    fn receive_all(&mut self, handling: &mut Handling, lots: &mut Lots, trace: &mut Trace) {
+        let mut counts = mem::take(&mut self.scratch.counts);
+        self.count_mail(&mut counts);
         handling.begin(self.cards[0].who, &self.roster, Vec::new(), 0);
+        handling.forget();
         handling.hashed = false;
         handling.at_once = Some(AtOnce { lots: mem::take(lots), steps: 0 });
         while let Some(AtOnce { lots, steps }) = &mut handling.at_once
@@ -62,11 +92,12 @@ impl Scene {
             let (actor, nth) = counts.find(lots.draw(counts.total()).0);
             trace.count();
             *steps = trace.len();
-            if !self.receive_by_lot(actor, nth, handling, counts, trace) || !self.holds() {
+            if !self.receive_by_lot(actor, nth, handling, &mut counts, trace) || !self.holds() {
                 break;
             }
         }
         *lots = handling.at_once.take().expect("raddle bug: the lots are gone").lots;
+        self.scratch.counts = counts;
     }
 
     /// An actor handles the message that comes after so many others that it could receive; whether to go on.
@@ -80,58 +111,102 @@ impl Scene {
         trace: &mut Trace,
     ) -> bool {
         let delivery = self.delivery();
-        let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
-        let (letter, mut parcel) = mail.take_open(delivery, nth);
-        if delivery == Delivery::Causal {
-            body.party.read(&letter, delivery);
-        }
-        counts.set(actor, mail.count_all(delivery));
-        handling.begin_again(&self.cards[actor].who, &self.roster, body.next_timer);
-        let panicked = handle_for_good(body, &mut parcel, handling);
+        let mut body = self.take_by_lot(actor, nth, delivery, counts);
+        let own = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
+        handling.begin_again(&self.cards[actor].who, &self.roster, own.next_timer);
+        let panicked = handle_for_good(own, &mut body, handling);
         while handling.at_once.as_ref().is_some_and(|drawn| drawn.steps > trace.len()) {
             trace.count();
         }
         if let Some((choices, site)) = handling.wants {
             // There are no steps left to draw it, so nobody goes on from here.
-            self.stop = Stop::Draw { actor, parcel, draws: Vec::new(), choices, site };
+            self.stop = Stop::Draw { actor, parcel: Parcel::unhashed(body), draws: Vec::new(), choices, site };
             return false;
         }
-        handling.reuse(parcel);
-        match panicked {
-            None => {
-                body.next_timer = handling.next_timer;
-                self.follow_by_lot(actor, handling, counts, trace)
-            }
-            Some(panicked) => {
-                self.supervise_by_lot(actor, panicked, trace);
-                self.count_mail(counts);
-                matches!(self.stop, Stop::Actions)
+        handling.reuse(body);
+        if let Some(panicked) = panicked {
+            handling.forget();
+            return self.supervise_by_lot(actor, panicked, counts, trace);
+        }
+        own.next_timer = handling.next_timer;
+        // The first comes out first.
+        handling.mailed.reverse();
+        while let Some(mailed) = handling.mailed.pop() {
+            if !self.send_by_lot(actor, mailed, delivery, counts, trace) {
+                return false;
             }
         }
+        handling.effects.is_empty() || self.follow_by_lot(actor, handling, counts, trace)
     }
 
-    #[cold]
-    fn supervise_by_lot(&mut self, actor: usize, panicked: Panicked, trace: &mut Trace) {
-        self.here = self.code.site;
-        self.supervise(actor, panicked, trace);
+    /// Takes out what an actor receives.
+    #[inline]
+    fn take_by_lot(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
+        let desk = &mut self.scratch.desks[actor];
+        if desk.timers > 0 && nth >= desk.count_open(delivery) {
+            return self.take_timer(actor, nth, counts);
+        }
+        let note = desk.take_open(delivery, nth);
+        counts.set(actor, desk.count_all(delivery));
+        if let Some(letter) = note.letter {
+            self.own_body(actor).party.read(&letter, delivery);
+        }
+        note.body
     }
 
-    /// What a handler did takes effect, one thing after another; whether to go on.
+    /// The same for a timer that goes off: they come after what was sent.
+    #[inline(never)]
+    fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> Wrapping {
+        let (delivery, open) = (self.delivery(), self.scratch.desks[actor].count_open(self.delivery()));
+        let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
+        let (_, letter, parcel) = mail.timers.remove((nth - open) as usize);
+        if delivery == Delivery::Causal {
+            body.party.read(&letter, delivery);
+        }
+        self.count_one(actor, counts);
+        parcel.into_wrapping()
+    }
+
+    /// A message is sent; whether to go on.
+    #[inline(always)]
+    fn send_by_lot(
+        &mut self,
+        actor: usize,
+        Mailed { to, label, body }: Mailed,
+        delivery: Delivery,
+        counts: &mut Counts,
+        trace: &mut Trace,
+    ) -> bool {
+        let receiver = to as usize;
+        if !self.scratch.desks[receiver].receives {
+            let effect = Effect::Send { to, label, parcel: Parcel::unhashed(body) };
+            return self.apply_by_lot(actor, effect, counts, trace);
+        }
+        let mut note = Note { sender: task(actor), delayed: false, label, body, letter: None };
+        if delivery == Delivery::Causal {
+            note.letter = Some(Box::new(self.own_body(actor).party.write_blank(task(actor), delivery, 0)));
+        }
+        let desk = &mut self.scratch.desks[receiver];
+        desk.put(note, delivery);
+        counts.set(receiver, desk.count_all(delivery));
+        trace.count();
+        true
+    }
+
+    /// What a handler did takes effect that is more than to send, one thing after another; whether to go on.
+    #[inline(never)]
     fn follow_by_lot(&mut self, actor: usize, handling: &mut Handling, counts: &mut Counts, trace: &mut Trace) -> bool {
-        // The first comes out first.
-        handling.effects.reverse();
-        while let Some((effect, site)) = handling.effects.pop() {
-            match effect {
-                Effect::Send { to, label, parcel } if self.receives(to as usize) => {
-                    self.send_by_lot(actor, to as usize, label, parcel, counts);
-                    trace.count();
+        for (effect, site) in handling.effects.drain(..) {
+            self.here = site;
+            let goes_on = match effect {
+                Effect::Send { to, label, parcel } => {
+                    let mailed = Mailed { to, label, body: parcel.into_wrapping() };
+                    self.send_by_lot(actor, mailed, self.delivery(), counts, trace)
                 }
-                effect => {
-                    self.here = site;
-                    if !self.apply_by_lot(actor, effect, counts, trace) {
-                        return false;
-                    }
-                }
+                effect => self.apply_by_lot(actor, effect, counts, trace),
+            };
+            if !goes_on {
+                return false;
             }
         }
         true
@@ -141,48 +216,31 @@ impl Scene {
     #[inline(never)]
     fn apply_by_lot(&mut self, actor: usize, effect: Effect, counts: &mut Counts, trace: &mut Trace) -> bool {
         let before = self.actors.len();
+        if matches!(effect, Effect::Stop) {
+            self.clear_desk(actor);
+        }
         self.apply_one(actor, effect, Fate::Arrives, trace);
         if self.actors.len() > before {
             self.count_mail(counts);
         } else {
-            let Slot { body, mail } = &*self.actors[actor];
-            self.odd |= !mail.timers.is_empty();
-            counts.set(actor, if body.actor.is_some() { mail.count_all(self.delivery()) } else { 0 });
+            self.count_one(actor, counts);
         }
         matches!(self.stop, Stop::Actions)
     }
 
-    /// Whether there is such an actor, which has not stopped.
-    #[inline]
-    fn receives(&self, actor: usize) -> bool {
-        self.actors.get(actor).is_some_and(|slot| slot.body.actor.is_some())
-    }
-
-    #[inline]
-    fn send_by_lot(&mut self, actor: usize, to: usize, label: &'static str, parcel: Parcel, counts: &mut Counts) {
-        let delivery = self.delivery();
-        let party = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body.party;
-        let mut letter = party.write_blank(task(actor), delivery, 0);
-        letter.label = label;
-        let mail = &mut self.code.shelf.own(to, &mut self.actors[to]).mail;
-        mail.put_blank(delivery, letter, parcel);
-        counts.set(to, mail.count_all(delivery));
-    }
-
-    /// What is left in the mailboxes gets numbers, by which it is told apart from here on.
-    #[inline(never)]
-    fn number_letters(&mut self) {
-        for (actor, slot) in self.actors.iter_mut().enumerate().filter(|(_, slot)| !slot.mail.queue.is_empty()) {
-            let Mail { queue, timers, .. } = &mut self.code.shelf.own(actor, slot).mail;
-            let mut free = (0..).filter(|number| timers.iter().all(|timer| timer.1.number != *number));
-            queue.iter_mut().zip(&mut free).for_each(|(post, number)| post.0.number = number);
-        }
+    /// What to do about an actor that has panicked; whether to go on.
+    #[cold]
+    fn supervise_by_lot(&mut self, actor: usize, panicked: Panicked, counts: &mut Counts, trace: &mut Trace) -> bool {
+        self.here = self.code.site;
+        self.supervise(actor, panicked, trace);
+        self.count_mail(counts);
+        matches!(self.stop, Stop::Actions)
     }
 }
 
 /// Runs a handler on its actor; a copy is made only of one that others share.
 #[inline]
-fn handle_for_good(body: &mut Body, parcel: &mut Parcel, handling: &mut Handling) -> Option<Panicked> {
+fn handle_for_good(body: &mut Body, message: &mut Wrapping, handling: &mut Handling) -> Option<Panicked> {
     let state = body.actor.as_mut().expect("raddle bug: an actor that has stopped receives");
-    panics::catch(|| own(state).handle_for_good(parcel, handling)).err()
+    panics::catch(|| own(state).handle_for_good(message, handling)).err()
 }

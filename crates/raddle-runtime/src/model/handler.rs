@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::actor::{Actor, Address, Context, Host, Route, digest, short_name};
 use crate::model::ModelActor;
-use crate::model::handling::{Handling, Parcel};
+use crate::model::handling::{Handling, Parcel, Wrapping, unwrap};
 use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
@@ -14,7 +14,7 @@ pub(crate) trait Handler: Any {
     /// Handles a message on a copy, which takes the place of `spare` if it can.
     fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled;
     /// Handles a message itself, once and for all.
-    fn handle_for_good(&mut self, parcel: &mut Parcel, handling: &mut Handling);
+    fn handle_for_good(&mut self, message: &mut Wrapping, handling: &mut Handling);
     fn copy(&self) -> Rc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
@@ -67,9 +67,9 @@ impl<A: ModelActor> Handler for A {
         }
     }
 
-    fn handle_for_good(&mut self, parcel: &mut Parcel, handling: &mut Handling) {
+    fn handle_for_good(&mut self, message: &mut Wrapping, handling: &mut Handling) {
         let me = address::<A>(handling.who);
-        Actor::handle(self, parcel.empty(), &mut Context { me: &me, host: Host::Model(handling) });
+        Actor::handle(self, unwrap(message), &mut Context { me: &me, host: Host::Model(handling) });
     }
 
     fn copy(&self) -> Rc<dyn Handler> {

@@ -38,20 +38,36 @@ impl Parcel {
         Self { digest, variant, body: used.expect("there is a place in it") }
     }
 
-    /// What it says. The parcel stays, since a handler that draws a value is run again.
-    pub(crate) fn open<M: Clone + 'static>(&self) -> M {
-        let body: Option<&Option<M>> = self.body.downcast_ref();
-        let message = body.expect("raddle bug: a message of another type");
-        message.clone().expect("raddle bug: a message is received twice")
+    /// One that nobody asks for the hashes of.
+    #[inline]
+    pub(super) fn unhashed(body: Wrapping) -> Self {
+        Self { digest: 0, variant: 0, body }
     }
 
-    /// What it says, for one who receives it for good: what is left of the parcel is its wrapping.
+    /// What the message lies in.
     #[inline]
-    pub(crate) fn empty<M: Clone + 'static>(&mut self) -> M {
-        match place_for(&mut self.body).and_then(Option::take) {
-            Some(message) => message,
-            None => self.open(),
-        }
+    pub(super) fn into_wrapping(self) -> Wrapping {
+        self.body
+    }
+
+    /// What it says. The parcel stays, since a handler that draws a value is run again.
+    pub(crate) fn open<M: Clone + 'static>(&self) -> M {
+        read(&self.body)
+    }
+}
+
+fn read<M: Clone + 'static>(body: &Wrapping) -> M {
+    let message: Option<&Option<M>> = body.downcast_ref();
+    let message = message.expect("raddle bug: a message of another type");
+    message.clone().expect("raddle bug: a message is received twice")
+}
+
+/// What lies in a wrapping, for one who receives it for good: nothing is left in it.
+#[inline]
+pub(super) fn unwrap<M: Clone + 'static>(body: &mut Wrapping) -> M {
+    match place_for(body).and_then(Option::take) {
+        Some(message) => message,
+        None => read(body),
     }
 }
 
@@ -154,10 +170,19 @@ pub(crate) struct Handling {
     pub(crate) effects: Vec<(Effect, Site)>,
     /// Somebody asks for the hash of the actor and of what it sends.
     pub(crate) hashed: bool,
+    /// What it sent before it did anything else, where nobody asks for more.
+    pub(super) mailed: Vec<Mailed>,
     /// What values are drawn from as soon as they are asked for, where nobody else decides.
     pub(super) at_once: Option<AtOnce>,
     /// Of messages that were sent in vain or received.
     used: Vec<Wrapping>,
+}
+
+/// A message that was sent, where nobody asks for more.
+pub(super) struct Mailed {
+    pub(super) to: u32,
+    pub(super) label: &'static str,
+    pub(super) body: Wrapping,
 }
 
 /// Values that are drawn while a handler runs, which then need not run again.
@@ -183,6 +208,7 @@ impl Handling {
             next_timer,
             effects,
             hashed: true,
+            mailed: Vec::new(),
             at_once: None,
             used,
         }
@@ -195,27 +221,32 @@ impl Handling {
         }
         while let Some(effect) = self.effects.pop() {
             if let (Effect::Send { parcel, .. }, _) = effect {
-                self.reuse(parcel);
+                self.reuse(parcel.body);
             }
         }
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
     }
 
-    /// As for another handler for which no values were drawn, after one all of which has taken effect or which has panicked.
+    /// What it did is void.
+    pub(super) fn forget(&mut self) {
+        self.mailed.clear();
+        self.effects.clear();
+    }
+
+    /// As for another handler for which no values were drawn, after one that has left nothing behind.
     #[inline]
     pub(super) fn begin_again(&mut self, who: &Who, roster: &Rc<Roster>, next_timer: u32) {
         if !Rc::ptr_eq(&self.roster, roster) {
             self.roster = Rc::clone(roster);
         }
-        self.effects.clear();
         (self.who, self.next_timer) = (*who, next_timer);
     }
 
     /// Keeps what a message lay in, if nobody else has it.
     #[inline]
-    pub(crate) fn reuse(&mut self, parcel: Parcel) {
-        if self.used.len() < MOST_USED && Rc::strong_count(&parcel.body) == 1 {
-            self.used.push(parcel.body);
+    pub(super) fn reuse(&mut self, body: Wrapping) {
+        if self.used.len() < MOST_USED && Rc::strong_count(&body) == 1 {
+            self.used.push(body);
         }
     }
 
@@ -224,8 +255,12 @@ impl Handling {
         mem::take(&mut self.draws)
     }
 
+    #[inline]
     pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>, site: Site) {
         let parcel = pack(msg, self.used.pop(), self.hashed);
+        if self.at_once.is_some() && self.effects.is_empty() {
+            return self.mailed.push(Mailed { to: to.index, label, body: parcel.body });
+        }
         self.effects.push((Effect::Send { to: to.index, label, parcel }, site));
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use raddle_engine::system::Choice;
 
 use crate::actor::Counts;
+use crate::model::by_lot::Desk;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
 use crate::model::handling::Handling;
@@ -19,6 +20,8 @@ pub(super) struct Scratch {
     pub(super) foreseen: Option<(Choice, Ran)>,
     /// How much can be received from each mailbox.
     pub(super) counts: Counts,
+    /// What waits to be received, while lots are drawn.
+    pub(super) desks: Vec<Desk>,
     /// Nobody asks for hashes.
     pub(super) unhashed: bool,
 }

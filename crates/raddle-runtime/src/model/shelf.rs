@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::model::by_lot::Desk;
 use crate::model::handler::Handler;
 use crate::model::slot::Slot;
 
@@ -10,6 +11,7 @@ use crate::model::slot::Slot;
 #[derive(Default)]
 pub(super) struct Shelf {
     used: RefCell<Vec<Vec<Rc<Slot>>>>,
+    desks: RefCell<Vec<Desk>>,
 }
 
 /// How many are kept of each actor.
@@ -28,6 +30,16 @@ impl Shelf {
         if used[actor].len() < MOST {
             used[actor].push(slot);
         }
+    }
+
+    /// Desks on which nothing lies, as many as there are.
+    pub(super) fn desks(&self) -> Vec<Desk> {
+        self.desks.take()
+    }
+
+    /// Keeps desks on which nothing lies.
+    pub(super) fn keep_desks(&self, desks: Vec<Desk>) {
+        self.desks.replace(desks);
     }
 
     /// What the actor was, if nobody uses that any more.

@@ -21,6 +21,13 @@ pub(super) struct Slot {
     pub(super) mail: Mail,
 }
 
+impl Slot {
+    /// Whether it has nothing to receive.
+    pub(super) fn is_idle(&self) -> bool {
+        self.body.actor.is_none() || self.mail.queue.is_empty() && self.mail.timers.is_empty()
+    }
+}
+
 /// Copied at nearly every step, and mostly over one that is not used any more.
 impl Clone for Slot {
     fn clone(&self) -> Self {
@@ -215,70 +222,6 @@ impl Mail {
         };
         self.refresh(delivery);
         taken
-    }
-
-    /// Puts a letter where it belongs that has no number, where nobody asks for hashes.
-    #[inline]
-    pub(super) fn put_blank(&mut self, delivery: Delivery, letter: Letter, parcel: Parcel) {
-        let len = self.queue.len();
-        let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0.delayed), len);
-        if place == len {
-            self.queue.push((letter, parcel));
-        } else {
-            self.queue.insert(place, (letter, parcel));
-        }
-    }
-
-    /// How many can be received, with the timers that can go off.
-    #[inline]
-    pub(super) fn count_all(&self, delivery: Delivery) -> u32 {
-        self.count_open(delivery) + self.timers.len() as u32
-    }
-
-    /// Takes out the one that comes after so many others that can be received, where nobody asks for hashes.
-    #[inline]
-    pub(super) fn take_open(&mut self, delivery: Delivery, nth: u32) -> Post {
-        if !self.timers.is_empty()
-            && let Some(timer) = nth.checked_sub(self.count_open(delivery))
-        {
-            let (_, letter, parcel) = self.timers.remove(timer as usize);
-            return (letter, parcel);
-        }
-        let place = self.place_of_open(delivery, nth);
-        if place + 1 == self.queue.len()
-            && let Some(last) = self.queue.pop()
-        {
-            return last;
-        }
-        self.queue.remove(place)
-    }
-
-    /// How many can be received of the queue.
-    #[inline]
-    fn count_open(&self, delivery: Delivery) -> u32 {
-        match delivery {
-            _ if self.queue.len() <= 1 => self.queue.len() as u32,
-            Delivery::Arrival => 1,
-            Delivery::Unordered => self.queue.len() as u32,
-            Delivery::PerSender | Delivery::Causal => self.open(delivery).count() as u32,
-        }
-    }
-
-    /// Where the one lies that comes after so many others that can be received.
-    #[inline]
-    fn place_of_open(&self, delivery: Delivery, nth: u32) -> usize {
-        match delivery {
-            Delivery::Arrival | Delivery::Unordered => nth as usize,
-            Delivery::PerSender | Delivery::Causal => {
-                self.open(delivery).nth(nth as usize).expect("raddle bug: fewer can be received than were counted")
-            }
-        }
-    }
-
-    /// Where those lie that can be received, in order of arrival.
-    fn open(&self, delivery: Delivery) -> impl Iterator<Item = usize> + '_ {
-        let letters = || self.queue.iter().map(|post| &post.0);
-        letters().enumerate().filter(move |(at, letter)| delivery.lets(letters(), *at, letter)).map(|(at, _)| at)
     }
 
     /// Where the message with this number lies.

@@ -235,7 +235,7 @@ impl Scene {
         }
         match ran {
             Ok(mut handled) => {
-                handled.handling.reuse(parcel);
+                handled.handling.reuse(parcel.into_wrapping());
                 self.follow(actor, handled, trace);
             }
             Err(ran) => self.ask(actor, parcel, ran),

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use crate::actor::Address;
+use crate::model::by_lot::Desk;
 use crate::model::slot::Slot;
 use crate::model::step::Scene;
 
@@ -25,7 +26,8 @@ impl<'a> View<'a> {
     /// How many messages wait to be received.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.0.actors.iter().map(|slot| slot.mail.queue.len()).sum()
+        let desks = self.0.scratch.desks.iter().map(Desk::len);
+        self.0.actors.iter().map(|slot| slot.mail.queue.len()).chain(desks).sum()
     }
 
     /// How many messages were sent to actors that have stopped.
