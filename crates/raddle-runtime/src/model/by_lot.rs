@@ -81,7 +81,6 @@ impl Scene {
     fn receive_all(&mut self, handling: &mut Handling, lots: &mut Lots, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
-        handling.begin(self.cards[0].who, &self.roster, Vec::new(), 0);
         handling.forget();
         handling.hashed = false;
         handling.at_once = Some(AtOnce { lots: mem::take(lots), steps: 0 });

@@ -59,7 +59,7 @@ impl Parcel {
 fn read<M: Clone + 'static>(body: &Wrapping) -> M {
     let message: Option<&Option<M>> = body.downcast_ref();
     let message = message.expect("raddle bug: a message of another type");
-    message.clone().expect("raddle bug: a message is received twice")
+    message.as_ref().expect("raddle bug: a message is received twice").clone()
 }
 
 /// What lies in a wrapping, for one who receives it for good: nothing is left in it.
@@ -215,6 +215,7 @@ impl Handling {
     }
 
     /// As for another handler, in the same memory.
+    #[inline]
     pub(crate) fn begin(&mut self, who: Who, roster: &Rc<Roster>, draws: Vec<u32>, next_timer: u32) {
         if !Rc::ptr_eq(&self.roster, roster) {
             self.roster = Rc::clone(roster);
@@ -227,10 +228,13 @@ impl Handling {
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
     }
 
-    /// What it did is void.
+    /// What it did is void, and what it asked for is forgotten.
+    #[cold]
     pub(super) fn forget(&mut self) {
         self.mailed.clear();
         self.effects.clear();
+        self.draws.clear();
+        (self.asked, self.wants) = (0, None);
     }
 
     /// As for another handler for which no values were drawn, after one that has left nothing behind.

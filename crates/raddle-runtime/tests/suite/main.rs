@@ -26,6 +26,7 @@ mod late;
 mod lazy_lock;
 mod model;
 mod model_by_lot;
+mod model_by_lot_long;
 mod mpsc;
 mod once;
 mod once_lock;

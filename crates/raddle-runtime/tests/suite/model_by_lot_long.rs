@@ -1,0 +1,251 @@
+//! Long walks through models whose steps nobody wants to see, in which much happens once in a while. They must go as they do where somebody
+//! looks, and do no more than they have to.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use raddle_engine::rng::{Rng, mix};
+use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::random::Random;
+use raddle_engine::strategy::watched::Watched;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
+use raddle_runtime::model::Model;
+
+use crate::model::ORDERS;
+
+/// A ball that is passed on so often, and whom it may be passed to.
+#[derive(Clone, Hash)]
+struct Ball(u32, Vec<Address<Ball>>);
+
+/// Passes balls on, and does something else once in a while.
+#[derive(Clone, Hash)]
+struct Player {
+    rare: u64,
+    seen: u64,
+    timer: Option<Timer>,
+}
+
+impl Player {
+    fn new(rare: u64) -> Self {
+        Self { rare, seen: 0, timer: None }
+    }
+
+    fn pass(&self, left: u32, players: &[Address<Ball>], ctx: &mut Context<'_, Ball>) {
+        let to = mix(self.seen, u64::from(left)) as usize % players.len();
+        ctx.send(&players[to], Ball(left, players.to_vec()));
+    }
+
+    /// Something that happens seldom; whether the ball is passed on all the same.
+    fn surprise(&mut self, left: u32, players: &[Address<Ball>], ctx: &mut Context<'_, Ball>) -> bool {
+        match mix(self.seen, 7) % 16 {
+            0..4 => self.seen += u64::from(ctx.choose(3)),
+            4..6 => {
+                // Values in the middle of what is done: some of it depends on them.
+                for n in 2..5 {
+                    self.seen = self.seen.wrapping_mul(3).wrapping_add(u64::from(ctx.choose(n)));
+                    if ctx.flip() {
+                        self.pass(left / 3, players, ctx);
+                    }
+                }
+            }
+            6 | 7 => self.timer = Some(ctx.after(Duration::from_secs(1), Ball(left / 2, players.to_vec()))),
+            8 => self.timer.take().into_iter().for_each(|timer| ctx.cancel(timer)),
+            9 => {
+                let child = ctx.spawn(Player::new(self.rare));
+                ctx.send(&child, Ball(left / 2, players.to_vec()));
+            }
+            10 => {
+                self.pass(left / 2, players, ctx);
+                ctx.announce(self.seen);
+                self.pass(left / 2, players, ctx);
+            }
+            11 => ctx.becomes("another"),
+            12 => ctx.unhandled(Ball(left, Vec::new())),
+            13 => {
+                self.pass(left, players, ctx);
+                self.seen += u64::from(ctx.choose(2));
+                assert!(self.seen % 3 != 0, "a panic at {}", self.seen);
+            }
+            14 if self.seen % 4 == 0 => {
+                self.pass(left / 2, players, ctx);
+                ctx.stop();
+                ctx.send(&ctx.me(), Ball(0, Vec::new()));
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+impl Actor for Player {
+    type Msg = Ball;
+
+    fn started(&mut self, ctx: &mut Context<'_, Ball>) {
+        if self.rare % 3 == 0 {
+            ctx.send(&ctx.me(), Ball(0, Vec::new()));
+        }
+    }
+
+    fn handle(&mut self, Ball(left, players): Ball, ctx: &mut Context<'_, Ball>) {
+        self.seen = mix(self.seen, u64::from(left)) >> 8;
+        if players.is_empty() {
+            return;
+        }
+        let goes_on = self.seen % self.rare != 0 || self.surprise(left, &players, ctx);
+        if left > 0 && goes_on {
+            self.pass(left - 1, &players, ctx);
+        }
+    }
+}
+
+/// Does not like everything it hears.
+#[derive(Clone, Hash)]
+struct Listener(u64);
+
+impl Monitor for Listener {
+    type Event = u64;
+
+    fn observe(&mut self, seen: &u64) -> Result<(), String> {
+        self.0 = mix(self.0, *seen) >> 8;
+        if self.0 % 40 == 3 { Err("this was not to be heard".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// The states in which executions ended.
+type Log = Rc<RefCell<Vec<u64>>>;
+
+fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
+    let mut rng = Rng::new(seed);
+    let (most_waiting, rare) = (8 + rng.below(20) as usize, 4 + u64::from(rng.below(30)));
+    let model = Model::new(|m| {
+        m.delivery(delivery);
+        m.faults(faults);
+        m.restart(rng.below(4));
+        m.fail_on_dead_letters(rng.below(8) == 0);
+        m.fail_on_unhandled(rng.below(8) == 0);
+        m.monitor(Listener(0));
+        let players: Vec<_> = (0..2 + rng.below(12)).map(|_| m.spawn_with(move || Player::new(rare))).collect();
+        for _ in 0..1 + rng.below(4) {
+            let to = rng.below(players.len() as u32) as usize;
+            m.send(&players[to], Ball(rng.below(60), players.clone()));
+        }
+    });
+    let log = Rc::clone(log);
+    model.always(move |state| assert!(state.waiting() < most_waiting, "too much is on its way")).finally(move |state| {
+        let ends = state.actors::<Player>().fold(7, |hash, player| mix(hash, player.seen));
+        log.borrow_mut().push(ends ^ u64::from(state.dead_letters()) << 40 ^ u64::from(state.unhandled()) << 50);
+    })
+}
+
+/// Random walks, where somebody looks at them and where nobody does.
+fn walk(model: &mut Model, seed: u64, limits: &Limits, seen: bool) -> Report {
+    let mut random: Box<dyn Strategy> = Box::new(Random::new(seed));
+    if seen {
+        random = Box::new(Watched::new(random, |_: &dyn Strategy, _: &_| ()));
+    }
+    search(model, &mut *random, limits)
+}
+
+/// Compares; says how many executions failed, of how many steps all of them were, and in how many ways they ended.
+fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, u64, usize) {
+    let (mut failing, mut steps, mut ends) = (0, 0, 0);
+    for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
+        // Some end in the middle of a handler that asks for values.
+        let limits = Limits {
+            executions: Some(12),
+            keep_going: true,
+            steps: 20 + mix(seed, 1) as u32 % 400,
+            ..Limits::default()
+        };
+        let [(blind, log), (seen, expected)] = [false, true].map(|seen| {
+            let log = Log::default();
+            (walk(&mut model(seed, delivery, faults, &log), seed, &limits, seen), log.take())
+        });
+        let case = format!("seed {seed}, {delivery:?}, {faults:?}");
+        assert_eq!(log, expected, "{case}");
+        let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest);
+        assert_eq!(counts(&blind), counts(&seen), "{case}");
+        let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
+        assert_eq!(found(&blind), found(&seen), "{case}");
+        failing += seen.failing;
+        steps += seen.steps;
+        ends += expected.iter().collect::<HashSet<_>>().len();
+    }
+    (failing, steps, ends)
+}
+
+#[test]
+fn long_walks_go_the_same_way_where_nobody_looks() {
+    let (failing, steps, ends) = compare(0..60, Faults::default());
+    assert!(failing > 300 && steps > 200_000 && ends > 300, "{failing} failed, {steps} steps, {ends} ends");
+}
+
+#[test]
+fn they_do_when_faults_have_happened() {
+    let (failing, steps, ends) = compare(1_000..1_030, Faults { drop: 1, duplicate: 1, delay: 2, crash: 0 });
+    assert!(failing > 100 && steps > 80_000 && ends > 100, "{failing} failed, {steps} steps, {ends} ends");
+}
+
+/// Counts how often it handles a message and how often it is copied, for all of its copies.
+struct Counted {
+    sum: u32,
+    handled: Arc<AtomicU32>,
+    copied: Arc<AtomicU32>,
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+        Self { sum: self.sum, handled: Arc::clone(&self.handled), copied: Arc::clone(&self.copied) }
+    }
+}
+
+impl std::hash::Hash for Counted {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.sum.hash(state);
+    }
+}
+
+impl Actor for Counted {
+    type Msg = u32;
+
+    fn handle(&mut self, left: u32, ctx: &mut Context<'_, u32>) {
+        self.handled.fetch_add(1, Ordering::Relaxed);
+        self.sum += ctx.choose(2) + ctx.choose(3);
+        if left > 0 {
+            ctx.send(&ctx.me(), left - 1);
+        }
+    }
+}
+
+#[test]
+fn handlers_run_once_and_actors_are_copied_once() {
+    let (executions, actors, messages) = (10, 3, 20);
+    let (handled, copied) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let sums = Rc::new(Cell::new(0));
+    let sum = Rc::clone(&sums);
+    let mut model = Model::new(|m| {
+        for _ in 0..actors {
+            let (handled, copied) = (Arc::clone(&handled), Arc::clone(&copied));
+            let counted = m.spawn(Counted { sum: 0, handled, copied });
+            m.send(&counted, messages - 1);
+        }
+    })
+    .finally(move |state| sum.set(sum.get() + state.actors::<Counted>().map(|counted| counted.sum).sum::<u32>()));
+    let limits = Limits { executions: Some(u64::from(executions)), ..Limits::default() };
+    let mut counts = |seen| {
+        assert!(walk(&mut model, 1, &limits, seen).found.is_none());
+        [&handled, &copied].map(|count| count.swap(0, Ordering::Relaxed)).map(|count| count / executions)
+    };
+    // The model keeps its actors as they are at first.
+    assert_eq!(counts(false), [actors * messages, actors]);
+    let drawn = sums.take();
+    assert_eq!(counts(true)[0], actors * messages * 3, "two values are drawn in each");
+    assert!(drawn > 0 && drawn == sums.take());
+}
