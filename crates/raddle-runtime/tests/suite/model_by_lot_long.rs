@@ -192,6 +192,25 @@ fn they_do_when_faults_have_happened() {
     assert!(failing > 100 && steps > 80_000 && ends > 100, "{failing} failed, {steps} steps, {ends} ends");
 }
 
+/// Says how often it is still to be sent, and counts its copies.
+struct Told {
+    left: u32,
+    copied: Arc<AtomicU32>,
+}
+
+impl Clone for Told {
+    fn clone(&self) -> Self {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+        Self { left: self.left, copied: Arc::clone(&self.copied) }
+    }
+}
+
+impl std::hash::Hash for Told {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.left.hash(state);
+    }
+}
+
 /// Counts how often it handles a message and how often it is copied, for all of its copies.
 struct Counted {
     sum: u32,
@@ -213,38 +232,38 @@ impl std::hash::Hash for Counted {
 }
 
 impl Actor for Counted {
-    type Msg = u32;
+    type Msg = Told;
 
-    fn handle(&mut self, left: u32, ctx: &mut Context<'_, u32>) {
+    fn handle(&mut self, Told { left, copied }: Told, ctx: &mut Context<'_, Told>) {
         self.handled.fetch_add(1, Ordering::Relaxed);
         self.sum += ctx.choose(2) + ctx.choose(3);
         if left > 0 {
-            ctx.send(&ctx.me(), left - 1);
+            ctx.send(&ctx.me(), Told { left: left - 1, copied });
         }
     }
 }
 
 #[test]
-fn handlers_run_once_and_actors_are_copied_once() {
+fn handlers_run_once_and_only_what_the_model_keeps_is_copied() {
     let (executions, actors, messages) = (10, 3, 20);
-    let (handled, copied) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let [handled, copied, told] = [(); 3].map(|()| Arc::new(AtomicU32::new(0)));
     let sums = Rc::new(Cell::new(0));
     let sum = Rc::clone(&sums);
     let mut model = Model::new(|m| {
         for _ in 0..actors {
             let (handled, copied) = (Arc::clone(&handled), Arc::clone(&copied));
             let counted = m.spawn(Counted { sum: 0, handled, copied });
-            m.send(&counted, messages - 1);
+            m.send(&counted, Told { left: messages - 1, copied: Arc::clone(&told) });
         }
     })
     .finally(move |state| sum.set(sum.get() + state.actors::<Counted>().map(|counted| counted.sum).sum::<u32>()));
     let limits = Limits { executions: Some(u64::from(executions)), ..Limits::default() };
     let mut counts = |seen| {
         assert!(walk(&mut model, 1, &limits, seen).found.is_none());
-        [&handled, &copied].map(|count| count.swap(0, Ordering::Relaxed)).map(|count| count / executions)
+        [&handled, &copied, &told].map(|count| count.swap(0, Ordering::Relaxed)).map(|count| count / executions)
     };
-    // The model keeps its actors as they are at first.
-    assert_eq!(counts(false), [actors * messages, actors]);
+    // The model keeps its actors and messages as they are at first.
+    assert_eq!(counts(false), [actors * messages, actors, actors]);
     let drawn = sums.take();
     assert_eq!(counts(true)[0], actors * messages * 3, "two values are drawn in each");
     assert!(drawn > 0 && drawn == sums.take());
