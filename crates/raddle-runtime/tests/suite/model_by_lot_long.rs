@@ -69,9 +69,9 @@ impl Player {
             13 => {
                 self.pass(left, players, ctx);
                 self.seen += u64::from(ctx.choose(2));
-                assert!(self.seen % 3 != 0, "a panic at {}", self.seen);
+                assert!(!self.seen.is_multiple_of(3), "a panic at {}", self.seen);
             }
-            14 if self.seen % 4 == 0 => {
+            14 if self.seen.is_multiple_of(4) => {
                 self.pass(left / 2, players, ctx);
                 ctx.stop();
                 ctx.send(&ctx.me(), Ball(0, Vec::new()));
@@ -87,7 +87,7 @@ impl Actor for Player {
     type Msg = Ball;
 
     fn started(&mut self, ctx: &mut Context<'_, Ball>) {
-        if self.rare % 3 == 0 {
+        if self.rare.is_multiple_of(3) {
             ctx.send(&ctx.me(), Ball(0, Vec::new()));
         }
     }
@@ -97,7 +97,7 @@ impl Actor for Player {
         if players.is_empty() {
             return;
         }
-        let goes_on = self.seen % self.rare != 0 || self.surprise(left, &players, ctx);
+        let goes_on = !self.seen.is_multiple_of(self.rare) || self.surprise(left, &players, ctx);
         if left > 0 && goes_on {
             self.pass(left - 1, &players, ctx);
         }
