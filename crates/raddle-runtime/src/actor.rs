@@ -30,6 +30,7 @@ mod letter;
 mod life;
 mod look;
 mod mailbox;
+mod news;
 mod post;
 mod queue;
 mod quiet;

@@ -45,7 +45,7 @@ impl State {
         if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Posts { posts, troupes, marks, supply, .. } = &mut self.actors;
+        let Posts { posts, troupes, marks, supply, news, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
         let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
@@ -58,11 +58,14 @@ impl State {
         for action in actions {
             supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
-        for Post { task, troupe, delivery, stopped, tray, senders, queue, .. } in posts {
+        for (at, post) in posts.iter_mut().enumerate() {
+            let Post { task, troupe, delivery, stopped, tray, notes, queue, .. } = post;
             let faulty = troupes[*troupe as usize].faults.befall_messages();
-            tray.at_once = !*stopped && !faulty && *delivery != Delivery::Causal;
+            let by_news = news.keeps(*delivery);
+            tray.at_once = !*stopped && !faulty && (*delivery != Delivery::Causal || by_news);
             tray.away = mail(*task).is_none();
-            tray.begin(*delivery, queue, marks, senders);
+            tray.begin(*delivery, queue, marks, notes);
+            tray.bare |= tray.at_once && by_news && news.take_notes(at, notes, queue);
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
         for Post { task, .. } in &self.actors.posts {
@@ -91,8 +94,12 @@ impl State {
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
-        for Post { row, senders, queue, .. } in self.actors.posts.iter_mut().filter(|post| post.tray.bare) {
-            tray::write_letters(row, senders, queue);
+        let Posts { posts, news, .. } = &mut self.actors;
+        for Post { delivery, row, notes, queue, .. } in posts.iter_mut().filter(|post| post.tray.bare) {
+            match delivery {
+                Delivery::Causal => news.write_letters(notes, queue),
+                _ => tray::write_letters(row, notes, queue),
+            }
         }
     }
 
@@ -123,12 +130,30 @@ impl State {
         if !lots.go_on(self.trace.len()) {
             return None;
         }
-        let Posts { posts, members, marks, supply, .. } = &mut self.actors;
+        let Posts { posts, members, marks, supply, news, .. } = &mut self.actors;
         let alternatives = supply.total();
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = if post.tray.bare {
-            let place = post.tray.take(post.delivery, &mut post.row, &mut post.senders, nth);
+            let place = if post.delivery == Delivery::Causal {
+                let (at, open) = news.take_note(mail, &mut post.notes, (nth, post.tray.open), post.task);
+                post.tray.open = open;
+                Place(post.row.remove(at))
+            } else {
+                post.tray.take(post.delivery, &mut post.row, &mut post.notes, nth)
+            };
+            supply.count_bare(mail, &post.tray);
+            place
+        } else if news.keeps(post.delivery) {
+            let at = post.queue.place_of_open(post.delivery, marks, nth);
+            let slot = post.queue.remove_held(at);
+            news.receive(slot, post.task);
+            post.tray.open -= 1;
+            // Unless all that are left can be received as it is.
+            if post.queue.len() > post.tray.open as usize {
+                post.tray.open += news.let_go(&mut post.queue, slot);
+            }
+            let place = Place(post.row.remove(at));
             supply.count_bare(mail, &post.tray);
             place
         } else {
@@ -173,13 +198,16 @@ impl State {
         if !post.tray.at_once {
             return;
         }
+        if post.delivery == Delivery::Causal {
+            return self.send_causally_by_lot(mail, msg);
+        }
         post.tray.sent += 1;
         let place = stores.get(post.store).put_from(msg);
         if post.tray.bare {
-            post.tray.put(post.delivery, &mut post.row, place, &mut post.senders, self.current);
+            post.tray.put(post.delivery, &mut post.row, place, &mut post.notes, self.current);
             supply.count_bare(mail, &post.tray);
             if post.tray.is_full(post.delivery, &post.row) {
-                tray::write_letters(&post.row, &post.senders, &mut post.queue);
+                tray::write_letters(&post.row, &post.notes, &mut post.queue);
                 post.tray.bare = false;
             }
         } else {
@@ -187,6 +215,27 @@ impl State {
             post.row.insert(at, place.0);
             supply.count(mail, post, marks);
         }
+        self.note_change();
+        self.trace.count();
+    }
+
+    /// The same where deliveries are causal; leaves the message if too many wait.
+    fn send_causally_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
+        if !self.actors.has_news(Delivery::Causal) {
+            return;
+        }
+        let Posts { posts, stores, supply, news, .. } = &mut self.actors;
+        let post = &mut posts[mail];
+        post.tray.sent += 1;
+        let place = stores.get(post.store).put_from(msg);
+        let (at, open) = if post.tray.bare {
+            (post.row.len(), news.note(mail, &mut post.notes, self.current))
+        } else {
+            news.put(&mut post.queue, self.current, false)
+        };
+        post.row.insert(at, place.0);
+        post.tray.open += u32::from(open);
+        supply.count_bare(mail, &post.tray);
         self.note_change();
         self.trace.count();
     }

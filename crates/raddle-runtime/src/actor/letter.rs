@@ -45,6 +45,11 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
+    /// One that says no more than what the sender knew.
+    pub(crate) fn knowing(clock: Vec<u32>) -> Self {
+        Self { clock: clock.into_boxed_slice(), ..Self::default() }
+    }
+
     /// How many messages of each task the sender knew of; empty where that is not kept.
     pub(crate) fn known(&self) -> &[u32] {
         &self.clock
@@ -162,6 +167,11 @@ impl Party {
         };
         let (name, sender_name, label) = (0, self.name, "");
         Letter { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
+    }
+
+    /// It knows of so many messages of each task, and has sent no more than this.
+    pub(super) fn go_by_clock(&mut self, clock: Vec<u32>, sent: u32) {
+        (self.clock, self.sent) = (clock, sent);
     }
 
     /// A hash of what it knows, where that matters.

@@ -233,7 +233,8 @@ impl<A: Actor> Life<A> {
             let post = &mut state.actors.posts[self.mailbox.mail];
             post.stopped = true;
             post.change_timers(Vec::clear);
-            let (head, letters) = (post.head, post.queue.clear());
+            let (head, delivery, letters) = (post.head, post.delivery, post.queue.clear());
+            state.actors.news.bury(delivery, &letters);
             state.objects[head.index()].word = 0;
             letters
         })

@@ -88,14 +88,15 @@ pub(crate) fn spawn<A: Actor>(
             tray: Tray::new(),
             store: state.actors.stores.for_type::<A::Msg>(),
             row: Row::default(),
-            senders: Row::default(),
+            notes: Row::default(),
             queue: Queue::default(),
             timers: Vec::new(),
             timed: Vec::new(),
             since: state.turns,
             actor: Some(home),
         };
-        state.actors.add(post, party);
+        let creator = state.current;
+        state.actors.add(post, party, creator);
     });
     address
 }

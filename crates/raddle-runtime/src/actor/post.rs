@@ -17,6 +17,7 @@ use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
 use crate::actor::letter::{Letter, Party};
+use crate::actor::news::News;
 use crate::actor::queue::{Marks, Queue};
 use crate::actor::resident::Resident;
 use crate::actor::row::Row;
@@ -36,6 +37,8 @@ pub(crate) struct Posts {
     /// By task.
     pub(super) members: Vec<Member>,
     pub(super) marks: Marks,
+    /// What holds up what, where deliveries are causal and nobody asks for more.
+    pub(crate) news: News,
     /// How much there is to receive, where nobody wants to know what.
     pub(crate) supply: Supply,
     /// The mailboxes that have changed since what can happen was last listed.
@@ -76,8 +79,8 @@ pub(crate) struct Post {
     pub(crate) store: StoreId,
     /// And at which places, in the order of the letters.
     pub(crate) row: Row,
-    /// Who sent them, where that counts while lots are drawn.
-    pub(super) senders: Row,
+    /// Where it counts while lots are drawn, who sent them, or in causal order which [slots](crate::actor::news) they have.
+    pub(super) notes: Row,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
     pub(crate) timed: Vec<(Timer, Place)>,
@@ -193,10 +196,23 @@ impl Posts {
     }
 
     /// Adds the mailbox of a new actor.
-    pub(crate) fn add(&mut self, post: Post, party: Party) {
+    pub(crate) fn add(&mut self, post: Post, party: Party, creator: TaskId) {
+        self.news.create(creator, post.task);
         let mail = u32::try_from(self.posts.len()).expect("raddle bug: more than 2^32 actors");
         *self.member(post.task) = Member { party: Some(party), mail: Some(mail) };
         self.posts.push(post);
+    }
+
+    /// Whoever receives a letter where deliveries are causal and steps are only counted knows what its sender knew.
+    pub(super) fn read_counted(&mut self, mail: usize, taken: Taken, letter: &Letter) {
+        let post = &mut self.posts[mail];
+        let task = post.task;
+        if !self.news.keeps(post.delivery) {
+            self.party(task).read(letter, Delivery::Causal);
+        } else if let Taken::Place(_) = taken {
+            self.news.receive(letter.number, task);
+            self.news.let_go(&mut post.queue, letter.number);
+        }
     }
 
     /// The mailbox of the actor that is this task.
@@ -256,23 +272,23 @@ impl State {
     /// The same where steps are only counted, so that nobody asks for names.
     #[inline]
     pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
-        let (task, post) = (self.current, &mut self.actors.posts[mail]);
-        match post.delivery {
-            Delivery::Causal => {
-                let number = post.queue.next_number();
-                self.actors.party(task).write_blank(task, Delivery::Causal, number)
-            }
-            _ => Letter::blank(task, 0),
+        let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
+        if delivery != Delivery::Causal || self.actors.has_news(delivery) {
+            return Letter::blank(task, 0);
         }
+        let number = self.actors.posts[mail].queue.next_number();
+        self.actors.party(task).write_blank(task, delivery, number)
     }
 
     /// Puts a letter into a mailbox; says where its contents go.
     #[inline]
     pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter) -> usize {
-        let Posts { posts, supply, marks, changed, .. } = &mut self.actors;
+        let Posts { posts, supply, marks, news, changed, .. } = &mut self.actors;
         let post = &mut posts[mail];
         self.trace.note(Note::Sent(post.task));
-        let place = if self.counts_only && post.delivery != Delivery::Causal {
+        let place = if news.keeps(post.delivery) {
+            news.put(&mut post.queue, letter.sender, letter.delayed).0
+        } else if self.counts_only && post.delivery != Delivery::Causal {
             post.queue.put_blank(post.delivery, letter.sender, letter.delayed)
         } else {
             post.queue.put(post.delivery, letter)
@@ -318,7 +334,7 @@ impl Moment<'_> {
         self.state.unsettled |= object.waiting_unseen > 0;
         if self.state.trace.counts_only() {
             if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal) {
-                self.state.actors.party(task).read(&letter, delivery);
+                self.state.actors.read_counted(mail, taken, &letter);
             }
             return contents(self.state, taken);
         }

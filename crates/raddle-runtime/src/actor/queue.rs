@@ -33,10 +33,12 @@ pub(crate) struct Queue {
     given: u32,
 }
 
-struct Waiting {
-    letter: Envelope,
+pub(super) struct Waiting {
+    pub(super) letter: Envelope,
     /// Nothing that the tasks before this one have sent holds it up.
     cleared: u32,
+    /// How many others hold it up, where [news](crate::actor::news) say so and not what is in the letter.
+    pub(super) held: u32,
 }
 
 /// What is remembered of each sender during a pass over one queue; shared by all queues.
@@ -114,7 +116,7 @@ impl Queue {
         }
         let place = delivery.place_for_next(self.letters.back_mut().map(|last| &mut last.letter.delayed), len);
         let (letter, sheet) = letter.fold();
-        let waiting = Waiting { letter, cleared: 0 };
+        let waiting = Waiting { letter, cleared: 0, held: 0 };
         if place == len {
             self.letters.push_back(waiting);
             self.sheets.push_back(sheet);
@@ -130,7 +132,7 @@ impl Queue {
     pub(crate) fn put_blank(&mut self, delivery: Delivery, sender: TaskId, delayed: bool) -> usize {
         self.changed();
         let letter = Envelope { number: self.next_number(), sender, ordinal: 0, delayed };
-        let waiting = Waiting { letter, cleared: 0 };
+        let waiting = Waiting { letter, cleared: 0, held: 0 };
         if delivery == Delivery::Arrival {
             return self.put_blank_last(waiting);
         }
@@ -146,6 +148,39 @@ impl Queue {
         let place = Delivery::Arrival.place_for_next(late, len);
         self.letters.insert(place, waiting);
         place
+    }
+
+    /// Puts a letter behind the others that is held up by so many of them; returns where that is.
+    #[inline]
+    pub(super) fn put_held(&mut self, letter: Envelope, held: u32) -> usize {
+        self.letters.push_back(Waiting { letter, cleared: 0, held });
+        self.letters.len() - 1
+    }
+
+    /// As before the first letter that was put in so.
+    pub(super) fn empty(&mut self) {
+        self.letters.clear();
+    }
+
+    /// The letters, in order of arrival.
+    #[inline]
+    pub(super) fn letters(&self) -> impl Iterator<Item = &Waiting> {
+        self.letters.iter()
+    }
+
+    /// The same, where it may change what holds them up.
+    #[inline]
+    pub(super) fn letters_mut(&mut self) -> impl Iterator<Item = &mut Waiting> {
+        self.letters.iter_mut()
+    }
+
+    /// What holds up letters is found out from now on by the clocks that come with them. They keep their numbers, which are lower than `given`.
+    pub(super) fn go_by_clocks(&mut self, given: u32, clock: impl Fn(u32) -> Vec<u32>) {
+        self.given = given;
+        for Waiting { letter, held, .. } in &mut self.letters {
+            *held = 0;
+            self.sheets.push_back(Sheet::knowing(clock(letter.number)));
+        }
     }
 
     /// Whether letters that were put in blank say no more than who sent them.
@@ -164,7 +199,7 @@ impl Queue {
         self.changed();
         for sender in senders {
             let letter = Envelope { number: self.next_number(), sender, ordinal: 0, delayed: false };
-            self.letters.push_back(Waiting { letter, cleared: 0 });
+            self.letters.push_back(Waiting { letter, cleared: 0, held: 0 });
         }
     }
 
@@ -234,7 +269,12 @@ impl Queue {
             Delivery::Unordered => nth as usize,
             Delivery::Arrival => 0,
             // What came first is held up by nobody.
-            Delivery::PerSender if nth == 0 => 0,
+            Delivery::PerSender | Delivery::Causal if nth == 0 => 0,
+            Delivery::Causal if self.sheets.is_empty() => {
+                let mut open = self.letters.iter().enumerate().filter(|(_, waiting)| waiting.held == 0);
+                let found = open.nth(nth as usize).map(|(place, _)| place);
+                found.expect("raddle bug: fewer messages can be received than were counted")
+            }
             Delivery::PerSender | Delivery::Causal => {
                 let (mut left, mut found) = (nth, None);
                 self.each_open(delivery, marks, |number| {
@@ -252,6 +292,13 @@ impl Queue {
     fn place_of(&self, number: u32) -> usize {
         let place = self.letters.iter().position(|waiting| waiting.letter.number == number);
         place.expect("raddle bug: the message is gone")
+    }
+
+    /// Takes a letter out that news say what it is held up by; returns its number.
+    #[inline]
+    pub(super) fn remove_held(&mut self, place: usize) -> u32 {
+        let waiting = if place == 0 { self.letters.pop_front() } else { self.letters.remove(place) };
+        waiting.expect("raddle bug: a mailbox is empty").letter.number
     }
 
     /// Takes a letter out that was put in blank.
@@ -279,6 +326,10 @@ impl Queue {
                         list(letter.number);
                     }
                 }
+            }
+            Delivery::Causal if self.sheets.is_empty() => {
+                let open = self.letters.iter().filter(|waiting| waiting.held == 0);
+                open.for_each(|waiting| list(waiting.letter.number));
             }
             _ => self.open(delivery, marks).iter().for_each(|&number| list(number)),
         }

@@ -207,6 +207,7 @@ impl State {
         self.counts_only = self.trace.counts_only();
         self.turns = 0;
         self.actors.clear();
+        self.actors.news.begin(self.counts_only);
         self.story = self.settings.tell.then(Box::default);
         self.irreducible = false;
         self.plain_list = false;

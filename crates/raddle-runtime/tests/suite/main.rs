@@ -31,6 +31,7 @@ mod mpsc;
 mod once;
 mod once_lock;
 mod oracle;
+mod receivable;
 mod receive_order;
 mod reduction;
 mod rwlock;

@@ -59,12 +59,11 @@ impl Supply {
     /// A mailbox has changed.
     #[inline(always)]
     pub(in crate::actor) fn count(&mut self, mail: usize, post: &mut Post, marks: &mut Marks) {
-        if !post.tray.away {
-            self.counts.set(mail, post.queue.count_open(post.delivery, marks));
-        }
+        post.tray.open = post.queue.count_open(post.delivery, marks);
+        self.count_bare(mail, &post.tray);
     }
 
-    /// The same for one whose letters are not written.
+    /// The same where it is known already how many there are, as for one whose letters are not written.
     #[inline(always)]
     pub(super) fn count_bare(&mut self, mail: usize, tray: &Tray) {
         if !tray.away {

@@ -1,5 +1,7 @@
 //! What is kept of one mailbox while lots are drawn: as a rule no letters, but how many of its messages can be received.
 
+use std::mem;
+
 use raddle_engine::ids::TaskId;
 
 use crate::actor::delivery::Delivery;
@@ -33,14 +35,19 @@ impl Tray {
         Self { open: 0, received: 0, sent: 0, away: true, at_once: false, bare: false }
     }
 
-    /// Lots begin to be drawn.
+    /// Lots begin to be drawn. In causal order, [news](crate::actor::news) say whether there are notes.
     pub(super) fn begin(&mut self, delivery: Delivery, queue: &mut Queue, marks: &mut Marks, senders: &mut Row) {
-        self.bare = self.at_once && queue.is_plain();
+        self.bare = self.at_once && delivery != Delivery::Causal && queue.is_plain();
         self.open = queue.count_open(delivery, marks);
         senders.clear();
         if self.bare && delivery == Delivery::PerSender {
             queue.senders().for_each(|sender| senders.push(sender.number()));
         }
+    }
+
+    /// There are no notes any more; says whether there were.
+    pub(in crate::actor) fn leave_notes(&mut self) -> bool {
+        mem::take(&mut self.bare)
     }
 
     /// One more message is there.
@@ -59,7 +66,8 @@ impl Tray {
                 senders.push(sender.number());
             }
             Delivery::Arrival => self.open = 1,
-            Delivery::Unordered | Delivery::Causal => self.open += 1,
+            Delivery::Unordered => self.open += 1,
+            Delivery::Causal => unreachable!("raddle bug: a message that news are not told of"),
         }
     }
 
@@ -89,7 +97,8 @@ impl Tray {
                 self.open = u32::from(row.len() > 0);
                 place
             }
-            Delivery::Unordered | Delivery::Causal => {
+            Delivery::Causal => unreachable!("raddle bug: a message that news do not tell of"),
+            Delivery::Unordered => {
                 self.open -= 1;
                 row.remove(nth as usize)
             }
