@@ -16,6 +16,7 @@ impl News {
         if self.width > FEW {
             return false;
         }
+        self.holds.resize(self.holds.len().max((mail + 1) * FEW), 0);
         let holds = set(&mut self.holds, mail);
         *holds = Set::default();
         for waiting in queue.letters() {
@@ -45,6 +46,7 @@ impl News {
     #[inline]
     pub(in crate::actor) fn note(&mut self, mail: usize, notes: &mut Row, sender: TaskId) -> bool {
         let letter = self.number(sender, false);
+        self.meet(sender);
         let (known, holds) = (set(&mut self.known, sender.index()), set(&mut self.holds, mail));
         let open = is_apart(known, holds);
         *set(&mut self.told, letter.number as usize) = *known;
@@ -66,9 +68,10 @@ impl News {
         (nth, open): (u32, u32),
         receiver: TaskId,
     ) -> (usize, u32) {
+        self.meet(receiver);
         let (known, holds) = (set(&mut self.known, receiver.index()), set(&mut self.holds, mail));
-        let told = &mut self.told;
-        let mut is_open = |slot: u32, holds: &Set| is_apart(set(told, slot as usize), holds);
+        let told = self.told.as_chunks::<FEW>().0;
+        let is_open = |slot: u32, holds: &Set| is_apart(&told[slot as usize], holds);
         // What came first is held up by nobody.
         let from = match nth {
             0 => 0,
@@ -85,9 +88,8 @@ impl News {
             true => open - 1,
             false => notes.iter().map(|slot| u32::from(is_open(slot, holds))).sum(),
         };
-        let told = set(told, slot as usize);
-        for word in 0..FEW {
-            known[word] |= told[word];
+        for (known, told) in known.iter_mut().zip(&told[slot as usize]) {
+            *known |= told;
         }
         self.forget(slot);
         (from, left)
@@ -96,11 +98,8 @@ impl News {
 
 /// The set of one of many.
 #[inline]
-fn set(sets: &mut Vec<u64>, of: usize) -> &mut Set {
-    if sets.len() < (of + 1) * FEW {
-        sets.resize((of + 1) * FEW, 0);
-    }
-    sets[of * FEW..].first_chunk_mut().expect("it is long enough")
+fn set(sets: &mut [u64], of: usize) -> &mut Set {
+    &mut sets.as_chunks_mut().0[of]
 }
 
 /// Where a slot is in a set.
