@@ -59,13 +59,13 @@ impl State {
             supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
         for (at, post) in posts.iter_mut().enumerate() {
-            let Post { task, troupe, delivery, stopped, tray, notes, queue, .. } = post;
+            let Post { task, troupe, delivery, stopped, tray, row, senders, queue, .. } = post;
             let faulty = troupes[*troupe as usize].faults.befall_messages();
             let by_news = news.keeps(*delivery);
             tray.at_once = !*stopped && !faulty && (*delivery != Delivery::Causal || by_news);
             tray.away = mail(*task).is_none();
-            tray.begin(*delivery, queue, marks, notes);
-            tray.bare |= tray.at_once && by_news && news.take_notes(at, notes, queue);
+            tray.begin(*delivery, queue, marks, senders);
+            tray.bare |= tray.at_once && by_news && news.take_notes(at, row, queue);
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
         for Post { task, .. } in &self.actors.posts {
@@ -79,7 +79,7 @@ impl State {
     #[cold]
     pub(crate) fn end_supply(&mut self) {
         self.write_letters();
-        let Posts { posts, supply, .. } = &mut self.actors;
+        let Posts { posts, supply, news, .. } = &mut self.actors;
         supply.counts_on = false;
         supply.ended += 1;
         for post in posts {
@@ -88,17 +88,20 @@ impl State {
             head.word = post.queue.len() as u64;
             head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
             self.objects[post.activity.index()].word += u64::from(received);
-            (post.tray.at_once, post.tray.bare) = (false, false);
+            post.tray.at_once = false;
+            if post.tray.leave_notes() && post.delivery == Delivery::Causal {
+                news.leave_notes(&mut post.row);
+            }
         }
     }
 
     /// Messages that were only counted get letters.
     pub(crate) fn write_letters(&mut self) {
         let Posts { posts, news, .. } = &mut self.actors;
-        for Post { delivery, row, notes, queue, .. } in posts.iter_mut().filter(|post| post.tray.bare) {
+        for Post { delivery, row, senders, queue, .. } in posts.iter_mut().filter(|post| post.tray.bare) {
             match delivery {
-                Delivery::Causal => news.write_letters(notes, queue),
-                _ => tray::write_letters(row, notes, queue),
+                Delivery::Causal => news.write_letters(row, queue),
+                _ => tray::write_letters(row, senders, queue),
             }
         }
     }
@@ -136,11 +139,11 @@ impl State {
         let post = &mut posts[mail];
         let place = if post.tray.bare {
             let place = if post.delivery == Delivery::Causal {
-                let (at, open) = news.take_note(mail, &mut post.notes, (nth, post.tray.open), post.task);
+                let (place, open) = news.take_note(mail, &mut post.row, (nth, post.tray.open), post.task);
                 post.tray.open = open;
-                Place(post.row.remove(at))
+                place
             } else {
-                post.tray.take(post.delivery, &mut post.row, &mut post.notes, nth)
+                post.tray.take(post.delivery, &mut post.row, &mut post.senders, nth)
             };
             supply.count_bare(mail, &post.tray);
             place
@@ -204,10 +207,10 @@ impl State {
         post.tray.sent += 1;
         let place = stores.get(post.store).put_from(msg);
         if post.tray.bare {
-            post.tray.put(post.delivery, &mut post.row, place, &mut post.notes, self.current);
+            post.tray.put(post.delivery, &mut post.row, place, &mut post.senders, self.current);
             supply.count_bare(mail, &post.tray);
             if post.tray.is_full(post.delivery, &post.row) {
-                tray::write_letters(&post.row, &post.notes, &mut post.queue);
+                tray::write_letters(&post.row, &post.senders, &mut post.queue);
                 post.tray.bare = false;
             }
         } else {
@@ -228,12 +231,13 @@ impl State {
         let post = &mut posts[mail];
         post.tray.sent += 1;
         let place = stores.get(post.store).put_from(msg);
-        let (at, open) = if post.tray.bare {
-            (post.row.len(), news.note(mail, &mut post.notes, self.current))
+        let open = if post.tray.bare {
+            news.note(mail, &mut post.row, place, self.current)
         } else {
-            news.put(&mut post.queue, self.current, false)
+            let (at, open) = news.put(&mut post.queue, self.current, false);
+            post.row.insert(at, place.0);
+            open
         };
-        post.row.insert(at, place.0);
         post.tray.open += u32::from(open);
         supply.count_bare(mail, &post.tray);
         self.note_change();

@@ -88,7 +88,7 @@ pub(crate) fn spawn<A: Actor>(
             tray: Tray::new(),
             store: state.actors.stores.for_type::<A::Msg>(),
             row: Row::default(),
-            notes: Row::default(),
+            senders: Row::default(),
             queue: Queue::default(),
             timers: Vec::new(),
             timed: Vec::new(),

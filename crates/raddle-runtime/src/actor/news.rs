@@ -13,6 +13,7 @@ mod notes;
 
 use raddle_engine::ids::TaskId;
 
+use self::notes::Note;
 use crate::actor::delivery::Delivery;
 use crate::actor::letter::{Envelope, Letter};
 use crate::actor::post::Posts;
@@ -42,8 +43,8 @@ pub(crate) struct News {
     waiting: Vec<u64>,
     /// By mailbox, while there are [notes](notes) of it, the messages in it that hold up others.
     holds: Vec<u64>,
-    /// By slot, the letters of such mailboxes.
-    letters: Vec<Envelope>,
+    /// By slot, the messages of such mailboxes.
+    notes: Vec<Note>,
     /// Slots that no set has; none before the word `at`.
     fresh: Vec<u64>,
     at: usize,
@@ -56,7 +57,6 @@ impl News {
     pub(crate) fn begin(&mut self, counts_only: bool) {
         let Self { known, told, waiting, holds, fresh, .. } = self;
         [known, told, waiting, holds, fresh].into_iter().for_each(Vec::clear);
-        self.letters.clear();
         (self.kept, self.width, self.at, self.sent) = (counts_only, 0, 0, 0);
     }
 
@@ -186,8 +186,7 @@ impl News {
         self.told = rows(&self.told, width * WORD);
         self.waiting.resize(width, 0);
         self.width = width;
-        let nobody = Envelope { number: 0, sender: TaskId::MAIN, ordinal: 0, delayed: false };
-        self.letters.resize(FEW * WORD, nobody);
+        self.notes.resize(FEW * WORD, Note::NONE);
     }
 
     /// All slots without a message can be used, after they were taken out of all sets.
@@ -229,7 +228,8 @@ impl Posts {
     fn write_causal_letters(&mut self) {
         for post in self.posts.iter_mut().filter(|post| post.delivery == Delivery::Causal) {
             if post.tray.leave_notes() {
-                self.news.write_letters(&post.notes, &mut post.queue);
+                self.news.write_letters(&post.row, &mut post.queue);
+                self.news.leave_notes(&mut post.row);
             }
         }
     }

@@ -77,10 +77,10 @@ pub(crate) struct Post {
     pub(crate) plain: bool,
     /// Where its messages lie.
     pub(crate) store: StoreId,
-    /// And at which places, in the order of the letters.
+    /// And at which places, in the order of the letters; where there are [notes](crate::actor::news), which slots they have.
     pub(crate) row: Row,
-    /// Where it counts while lots are drawn, who sent them, or in causal order which [slots](crate::actor::news) they have.
-    pub(super) notes: Row,
+    /// Who sent them, where that counts while lots are drawn.
+    pub(super) senders: Row,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
     pub(crate) timed: Vec<(Timer, Place)>,
@@ -376,6 +376,9 @@ impl Posts {
     /// Takes out all messages of a mailbox, but for those of timers.
     pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<M> {
         let post = &mut self.posts[mail];
+        if post.delivery == Delivery::Causal && post.tray.leave_notes() {
+            self.news.leave_notes(&mut post.row);
+        }
         let store = self.stores.get(post.store);
         post.row.take_all().into_iter().map(|place| store.take(Place(place))).collect()
     }
