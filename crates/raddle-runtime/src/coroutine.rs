@@ -14,6 +14,7 @@ pub(crate) mod act;
 pub(crate) mod current;
 mod cut_off;
 pub(crate) mod scoped;
+pub(crate) mod wipe;
 
 use std::cell::Cell;
 use std::ptr;

@@ -29,7 +29,7 @@ pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
 use crate::coroutine::Lane;
 use crate::coroutine::act::Act;
-use crate::coroutine::current;
+use crate::coroutine::{current, wipe};
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
@@ -409,7 +409,7 @@ impl Execution {
 /// Whether the calling thread unwinds because of a panic, as [`std::thread::panicking`].
 #[must_use]
 pub fn panicking() -> bool {
-    std::thread::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
+    wipe::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
 }
 
 /// The caller's place in the source.

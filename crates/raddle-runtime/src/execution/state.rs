@@ -10,7 +10,7 @@ use raddle_engine::trace::{Access, Class, Effect, Hold, Note, Operation, Ordered
 
 use crate::actor::{Posts, Story};
 use crate::coroutine::act::Act;
-use crate::coroutine::{Job, Lane};
+use crate::coroutine::{Job, Lane, wipe};
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
 use crate::execution::frames::Contexts;
 use crate::execution::object::{Kind, Object, word_as_number};
@@ -262,7 +262,7 @@ impl State {
     /// the same but for tasks that run while another is paused in the middle of unwinding.
     #[inline]
     pub(crate) fn unwinds(&self) -> bool {
-        std::thread::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
+        wipe::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
     }
 
     /// The current task begins to unwind.

@@ -1,6 +1,8 @@
 //! Atomics and fences.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::replay;
@@ -232,6 +234,66 @@ fn spin_loops_end() {
         }
     });
     wait_by(|flag| while !flag.swap(false, SeqCst) {});
+}
+
+/// Has another OS thread begin to panic, or end it, whenever it is called.
+fn panic_elsewhere() -> impl Fn() + Send + Sync + 'static {
+    struct Unwinds<'a>(&'a Sender<()>, &'a Receiver<()>);
+    impl Drop for Unwinds<'_> {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+            let _ = self.1.recv();
+        }
+    }
+    let (tell, told) = channel();
+    let (done, is_done) = channel();
+    std::thread::spawn(move || {
+        while told.recv().is_ok() {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let _unwinds = Unwinds(&done, &told);
+                resume_unwind(Box::new(()))
+            }));
+            let _ = done.send(());
+        }
+    });
+    let ends = Mutex::new((tell, is_done));
+    move || {
+        let ends = ends.lock().unwrap();
+        ends.0.send(()).unwrap();
+        ends.1.recv().unwrap();
+    }
+}
+
+/// How many panics there are in the process differs from round to round, in every other execution.
+#[test]
+fn spin_loops_end_alike_whatever_panics_elsewhere() {
+    let ends_alike = |wait: fn(&AtomicBool)| {
+        let (panic_elsewhere, executions) = (panic_elsewhere(), std::sync::atomic::AtomicU32::new(0));
+        passes(move || {
+            let panics = executions.fetch_add(1, Relaxed) % 2 == 1;
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = flag.clone();
+            let thread = thread::spawn(move || wait(&other));
+            for _ in 0..3 {
+                if panics {
+                    panic_elsewhere();
+                }
+                thread::yield_now();
+            }
+            flag.store(true, Release);
+            thread.join().unwrap();
+        })
+    };
+    ends_alike(|flag| {
+        while !flag.load(Acquire) {
+            hint::spin_loop()
+        }
+    });
+    ends_alike(|flag| {
+        while flag.compare_exchange_weak(true, false, SeqCst, SeqCst).is_err() {
+            hint::spin_loop()
+        }
+    });
 }
 
 #[test]

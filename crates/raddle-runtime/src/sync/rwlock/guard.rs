@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use raddle_engine::trace::{Effect, Ordered, Site};
 
 use super::{POISONED, READER, RwLock, UNLOCK_READ, UNLOCK_WRITE, WRITER};
+use crate::coroutine::wipe::wiped;
 use crate::execution::{Ask, Progress, panicking};
 
 /// Holds an [`RwLock`] together with other readers until it is dropped, as [`std::sync::RwLockReadGuard`].
@@ -78,7 +79,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        drop(self.data.take());
+        let data = self.data.take();
+        wiped(|| drop(data));
         if !self.inside {
             return;
         }
