@@ -36,10 +36,8 @@ mod measured {
     /// The sizes that are measured.
     pub const ACTORS: [Crowd; 3] = [Crowd(2), Crowd(8), Crowd(100)];
 
-    const HOPS: u32 = 2_000;
-
-    /// Steps of one measurement, if an execution does not have more.
-    const STEPS: usize = 400_000;
+    /// Steps of one measurement.
+    const STEPS: usize = 1_000_000;
 
     struct Node(Option<Address<Ball>>);
 
@@ -60,51 +58,53 @@ mod measured {
         }
     }
 
-    fn ring(actors: usize, delivery: Delivery) {
+    fn ring(actors: usize, hops: u32, delivery: Delivery) {
         let system = System::new().delivery(delivery);
         let nodes: Vec<_> = (0..actors).map(|_| system.spawn(Node(None))).collect();
         for (at, node) in nodes.iter().enumerate() {
             node.send(Ball::Next(nodes[(at + 1) % actors].clone()));
         }
         system.run_until_quiet();
-        nodes.iter().for_each(|node| node.send(Ball::Hops(HOPS)));
+        nodes.iter().for_each(|node| node.send(Ball::Hops(hops)));
         system.run_until_quiet();
     }
 
-    /// CPU time of one step, in ns; the lowest of several.
-    fn lowest(effort: &Effort, steps: f64, mut run: impl FnMut()) -> f64 {
-        let once = || {
-            let start = process::cpu_time();
-            run();
-            (process::cpu_time() - start).as_secs_f64() * 1e9 / steps
+    /// CPU time of one step, in ns: the difference of a long and a short way round, each the lowest of several. What it takes to begin, which
+    /// for many actors is a stack of memory for each, is not what is asked for.
+    fn of_one_step(effort: &Effort, Crowd(actors): Crowd, run: impl Fn(u32)) -> f64 {
+        let lowest = |hops: usize| {
+            let once = || {
+                let start = process::cpu_time();
+                run(hops as u32);
+                (process::cpu_time() - start).as_secs_f64() * 1e9
+            };
+            std::iter::repeat_with(once).take(effort.rounds as usize).fold(f64::INFINITY, f64::min)
         };
-        std::iter::repeat_with(once).take(effort.rounds as usize).fold(f64::INFINITY, f64::min)
+        let [short, long] = [STEPS / 5 / actors, STEPS / actors];
+        (lowest(long) - lowest(short)) / ((long - short) * actors) as f64
     }
 
     fn on_raddle(effort: &Effort, Crowd(actors): Crowd, delivery: Delivery) -> f64 {
-        let steps = actors * HOPS as usize;
-        // What it costs to begin a search is not what is asked for.
-        let executions = (STEPS / steps).max(1);
-        lowest(effort, (executions * steps) as f64, || {
+        of_one_step(effort, Crowd(actors), |hops| {
             let report = raddle::Explorer::new()
                 .strategy("random")
-                .executions(executions as u64)
+                .executions(1)
                 .steps(u32::MAX)
                 .workers(1)
-                .run(move || ring(actors, delivery));
+                .run(move || ring(actors, hops, delivery));
             assert!(report.failure().is_none(), "raddle reports a failure of a ring, which has none");
         })
     }
 
     /// The same ring as a model, with messages in any order.
     fn as_model(effort: &Effort, Crowd(actors): Crowd) -> f64 {
-        lowest(effort, (actors * HOPS as usize) as f64, || states::ring(actors, HOPS))
+        of_one_step(effort, Crowd(actors), |hops| states::ring(actors, hops))
     }
 
     /// What the handlers do, without actors.
     fn directly(effort: &Effort, Crowd(actors): Crowd) -> f64 {
-        lowest(effort, (actors * HOPS as usize) as f64, || {
-            let mut queue = std::collections::VecDeque::from(vec![HOPS; actors]);
+        of_one_step(effort, Crowd(actors), |hops| {
+            let mut queue = std::collections::VecDeque::from(vec![hops; actors]);
             while let Some(left) = queue.pop_front() {
                 if black_box(left) > 0 {
                     queue.push_back(left - 1);
