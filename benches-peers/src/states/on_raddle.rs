@@ -39,9 +39,14 @@ impl<P: Party> Actor for Member<P> {
     }
 }
 
-/// The protocol as a model.
+/// The protocol as a model, with what must always hold in it.
 pub fn model<P: Party>(cast: Cast<P>) -> Model {
     let holds = cast.holds;
+    unchecked(cast).always(move |view| assert!(holds(&mut view.actors::<Member<P>>().map(|member| &member.state))))
+}
+
+/// The same without.
+fn unchecked<P: Party>(cast: Cast<P>) -> Model {
     Model::new(|m| {
         m.delivery(Delivery::Unordered);
         let everybody = Arc::new(OnceLock::new());
@@ -50,7 +55,6 @@ pub fn model<P: Party>(cast: Cast<P>) -> Model {
         cast.first.into_iter().for_each(|(to, msg)| m.send(&addresses[to], msg));
         everybody.set(addresses).expect("nobody else sets it");
     })
-    .always(move |view| assert!(holds(&mut view.actors::<Member<P>>().map(|member| &member.state))))
 }
 
 /// All states, those first that take few deviations from taking turns.
@@ -69,7 +73,7 @@ pub fn count<P: Party>(cast: Cast<P>, strategy: &mut dyn Strategy) -> u64 {
 /// One execution, under `random`, of a ring in which as many messages go round as there are actors.
 pub fn ring(actors: usize, hops: u32) {
     let limits = Limits { executions: Some(1), steps: u32::MAX, ..Limits::default() };
-    let mut model = model(ping_pong::ring(actors, hops));
+    let mut model = unchecked(ping_pong::ring(actors, hops));
     let report = search(&mut model, &mut Random::new(1), &limits);
     assert!(report.found.is_none(), "raddle reports a failure of a ring, which has none");
 }
