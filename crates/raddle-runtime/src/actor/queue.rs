@@ -2,7 +2,8 @@
 //!
 //! What can be received is found in one pass over the letters, and only where they have changed since it was last asked for. A letter
 //! that was not held up by anything its sender knew of never is again, since whoever sends later is not known to it: each
-//! letter remembers how far it was compared, so the pass stays linear whatever the [`Delivery`].
+//! letter remembers how far it was compared, so the pass stays linear whatever the [`Delivery`]. In causal order, where steps are only
+//! counted, letters have no sheets: [news](crate::actor::news) say how many others hold each of them up.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -101,7 +101,7 @@ fn jobs(rng: &mut Rng, deep: u32) -> Vec<Do> {
 }
 
 /// The states in which executions ended.
-type Log = Rc<RefCell<Vec<u64>>>;
+pub type Log = Rc<RefCell<Vec<u64>>>;
 
 fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
     let mut rng = Rng::new(seed);
@@ -140,7 +140,7 @@ fn walk(seed: u64, delivery: Delivery, faults: Faults, seen: bool) -> (Report, V
         _ => Box::new(Random::new(seed)),
     };
     if seen {
-        strategy = Box::new(Watched::new(strategy, |_: &dyn Strategy, _: &_| ()));
+        strategy = looked_at(strategy);
     }
     let log = Log::default();
     let limits = Limits { executions: Some(25), keep_going: true, steps: 60, ..Limits::default() };
@@ -148,20 +148,30 @@ fn walk(seed: u64, delivery: Delivery, faults: Faults, seen: bool) -> (Report, V
     (report, log.take())
 }
 
+/// The same walks, where somebody looks at each.
+pub fn looked_at(strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+    Box::new(Watched::new(strategy, |_: &dyn Strategy, _: &_| ()))
+}
+
+/// Demands that walks came to the same ends where nobody looked as where somebody did.
+#[track_caller]
+pub fn assert_same_walks((blind, log): &(Report, Vec<u64>), (seen, expected): &(Report, Vec<u64>), case: &str) {
+    assert_eq!(log, expected, "{case}");
+    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest);
+    assert_eq!(counts(blind), counts(seen), "{case}");
+    let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
+    assert_eq!(found(blind), found(seen), "{case}");
+}
+
 /// Compares; says how many executions failed, and in how many ways they ended.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, usize) {
     let (mut failing, mut ends) = (0, 0);
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         let case = format!("seed {seed}, {delivery:?}, {faults:?}");
-        let ((blind, log), (seen, expected)) =
-            (walk(seed, delivery, faults, false), walk(seed, delivery, faults, true));
-        assert_eq!(log, expected, "{case}");
-        let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest);
-        assert_eq!(counts(&blind), counts(&seen), "{case}");
-        let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
-        assert_eq!(found(&blind), found(&seen), "{case}");
-        failing += seen.failing;
-        ends += expected.iter().collect::<std::collections::HashSet<_>>().len();
+        let [blind, seen] = [false, true].map(|seen| walk(seed, delivery, faults, seen));
+        assert_same_walks(&blind, &seen, &case);
+        failing += seen.0.failing;
+        ends += seen.1.iter().collect::<std::collections::HashSet<_>>().len();
     }
     (failing, ends)
 }

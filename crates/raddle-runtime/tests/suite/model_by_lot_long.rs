@@ -1,7 +1,7 @@
 //! Long walks through models whose steps nobody wants to see, in which much happens once in a while. They must go as they do where somebody
 //! looks, and do no more than they have to.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use raddle_engine::rng::{Rng, mix};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::watched::Watched;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
 use raddle_runtime::model::Model;
 
 use crate::model::ORDERS;
+use crate::model_by_lot::{Log, assert_same_walks, looked_at};
 
 /// A ball that is passed on so often, and whom it may be passed to.
 #[derive(Clone, Hash)]
@@ -117,9 +117,6 @@ impl Monitor for Listener {
     }
 }
 
-/// The states in which executions ended.
-type Log = Rc<RefCell<Vec<u64>>>;
-
 fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
     let mut rng = Rng::new(seed);
     let (most_waiting, rare) = (8 + rng.below(20) as usize, 4 + u64::from(rng.below(30)));
@@ -147,7 +144,7 @@ fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
 fn walk(model: &mut Model, seed: u64, limits: &Limits, seen: bool) -> Report {
     let mut random: Box<dyn Strategy> = Box::new(Random::new(seed));
     if seen {
-        random = Box::new(Watched::new(random, |_: &dyn Strategy, _: &_| ()));
+        random = looked_at(random);
     }
     search(model, &mut *random, limits)
 }
@@ -163,19 +160,15 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, u64, usize) {
             steps: 20 + mix(seed, 1) as u32 % 400,
             ..Limits::default()
         };
-        let [(blind, log), (seen, expected)] = [false, true].map(|seen| {
+        let [blind, seen] = [false, true].map(|seen| {
             let log = Log::default();
             (walk(&mut model(seed, delivery, faults, &log), seed, &limits, seen), log.take())
         });
         let case = format!("seed {seed}, {delivery:?}, {faults:?}");
-        assert_eq!(log, expected, "{case}");
-        let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest);
-        assert_eq!(counts(&blind), counts(&seen), "{case}");
-        let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
-        assert_eq!(found(&blind), found(&seen), "{case}");
-        failing += seen.failing;
-        steps += seen.steps;
-        ends += expected.iter().collect::<HashSet<_>>().len();
+        assert_same_walks(&blind, &seen, &case);
+        failing += seen.0.failing;
+        steps += seen.0.steps;
+        ends += seen.1.iter().collect::<HashSet<_>>().len();
     }
     (failing, steps, ends)
 }
