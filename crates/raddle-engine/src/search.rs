@@ -96,6 +96,9 @@ pub struct Report {
     pub elapsed: Duration,
     /// Why it ended.
     pub ended: Ended,
+    /// The program has shown something by which its executions have other points than before, so this search says nothing of it; see
+    /// [`Program::is_outdated`].
+    pub outdated: bool,
     /// The first failure.
     pub found: Option<Found>,
 }
@@ -136,6 +139,8 @@ pub struct Search {
     workers: usize,
     /// Programs that can be copied are.
     forks: bool,
+    /// What was found does not hold for the program as it is known now.
+    outdated: AtomicBool,
     /// Workers that have not left.
     active: AtomicUsize,
     /// Executions that the first worker runs before others come in.
@@ -224,6 +229,7 @@ impl Search {
             coverage: None,
             workers,
             forks: true,
+            outdated: AtomicBool::new(false),
             active: AtomicUsize::new(workers),
             alone_for: warm_up.max(ALONE_FOR),
             spare: Mutex::new(if workers == 1 { Spare::Over } else { Spare::NotYet }),
@@ -361,6 +367,7 @@ impl Search {
             guarantee: guarantee.filter(|_| ended != Ended::Failed),
             elapsed: self.started.elapsed(),
             ended,
+            outdated: self.outdated.load(Relaxed),
             found,
         };
         (report, remains)

@@ -20,6 +20,12 @@ pub trait Program {
     /// `seed` feeds the program's own random numbers, if it draws any: the same seed, the same numbers.
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System;
 
+    /// Whether an execution has shown something of the program by which later executions would have other points than those before. Asked
+    /// by the search after each execution; if so, the search ends, and its caller begins another one.
+    fn is_outdated(&self) -> bool {
+        false
+    }
+
     /// Whether the worker can go on here after the execution that just ended. A program that had to be left in the
     /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
     fn sound(&self) -> bool {

@@ -14,7 +14,6 @@ pub(crate) mod act;
 pub(crate) mod current;
 mod cut_off;
 pub(crate) mod scoped;
-pub(crate) mod wipe;
 
 use std::cell::Cell;
 use std::ptr;
@@ -59,8 +58,6 @@ struct Berth {
     job: Cell<Option<Job>>,
     /// How to cut it off when it runs into its guard page; there as soon as the coroutine is.
     trap: Cell<Option<CoroutineTrapHandler<()>>>,
-    /// Where its stack ended when it last handed control back.
-    paused_at: Cell<usize>,
     /// Where its stack ended in the loop that runs its jobs.
     jobs_below: Cell<usize>,
     /// The highest address of its stack.
@@ -70,15 +67,6 @@ struct Berth {
 
 /// More than any machine has.
 const MOST_STACK_BYTES: usize = 1 << 44;
-
-/// What a switch saves below where the stack ended: three words on x86-64, at most this much elsewhere.
-const SAVED_BELOW_BYTES: usize = if cfg!(target_arch = "x86_64") { 24 } else { 64 };
-
-/// Loops that wait for others are seldom deeper in calls than this.
-const MOST_DIGESTED_BYTES: usize = 64 << 10;
-
-/// What lies at the base of every stack: the link to whoever resumed the fiber, which is no part of the task's state.
-const LINK_BYTES: usize = 64;
 
 impl Berth {
     /// The lowest address of the stack that may be used; the reserve and the guard page lie below.
@@ -95,11 +83,15 @@ impl Fiber {
             return Err(std::io::Error::other(format!("a stack has at most {MOST_STACK_BYTES} bytes")));
         }
         let stack = DefaultStack::new(stack_bytes.next_multiple_of(cut_off::PAGE_BYTES) + cut_off::RESERVE_BYTES)?;
+        Self::on(stack, stack_bytes)
+    }
+
+    /// A fiber on this stack, of which `stack_bytes` may be used.
+    fn on(stack: DefaultStack, stack_bytes: usize) -> std::io::Result<Self> {
         let berth = Box::new(Berth {
             switch: Cell::new(ptr::null()),
             job: Cell::default(),
             trap: Cell::default(),
-            paused_at: Cell::new(stack.base().get()),
             jobs_below: Cell::new(stack.base().get()),
             base: stack.base().get(),
             stack_bytes,
@@ -139,31 +131,24 @@ impl Fiber {
         }
     }
 
-    /// A hash of the stack of a fiber that has handed control back: equal if its task has come round in a loop with nothing
-    /// changed. Registers are part of it, since switching saves them there. `None` if the stack is so deep that it would take
-    /// long.
-    #[cold]
-    pub(crate) fn digest(&self) -> Option<u64> {
-        let mut at = (self.berth.paused_at.get() - SAVED_BELOW_BYTES).max(self.berth.limit()).next_multiple_of(8);
-        let end = self.berth.base - LINK_BYTES;
-        if end - at > MOST_DIGESTED_BYTES {
-            return None;
-        }
-        let mut hash = at as u64;
-        while at < end {
-            // SAFETY: the range lies within the fiber's own stack, which is mapped, and nobody writes to it while the fiber is
-            // paused. The words are read for comparison only, so it does not matter what they are or whether they were
-            // ever written.
-            let word = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u64>(at)) };
-            hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-            at += 8;
-        }
-        Some(hash)
-    }
-
     /// How much stack it has.
     pub(crate) fn stack_bytes(&self) -> usize {
         self.berth.stack_bytes
+    }
+
+    /// Gives the job up in its middle: what lives on the stack is never dropped, and the stack is used again by the fiber that is
+    /// returned. Nobody may run any more who could use what lies there.
+    pub(crate) fn reset(mut self) -> std::io::Result<Self> {
+        let stack_bytes = self.berth.stack_bytes;
+        // SAFETY: the frames on the stack are forgotten, as `mem::forget` forgets a value. Whatever borrows from them belongs to tasks of
+        // the same execution, which are abandoned together (see `threads::finish`).
+        unsafe { self.coroutine.force_reset() };
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is not used or dropped after its fields are moved out.
+        let (coroutine, berth) = unsafe { (ptr::read(&raw const this.coroutine), ptr::read(&raw const this.berth)) };
+        let stack = coroutine.into_stack();
+        drop(berth);
+        Self::on(stack, stack_bytes)
     }
 
     /// Gives the fiber up in the middle of its job. What lives on its stack is never dropped and never touched again, and
@@ -196,10 +181,7 @@ impl Lane {
         assert!(!berth.is_null(), "raddle bug: suspended outside a fiber");
         // SAFETY: `resume` set the berth of the fiber whose code is calling, so its box and the yielder in it are alive,
         // and this code runs on that fiber's own stack.
-        unsafe {
-            (*berth).paused_at.set(stack_pointer());
-            (*(*berth).switch.get()).suspend(Paused::Asking);
-        }
+        unsafe { (*(*berth).switch.get()).suspend(Paused::Asking) };
     }
 
     /// Where the frames of the job of the fiber that runs now begin: all of them lie below.
@@ -275,32 +257,5 @@ mod tests {
             assert_eq!(fiber.resume(&lane), Resumed::Paused(Paused::Idle));
         }
         assert_eq!(log.get(), 6);
-    }
-
-    #[test]
-    fn a_loop_that_comes_round_is_noticed() {
-        let lane = Rc::new(Lane::default());
-        let inner = lane.clone();
-        let mut fiber = Fiber::new(64 * 1024).unwrap();
-        let stop = Rc::new(Cell::new(false));
-        let stopping = stop.clone();
-        fiber.assign(Box::new(move || {
-            while !stopping.get() {
-                inner.suspend();
-            }
-            for round in 0..4 {
-                inner.suspend();
-                std::hint::black_box(round);
-            }
-        }));
-        let mut digests = || {
-            fiber.resume(&lane);
-            fiber.digest()
-        };
-        let spinning: Vec<_> = (0..4).map(|_| digests()).collect();
-        stop.set(true);
-        let counting: Vec<_> = (0..4).map(|_| digests()).collect();
-        assert!(spinning[1..].iter().all(|digest| *digest == spinning[1]), "{spinning:?}");
-        assert!(counting.windows(2).all(|pair| pair[0] != pair[1]), "{counting:?}");
     }
 }

@@ -14,7 +14,7 @@ mod state;
 mod task;
 
 use std::cell::{Cell, RefCell};
-use std::panic::{self, Location};
+use std::panic::Location;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
@@ -24,12 +24,12 @@ use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site,
 
 pub(crate) use self::frames::Contexts;
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
-pub use self::state::Settings;
+pub use self::state::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
 use crate::coroutine::Lane;
 use crate::coroutine::act::Act;
-use crate::coroutine::{current, wipe};
+use crate::coroutine::current;
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
@@ -41,8 +41,6 @@ pub(crate) struct Execution {
     pub(crate) lots: RefCell<Lots>,
     /// The task whose handler runs on a stack that is lent.
     pub(crate) handles: Cell<TaskId>,
-    /// The execution is being torn down; the same as in the state, for those who only want to know that.
-    pub(crate) over: Cell<bool>,
     /// A task is on its way to abort the process, which is not to happen.
     pub(crate) aborting: Cell<bool>,
 }
@@ -219,15 +217,6 @@ impl Moment<'_> {
     }
 }
 
-/// How often a task is unwound, when its execution is over, that catches what unwinds it.
-const MOST_TEARDOWNS: u32 = 3;
-
-/// Steps of destructors that a task takes while it unwinds without others having a turn.
-const MOST_LAST_STEPS: u32 = 1_000;
-
-/// What unwinds the tasks of an execution that is over.
-pub(crate) struct Teardown;
-
 impl Execution {
     pub(crate) fn new() -> Self {
         Self {
@@ -235,7 +224,6 @@ impl Execution {
             state: RefCell::new(State::default()),
             lots: RefCell::default(),
             handles: Cell::new(TaskId::MAIN),
-            over: Cell::new(false),
             aborting: Cell::new(false),
         }
     }
@@ -254,21 +242,15 @@ impl Execution {
     fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
         state.take_context(&self.lane);
-        // A task that unwinds does not wait to be chosen: its destructors run as one with the panic, unless they block.
-        if state.tearing_down || state.unwinds() {
-            drop(state);
-            return self.take_turn_at_the_end(ask, act);
-        }
         if ask.unseen && state.is_ready(ask) {
             return state.record(ask, Variant::Ready, act);
         }
+        state.note_if_unwinding();
         state.ask(ask, Act::lend(act));
         drop(state);
+        // Whoever resumes the task has let the operation take effect. A task that can never go on is not resumed at all: its
+        // execution abandons it with its stack as it is.
         self.lane.suspend();
-        // Whoever resumed the task has let the operation take effect, unless the execution was over.
-        if self.over.get() {
-            self.take_turn_at_the_end(ask, act);
-        }
     }
 
     /// Does what is asked once the engine chooses this task; `None` if the execution is over before that. Nothing is unwound then,
@@ -286,7 +268,7 @@ impl Execution {
         {
             let mut state = self.state.borrow_mut();
             before(&mut state);
-            if state.tearing_down {
+            if state.over {
                 return None;
             }
             state.take_context(&self.lane);
@@ -310,98 +292,32 @@ impl Execution {
         if self.state.borrow_mut().task().let_go { self.step(ask, look) } else { self.step_unseen(ask, look) }
     }
 
-    /// Does what is asked once it is ready, without a decision, and is not unwound by teardown: what waits here must not end
-    /// before what it waits for.
-    pub(crate) fn outlast(&self, ask: Ask) {
-        let mut nothing = |_: &mut Moment<'_>| ();
-        loop {
-            let mut state = self.state.borrow_mut();
-            state.take_context(&self.lane);
-            if state.is_ready(&ask) {
-                return state.record(&ask, Variant::Ready, nothing);
-            }
-            state.ask(&ask, Act::lend(&mut nothing));
-            drop(state);
-            self.lane.suspend();
-            if !self.over.get() {
-                return;
-            }
-        }
-    }
-
-    /// The same while the task unwinds or the execution is torn down: waits only for what really blocks it, and for others if it
-    /// goes on for too long.
-    #[cold]
-    fn take_turn_at_the_end(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
-        loop {
-            let mut state = self.state.borrow_mut();
-            if state.tearing_down && !state.unwinds() {
-                state.note_unwinding();
-                let task = state.task();
-                task.teardowns += 1;
-                let swallowed = task.teardowns > MOST_TEARDOWNS;
-                drop(state);
-                if swallowed {
-                    // A program that catches what unwinds it, again and again, is left where it is.
-                    loop {
-                        self.lane.suspend();
-                    }
-                }
-                panic::resume_unwind(Box::new(Teardown));
-            }
-            let task = state.task();
-            task.last_steps += 1;
-            let patient = task.last_steps <= MOST_LAST_STEPS;
-            if patient && state.is_ready(ask) {
-                return state.record(ask, Variant::Ready, act);
-            }
-            if patient && ask.deadline.is_some() {
-                return state.record(ask, Variant::TimedOut, act);
-            }
-            // Whoever runs meanwhile is not the one that unwinds, though the OS thread counts as panicking.
-            let task = state.current;
-            if !state.unwinding.contains(&task) {
-                state.unwinding.push(task);
-            }
-            state.ask(ask, Act::lend(act));
-            drop(state);
-            self.lane.suspend();
-            if !self.over.get() {
-                return;
-            }
-        }
-    }
-
     /// Draws one of `choices` values, as the strategy decides.
     pub(crate) fn choose(&self, choices: u32, site: Site, op: &'static Operation) -> u32 {
         {
             let mut state = self.state.borrow_mut();
-            if choices <= 1 || state.tearing_down || state.unwinds() {
+            if choices <= 1 {
                 return 0;
             }
             state.take_context(&self.lane);
+            state.note_if_unwinding();
             state.data = Some((choices, site, op));
         }
         self.lane.suspend();
-        if self.over.get() {
-            self.state.borrow_mut().note_unwinding();
-            panic::resume_unwind(Box::new(Teardown));
-        }
         self.state.borrow().drawn
     }
 
-    /// Ends the execution as failed, now: the task that calls this does not go on.
-    pub(crate) fn fail(&self, failure: Failure) {
+    /// Ends the execution as failed, now. The task that calls this never goes on; its execution abandons it.
+    pub(crate) fn fail(&self, failure: Failure) -> ! {
         {
             let mut state = self.state.borrow_mut();
+            state.note_if_unwinding();
             if state.outcome.is_none() {
                 state.outcome = Some(failure.into());
             }
         }
-        if !self.state.borrow().unwinds() {
+        loop {
             self.lane.suspend();
-            self.state.borrow_mut().note_unwinding();
-            panic::resume_unwind(Box::new(Teardown));
         }
     }
 }
@@ -409,7 +325,7 @@ impl Execution {
 /// Whether the calling thread unwinds because of a panic, as [`std::thread::panicking`].
 #[must_use]
 pub fn panicking() -> bool {
-    wipe::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
+    std::thread::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
 }
 
 /// The caller's place in the source.

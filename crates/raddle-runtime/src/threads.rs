@@ -5,8 +5,8 @@
 //! else can notice when exactly that is, so no order is lost, and all threads a test starts with are there before the
 //! first decision.
 
+mod finish;
 mod lent;
-mod teardown;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,13 +16,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
+use raddle_engine::replay::{Script, replay};
+use raddle_engine::search::Limits;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
 use raddle_engine::trace::{Effect, Site, Trace};
 
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
-pub use crate::execution::Settings;
+pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
 use crate::{panics, thread};
 
@@ -42,6 +44,12 @@ struct Worker {
     spare: RefCell<Spare>,
     sound: Cell<bool>,
     numbers: Cell<(u64, u64)>,
+    /// How many tasks were abandoned in all executions.
+    abandoned: Cell<u64>,
+    /// What executions have shown of the program that it was not told by its settings.
+    learned: RefCell<Facts>,
+    /// For steps that are taken after the end of an execution.
+    unseen: Cell<Option<Trace>>,
 }
 
 /// Tables that are empty but have their memory.
@@ -53,6 +61,9 @@ struct Spare {
 
 /// Numbers of executions are drawn from the process-wide counter in lots of this size.
 const NUMBER_LOT: u64 = 1 << 12;
+
+/// Tasks of one execution. One that starts more, each by the one before and without any operation, would never come to a point.
+const MOST_TASKS: u32 = 1 << 20;
 
 /// Idle fibers kept beyond this many are given back to the system.
 const MOST_IDLE: usize = 4_096;
@@ -75,8 +86,41 @@ impl Threads {
             spare: RefCell::default(),
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
+            abandoned: Cell::new(0),
+            learned: RefCell::default(),
+            unseen: Cell::default(),
         };
         Self { body: Rc::new(body), worker: Rc::new(worker) }
+    }
+
+    /// What executions have shown of the program so far, including what it was told by its settings.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        let mut facts = self.worker.execution.state.borrow().settings.facts.clone();
+        facts.add(&self.worker.learned.borrow());
+        facts
+    }
+
+    /// Runs the first execution, by the fewest switches, again and again until it shows nothing new of the program; later executions
+    /// go by what it has shown.
+    pub fn rehearse(&mut self, limits: &Limits) {
+        let first = Script::Choices { seed: 0, choices: Vec::new() };
+        loop {
+            drop(replay(self, &first, limits));
+            if !self.is_outdated() || !self.sound() {
+                return;
+            }
+            self.adopt_facts();
+        }
+    }
+
+    /// Goes by what executions have shown.
+    fn adopt_facts(&mut self) {
+        let facts = self.facts();
+        let mut state = self.worker.execution.state.borrow_mut();
+        state.settings.facts = facts;
+        state.forget_known_loops();
+        self.worker.learned.take();
     }
 }
 
@@ -118,8 +162,8 @@ impl Program for Threads {
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
-        worker.execution.over.set(false);
         state.begin(worker.next_number(), seed);
+        state.most_tasks = MOST_TASKS as usize;
         state.add_task(None);
         let stack_bytes = state.settings.stack_bytes;
         drop(state);
@@ -129,6 +173,10 @@ impl Program for Threads {
             running.reach_point(None, trace);
         });
         running
+    }
+
+    fn is_outdated(&self) -> bool {
+        *self.worker.learned.borrow() != Facts::default()
     }
 
     fn sound(&self) -> bool {
@@ -231,6 +279,12 @@ impl Running {
                 return;
             }
             if let Some(newborn) = state.newborn.pop_front() {
+                if state.tasks.len() > state.most_tasks {
+                    let unfinished = state.unfinished(&state.trace);
+                    state.newborn.push_front(newborn);
+                    drop(state);
+                    return self.end(Failure::TooManySteps { bound: MOST_TASKS, unfinished }.into());
+                }
                 drop(state);
                 self.begin_task(newborn);
             } else if let Some(task) = state.unseen_and_ready() {
@@ -260,9 +314,6 @@ impl Running {
                 Err(_) => return,
             }
         }
-        if !state.looking_again.is_empty() {
-            self.judge_spinning(&mut state);
-        }
         std::mem::swap(trace, &mut state.trace);
         let calm = !state.stale && state.outcome.is_none() && state.data.is_none() && !state.cells_touched;
         if let (true, Some(choice)) = (calm, stepped) {
@@ -277,15 +328,6 @@ impl Running {
             }
         }
         self.look_around(&mut state, trace);
-    }
-
-    #[cold]
-    fn judge_spinning(&self, state: &mut State) {
-        for task in std::mem::take(&mut state.looking_again) {
-            if let Some(fiber) = &self.fibers[task.index()] {
-                state.judge_spinning(task, fiber.digest());
-            }
-        }
     }
 
     #[inline(never)]
@@ -429,18 +471,22 @@ impl System for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let worker = self.worker.clone();
+        if let Ok(state) = worker.execution.state.try_borrow()
+            && let Some(shown) = state.new_facts()
+        {
+            worker.learned.borrow_mut().add(&shown);
+        }
         if worker.sound.get() {
-            current::enter(&worker.execution, || self.tear_down());
+            self.finish();
         } else {
-            self.leave_behind();
+            self.forget_values();
         }
         if std::thread::panicking() {
-            // A task was left behind in the middle of unwinding, and the OS thread counts as panicking from now on.
+            // A task was abandoned in the middle of unwinding, and the OS thread counts as panicking from now on.
             worker.sound.set(false);
         }
-        self.parked.drain(..).for_each(|(_, fiber)| fiber.abandon());
         let mut fibers = std::mem::take(&mut self.fibers);
-        fibers.clear();
+        fibers.drain(..).flatten().chain(self.parked.drain(..).map(|parked| parked.1)).for_each(Fiber::abandon);
         worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });
     }
 }

@@ -7,6 +7,7 @@ mod share;
 mod walk;
 
 use std::mem;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::PoisonError;
 
 use self::counted::Seen;
@@ -207,6 +208,12 @@ impl<'s> Seat<'s> {
                 }
             }
             self.run_one(program, &mut perch);
+            if program.is_outdated() {
+                self.search.outdated.store(true, Relaxed);
+                self.search.board.stop();
+                self.search.call_others(Spare::Over);
+                return Status::Over;
+            }
             if self.met && !self.search.stays() {
                 return Status::Over;
             }

@@ -19,7 +19,7 @@ use crate::actor::resident::{Resident, known};
 use crate::actor::system::{Make, System, lock};
 use crate::coroutine::act::Act;
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, Moment, State, Teardown, here};
+use crate::execution::{Ask, Execution, Moment, State, here};
 use crate::panics;
 
 static ACT: Operation = Operation { verb: "begin with", class: Class::Update };
@@ -150,7 +150,7 @@ impl<A: Actor> Life<A> {
     /// An actor that has panicked is made anew, or the task fails.
     #[cold]
     fn restart(&mut self, panicked: Box<Home<A>>, payload: Box<dyn Any + Send>) -> Option<Box<Home<A>>> {
-        let restarts = self.restarts_left > 0 && !payload.is::<Teardown>();
+        let restarts = self.restarts_left > 0;
         let Some(make) = self.make.as_ref().filter(|_| restarts) else {
             // The panic is what the task fails with, whatever the destructor of the actor has to add.
             if let Err(another) = panic::catch_unwind(AssertUnwindSafe(|| drop(panicked))) {

@@ -126,7 +126,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// execution is over, it fails no more.
     pub(crate) fn bury(&self, sender: TaskId, who: Who, msg: M) {
         self.system.inner.dead_letters.fetch_add(1, Ordering::SeqCst);
-        let over = current::with(|execution| execution.over.get()).unwrap_or(true);
+        let over = current::with(|execution| execution.state.borrow().over).unwrap_or(true);
         let fails = lock(&self.system.inner.rules).fail_on_dead_letters && !over;
         let failure = fails.then(|| dead_letter(sender, who, &(self.says.describe)(&msg)));
         drop(msg);

@@ -101,7 +101,7 @@ fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: 
 impl<R> Drop for ReplyTo<R> {
     fn drop(&mut self) {
         if let Some(Back::Task { object, execution, .. }) = self.0.take() {
-            let over = current::with(|e| e.over.get()).unwrap_or(true);
+            let over = current::with(|e| e.state.borrow().over).unwrap_or(true);
             if !over {
                 give(object, execution, DROPPED, &DROP_REQUEST, here(), |_| ());
             }

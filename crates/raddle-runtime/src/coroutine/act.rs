@@ -1,8 +1,7 @@
 //! What a paused task left to be done for it when it is chosen.
 //!
 //! The effect of an operation is a closure on the stack of the task that asked for it. It is called from the outside, while the
-//! task is paused: so the tables of the execution are borrowed once, and nothing but what the task itself does leaves traces
-//! on its stack, by which loops that come round are [told](super::Fiber::digest).
+//! task is paused, so the tables of the execution are borrowed once.
 
 use std::ptr::NonNull;
 

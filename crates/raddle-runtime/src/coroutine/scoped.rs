@@ -2,10 +2,8 @@
 //!
 //! A [`Scope`] lets its jobs borrow whatever outlives it, although a fiber's job must be `'static`: the lifetime is
 //! stretched here, and [`Scope::hold`] does not return, not even by unwinding, before every job started through the
-//! scope has ended. When an execution is torn down, a task that holds a scope is unwound as far as `hold` and waits there
-//! until the jobs have been unwound too. If one of them never ends (it blocks in a destructor, ran out of stack, or
-//! was left in the middle of an abort), `hold` never returns either, and the runtime abandons the whole fiber with its stack
-//! untouched.
+//! scope has ended. If one of them never ends (it is in a deadlock, ran out of stack, or was left in the middle of an abort),
+//! `hold` never returns either, and the runtime abandons both tasks together.
 
 use std::io;
 use std::marker::PhantomData;
@@ -79,7 +77,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         for at in 0.. {
             let next = self.started.lock().unwrap_or_else(PoisonError::into_inner).get(at).cloned();
             match next {
-                Some(started) => started.outlast(site),
+                Some(started) => started.wait_for_return(site),
                 None => break,
             }
         }
@@ -108,10 +106,10 @@ impl Started {
         }
     }
 
-    /// Waits for its end whatever happens.
-    fn outlast(&self, site: Site) {
+    /// Waits until its job is done and nothing that it borrows is used any more.
+    fn wait_for_return(&self, site: Site) {
         match self {
-            Started::Task(thread) => thread.outlast(site),
+            Started::Task(thread) => thread.wait_for_return(site),
             Started::System(..) => self.join_system(),
         }
     }

@@ -5,12 +5,12 @@ use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Class, Effect};
 
 use crate::actor::Posts;
-use crate::execution::Ask;
+use crate::execution::{Ask, Timeouts};
 use crate::execution::state::{State, role};
 use crate::time::CLOCK;
 
 /// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.
-const MOST_FRUITLESS: u32 = 2_000;
+const MOST_FRUITLESS: u32 = 1_000;
 
 impl State {
     /// What `task` does next, if that is all that can have changed since the actions were last listed.
@@ -97,7 +97,7 @@ impl State {
         let (mut timed, mut waits_for_room) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
-            if self.stalled > 0 && self.spins[task.index()].stalled {
+            if self.stalled > 0 && self.spins[task.index()].is_stalled() {
                 return self.list_actions_slowly(actions);
             }
             if let Some(mail) = ask.mail {
@@ -137,16 +137,13 @@ impl State {
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
         let (mut timed, mut waits_for_room) = (false, false);
-        let mut guessed = false;
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
+            let others = self.turns_of_others(task);
             let spin = &mut self.spins[task.index()];
-            if spin.stalled && spin.sees_change(|object| self.objects[object.index()].version) {
-                spin.stalled = false;
-                self.stalled -= 1;
-            }
-            if spin.stalled {
-                guessed |= !spin.proven;
+            if spin.may_go_on(|object| self.objects[object.index()].version, others) {
+                self.stalled -= u32::from(spin.go_on());
+            } else {
                 continue;
             }
             if let Some(mail) = ask.mail {
@@ -170,9 +167,6 @@ impl State {
         }
         if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
-        } else {
-            // Others go on while one waits that might have gone on as well.
-            self.left_out |= guessed;
         }
         drop_if_only_crashes(actions);
         self.list_quiet(actions);
@@ -203,7 +197,7 @@ impl State {
     fn earliest_deadline(&self) -> Option<u64> {
         let deadline = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
-            if self.spins[task.index()].stalled { None } else { ask.deadline }
+            if self.spins[task.index()].is_stalled() { None } else { ask.deadline }
         };
         self.alive.iter().filter_map(deadline).min()
     }
@@ -223,7 +217,7 @@ impl State {
     fn somebody_watches_the_clock(&self) -> bool {
         let watches = |task: &TaskId| {
             let spin = &self.spins[task.index()];
-            spin.stalled && spin.watched().any(|object| object == CLOCK)
+            spin.is_stalled() && spin.watched().any(|object| object == CLOCK)
         };
         self.alive.iter().any(watches)
     }
@@ -236,19 +230,23 @@ impl State {
 
     /// Waits that end by time. Time passes no further than to the earliest time anybody waits for. One who
     /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
-    fn list_timeouts(&self, actions: &mut Vec<Action>) {
+    fn list_timeouts(&mut self, actions: &mut Vec<Action>) {
+        let hold_back = self.settings.timeouts == Timeouts::Late && !actions.is_empty();
+        self.held_back_timeouts |= hold_back;
+        // Whether a wait can end by time depends on what others can do, which reduction does not follow.
+        self.irreducible |= hold_back;
         let awake = self.earliest_deadline();
         let lull = actions.is_empty();
         let waits = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
             let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
-            (!self.spins[task.index()].stalled || comes_first()).then_some((*task, ask))
+            (!self.spins[task.index()].is_stalled() || comes_first()).then_some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
         let horizon = earliest.unwrap_or(0).max(self.now());
         for (task, ask) in self.alive.iter().filter_map(waits) {
             let waits = ask.mail.is_some() || !self.is_ready(ask);
-            if waits && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
+            if waits && !hold_back && ask.deadline.is_some_and(|deadline| deadline <= horizon) {
                 actions.push(action(task, Variant::TimedOut, ask));
             }
             if ask.may_crash && ask.mail.is_some_and(|mail| self.actors.may_crash(mail as usize)) {
@@ -271,15 +269,14 @@ impl State {
         let mut next: Option<TaskId> = None;
         for &task in &self.alive {
             let spin = &mut self.spins[task.index()];
-            if !spin.stalled {
+            if !spin.is_stalled() {
                 continue;
             }
             if spin.changes_seen != changes {
                 spin.fruitless = 0;
                 spin.changes_seen = changes;
             }
-            // One that is only taken to spin may well have an end, which the bound on steps waits for.
-            hopeless &= spin.proven && spin.fruitless > MOST_FRUITLESS;
+            hopeless &= spin.fruitless > MOST_FRUITLESS;
             let goes = self.spins[task.index()].fruitless;
             if next.is_none_or(|next| goes < self.spins[next.index()].fruitless) {
                 next = Some(task);
@@ -290,7 +287,6 @@ impl State {
             return;
         };
         self.spins[task.index()].fruitless += 1;
-        self.spins[task.index()].look_anew();
         self.go_on(task);
         actions.clear();
         if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {

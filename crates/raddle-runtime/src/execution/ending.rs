@@ -4,27 +4,44 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::trace::{Class, Hold, Site, Trace};
 
-use crate::execution::Ask;
+use crate::execution::{Ask, LeakedThreads};
 use crate::execution::state::State;
 use crate::execution::task::Status;
 
 impl State {
-    /// How the execution ended, given that nothing can happen any more. After `main` has ended, tasks that wait to be given
-    /// something are left behind as they are when a process ends; tasks that wait for one another are not.
-    pub(crate) fn conclude(&self, trace: &Trace) -> Outcome {
+    /// How the execution ended, given that nothing can happen any more. Actors without messages are done. Whoever else waits can never
+    /// go on, which is a deadlock, also after the test's function has returned; unless threads may be
+    /// [left waiting](super::LeakedThreads::Allow) to be given something, as they are when a process ends.
+    pub(crate) fn conclude(&mut self, trace: &Trace) -> Outcome {
         if self.livelock {
             return Failure::Livelock { spinning: self.unfinished(trace) }.into();
         }
-        let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
-        let stuck = |task: &TaskId| {
-            let asks = self.tasks[task.index()].asks.as_ref();
-            let waits = |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send);
-            asks.is_none_or(|ask| waits(ask) || ask.asked.is_some())
-        };
-        if self.alive.is_empty() || main_ended && !self.alive.iter().any(stuck) {
+        let waiting: Vec<TaskId> = self.alive.iter().copied().filter(|&task| !self.waits_for_mail(task)).collect();
+        if waiting.is_empty() {
             return Outcome::Completed;
         }
+        let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
+        let may_be_left = main_ended && self.settings.leaked_threads == LeakedThreads::Allow;
+        if may_be_left && !waiting.iter().any(|&task| self.waits_for_a_task(task)) {
+            self.left_waiting = self.unfinished(trace);
+            return Outcome::Completed;
+        }
+        if let Some(panic) = waiting.iter().find_map(|&task| self.panic_that_unwinds(task)) {
+            return panic;
+        }
         Failure::Deadlock { waiting: self.unfinished(trace) }.into()
+    }
+
+    /// Whether a task waits for what only another task can do, and not just to be given something.
+    fn waits_for_a_task(&self, task: TaskId) -> bool {
+        let waits = |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send) || ask.asked.is_some();
+        self.tasks[task.index()].asks.as_ref().is_none_or(waits)
+    }
+
+    /// The panic in the middle of which a task waits for ever: that is what has to be told.
+    fn panic_that_unwinds(&self, task: TaskId) -> Option<Outcome> {
+        let (message, place) = self.tasks[task.index()].panics.last().filter(|_| self.unwinding.contains(&task))?;
+        Some(Failure::Panic { task, message: message.clone(), place: place.clone() }.into())
     }
 
     /// What every task that has not ended is about to do, after what `trace` tells.

@@ -1,30 +1,24 @@
-//! Spin and retry loops end: a task that only re-reads what has not changed waits until something it read is changed.
+//! Spin and retry loops end: a task that only reads again what has not changed waits until something it read is changed.
 //!
-//! From its latest own change on, a task's looks are remembered: from where in the source, at what, in which version. When it
-//! is about to look again, from the same place, at something unchanged, and its stack is byte for byte what it was at an
-//! earlier such moment, it has come round in a loop and stalls: it is not enabled until something it saw has changed. No order
-//! is lost, as it would only do the same again (unless what tells its rounds apart lies in the heap).
+//! Whether a task spins is decided by its operations alone, never by its memory: from its latest own change on, its looks are
+//! remembered, from where in the source, at what, in which version. A task that is about to look again, from the same place, at
+//! something unchanged, has gone round once more. A loop that goes round a thousand times in a row is taken to spin for ever, and
+//! its place is [learned](super::Facts). From the next search on, a task stalls as soon as it comes round at such a place: it is not
+//! enabled until something it read in its latest round has changed. Loops that end sooner are explored like any other code.
 //!
-//! A loop that counts its rounds has a different stack each time. It stalls after a number of looks, fewer if it says that it
-//! waits (a yield, a spin hint, a sleep or a wait that timed out lies between). That may leave orders out, so it is
-//! [told](Verdict::Guessed).
+//! A loop that yields may also change things in each round, if it leaves them as they were (it takes a lock and gives it back, wakes
+//! itself and goes to sleep). Its place is that of the yield, and it waits there until another task has taken a step.
 //!
 //! If nobody else can go on, stalled tasks may after all: a loop with a bound ends, and one without is reported as a livelock.
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::Site;
 
-/// Looks without a change after which a task is taken to spin, though its stack differs each time.
-const OFTEN: u32 = 64;
+/// Rounds without a change after which a loop is taken to spin for ever.
+pub(crate) const MOST_ROUNDS: u32 = 1_000;
 
-/// The same for a task that says it waits for others.
-const OFTEN_IF_WAITING: u32 = 4;
-
-/// More different looks than this between two changes are only counted.
+/// More different looks than this between two changes are not remembered.
 const MOST_SEEN: usize = 64;
-
-/// Stack digests kept for comparison.
-const MOST_DIGESTS: usize = 4;
 
 /// What a task has looked at since its latest own change.
 #[derive(Debug, Default)]
@@ -34,29 +28,26 @@ pub(crate) struct Spin {
     latest: u32,
     /// The look with which the round began that the task stalls after; earlier ones lie before the loop.
     round: u32,
-    digests: [u64; MOST_DIGESTS],
-    looks: u32,
-    /// The task has said that it waits for others.
-    hinted: bool,
-    /// It waits for what it saw to change.
-    pub(crate) stalled: bool,
-    /// It has come round; nothing had to be guessed.
-    pub(crate) proven: bool,
+    /// Where it yielded last, after how many steps of others, and how often in a row with none in between.
+    yielded: Option<Yielded>,
+    /// Zero if all that the task has changed since it yielded last is as it was then: each change adds what it found and what it left
+    /// there, and what is added twice cancels out.
+    net_change: u64,
+    /// What it waits for, if it is stalled.
+    stalled: Option<Until>,
     /// How often it was let go on because nobody else could, with nothing changing anywhere.
     pub(crate) fruitless: u32,
     /// The changes in the whole execution when it was last let go on.
     pub(crate) changes_seen: u64,
 }
 
-/// Whether a task spins.
+/// What a stalled task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Not as far as can be told.
-    GoesOn,
-    /// It is where it was before, in every respect.
-    ComesRound,
-    /// It has looked so often that it is taken to.
-    Guessed,
+enum Until {
+    /// Something that it read is different.
+    Change,
+    /// Others have taken another number of steps than this.
+    Step(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +57,15 @@ struct Look {
     site: Site,
     /// Which look it was, counted from the task's first.
     at: u32,
+    /// How often in a row nothing had changed.
+    rounds: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Yielded {
+    site: Site,
+    others: u64,
+    rounds: u32,
 }
 
 impl Look {
@@ -75,90 +75,83 @@ impl Look {
 }
 
 impl Spin {
-    fn seen(&self) -> impl Iterator<Item = &Look> {
-        self.seen.iter()
-    }
-
     /// The task has looked at `object`, now at `version`, from `site`.
     pub(crate) fn looked(&mut self, object: ObjectId, version: u32, site: Site) {
         self.latest += 1;
-        let look = Look { object, version, site, at: self.latest };
+        let look = Look { object, version, site, at: self.latest, rounds: 0 };
         let room = self.seen.len() < MOST_SEEN;
         match self.seen.iter_mut().find(|look| look.is_at(object, site)) {
             Some(before) if before.version == version => {
                 before.at = look.at;
-                self.looks += 1;
+                before.rounds += 1;
             }
-            Some(before) => {
-                *before = look;
-                self.forget_rounds();
-            }
+            Some(before) => *before = look,
             None if room => self.seen.push(look),
-            None => self.looks += 1,
+            None => {}
         }
     }
 
     /// The task has changed something.
     pub(crate) fn changed(&mut self) {
-        if !self.seen.is_empty() {
-            self.seen.clear();
-            self.forget_rounds();
-        }
+        self.seen.clear();
     }
 
-    /// The task lets others go first.
-    pub(crate) fn hint(&mut self) {
-        self.hinted = !self.seen.is_empty();
-    }
-
-    fn forget_rounds(&mut self) {
-        self.digests = [0; MOST_DIGESTS];
-        self.looks = 0;
-        self.hinted = false;
-        self.stalled = false;
-    }
-
-    /// Whether a task that is about to look at `object`, now at `version`, from `site` has done so before and should be
-    /// [judged](Self::judge).
+    /// How often in a row the task has looked at `object` from `site` and found `version`, if it is about to do so again.
     #[inline]
-    pub(crate) fn looks_again(&mut self, object: ObjectId, version: u32, site: Site) -> bool {
-        self.stalled = false;
-        let before = self.seen().find(|look| look.is_at(object, site) && look.version == version).map(|look| look.at);
-        self.round = before.unwrap_or(self.round);
-        before.is_some()
+    pub(crate) fn looks_again(&mut self, object: ObjectId, version: u32, site: Site) -> Option<u32> {
+        let before = self.seen.iter().find(|look| look.is_at(object, site) && look.version == version)?;
+        self.round = before.at;
+        Some(before.rounds + 1)
     }
 
-    /// Decides whether a task that looks again stalls; `digest` is that of its stack, if it could be taken.
-    pub(crate) fn judge(&mut self, digest: Option<u64>) -> Verdict {
-        let often = if self.hinted { OFTEN_IF_WAITING } else { OFTEN };
-        // In its first round a loop writes over what the stack held from earlier; what it never writes stays as it is. So
-        // only from the second round on does the same loop look the same in every execution.
-        let verdict = if self.looks == 0 {
-            Verdict::GoesOn
-        } else if digest.is_some_and(|digest| self.digests.contains(&digest)) {
-            Verdict::ComesRound
-        } else if self.looks >= often {
-            Verdict::Guessed
-        } else {
-            self.digests.rotate_right(1);
-            self.digests[0] = digest.unwrap_or(0);
-            Verdict::GoesOn
+    /// The task has replaced the word of `object`.
+    #[inline]
+    pub(crate) fn replaced(&mut self, object: ObjectId, before: u64, after: u64) {
+        let mix = |word: u64| {
+            let key = (word ^ u64::from(object.number()).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (key ^ key >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
         };
-        self.stalled = verdict != Verdict::GoesOn;
-        self.proven = verdict == Verdict::ComesRound;
-        verdict
+        self.net_change ^= mix(before) ^ mix(after);
     }
 
-    /// The task was let go on although nothing has changed: one that was only taken to spin gets as many looks again.
-    pub(crate) fn look_anew(&mut self) {
-        if !self.proven {
-            self.looks = 0;
-        }
+    /// How often in a row the task has yielded at `site` with nothing different from the time before, if it is about to do so again.
+    pub(crate) fn yields_again(&mut self, site: Site, others: u64) -> Option<u32> {
+        let unchanged = std::mem::take(&mut self.net_change) == 0;
+        let again = self.yielded.filter(|it| unchanged && std::ptr::eq(it.site, site) && it.others == others);
+        let rounds = again.map_or(0, |it| it.rounds + 1);
+        self.yielded = Some(Yielded { site, others, rounds });
+        again.map(|_| rounds)
+    }
+
+    /// Whether the task changes something in each round of a loop that yields.
+    pub(crate) fn changes_as_it_yields(&self) -> bool {
+        self.yielded.is_some_and(|it| it.rounds == 0)
+    }
+
+    /// The task does not go on before something it read has changed.
+    pub(crate) fn stall_until_change(&mut self) {
+        self.stalled = Some(Until::Change);
+    }
+
+    /// The task does not go on before others, who have taken so many steps, have taken one more.
+    pub(crate) fn stall_until_step(&mut self, others: u64) {
+        self.stalled = Some(Until::Step(others));
+    }
+
+    /// Whether it waits for a change or for others.
+    #[inline]
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stalled.is_some()
+    }
+
+    /// The task goes on; says whether it was stalled.
+    pub(crate) fn go_on(&mut self) -> bool {
+        self.stalled.take().is_some()
     }
 
     /// What the task has looked at in its latest round.
     pub(crate) fn watched(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.seen().filter(|look| look.at >= self.round).map(|look| look.object)
+        self.seen.iter().filter(|look| look.at >= self.round).map(|look| look.object)
     }
 
     /// As for a task that has just begun.
@@ -166,13 +159,21 @@ impl Spin {
         self.seen.clear();
         self.latest = 0;
         self.round = 0;
-        self.forget_rounds();
+        self.yielded = None;
+        self.net_change = 0;
+        self.stalled = None;
         self.fruitless = 0;
         self.changes_seen = 0;
     }
 
-    /// Whether anything is different now that the task saw in its latest round.
-    pub(crate) fn sees_change(&self, version: impl Fn(ObjectId) -> u32) -> bool {
-        self.seen().any(|look| look.at >= self.round && version(look.object) != look.version)
+    /// Whether what a stalled task waits for has come about.
+    pub(crate) fn may_go_on(&self, version: impl Fn(ObjectId) -> u32, others: u64) -> bool {
+        match self.stalled {
+            None => true,
+            Some(Until::Change) => {
+                self.seen.iter().any(|look| look.at >= self.round && version(look.object) != look.version)
+            }
+            Some(Until::Step(before)) => others != before,
+        }
     }
 }

@@ -1,20 +1,20 @@
 //! The tables of the running execution.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::Outcome;
+use raddle_engine::outcome::{Outcome, Waiting};
 use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Note, Operation, Ordered, Role, Site, Step, Trace};
 
 use crate::actor::{Posts, Story};
 use crate::coroutine::act::Act;
-use crate::coroutine::{Job, Lane, wipe};
+use crate::coroutine::{Job, Lane};
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
 use crate::execution::frames::Contexts;
 use crate::execution::object::{Kind, Object, word_as_number};
-use crate::execution::spin::{Spin, Verdict};
+use crate::execution::spin::{MOST_ROUNDS, Spin};
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Moment, Progress};
 use crate::sync::statics::Kept;
@@ -36,20 +36,90 @@ pub struct Settings {
     /// How many of the calls that led to an operation are found out, beside the place of the operation itself; 0 for nothing of
     /// that.
     pub context: usize,
+    /// What becomes of threads that still wait when nothing can happen any more and the test's function has returned.
+    pub leaked_threads: LeakedThreads,
+    /// When a wait that has a time may end by it.
+    pub timeouts: Timeouts,
+    /// What earlier executions have shown.
+    pub facts: Facts,
+}
+
+/// What executions have shown of the program, and by which later ones have other points than earlier ones. A search keeps to what
+/// was known when it began; if it learns more, it has to begin again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Somebody asks whether a thread is finished, so the end of a thread is a step of its own. It is not for programs that never
+    /// ask: nobody can tell there when a thread ends.
+    pub thread_ends: bool,
+    /// Loops that were seen to go round and round without anything changing, by the places where they look again.
+    pub spins: BTreeSet<Spot>,
+}
+
+impl Facts {
+    /// Adds what `other` knows; says whether that is more.
+    pub fn add(&mut self, other: &Self) -> bool {
+        let before = (self.thread_ends, self.spins.len());
+        self.thread_ends |= other.thread_ends;
+        self.spins.extend(other.spins.iter().cloned());
+        before != (self.thread_ends, self.spins.len())
+    }
+}
+
+/// A place in the source, as it is written in schedules: the same in every build of the same source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Spot(pub String);
+
+impl From<Site> for Spot {
+    fn from(site: Site) -> Self {
+        let file = site.file().rsplit(['/', '\\']).next().unwrap_or_default();
+        let name: String = file.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        Self(format!("{name}.{}.{}", site.line(), site.column()))
+    }
+}
+
+/// What threads are that still wait when nothing can happen any more and the test's function has returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeakedThreads {
+    /// A deadlock: nobody can wake them.
+    #[default]
+    Fail,
+    /// Left behind, as they are when a process ends, if they wait to be given something and not for one another.
+    Allow,
+}
+
+/// When a wait that has a time may end by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timeouts {
+    /// At any moment, since a real thread can be slow.
+    #[default]
+    Any,
+    /// Only when nothing else can happen.
+    Late,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false, context: 0 }
+        Self {
+            stack_bytes: 2 << 20,
+            spurious: 1,
+            isolate_panics: false,
+            print_panics: false,
+            tell: false,
+            context: 0,
+            leaked_threads: LeakedThreads::default(),
+            timeouts: Timeouts::default(),
+            facts: Facts::default(),
+        }
     }
 }
 
 /// Steps that a task may take in a row while others could go on. A scheduler that lets one go on for longer is not one that
 /// exists, and loops that wait for others would never end under it.
-const PATIENCE: u32 = 5_000;
+const PATIENCE: u32 = 10_000;
 
-/// As many of those steps as a yield counts for: it asks that others go first.
-const YIELD_WEIGHT: u32 = 100;
+/// As many of those steps as a yield counts for, if the task has changed something since it yielded before: it asks that others go
+/// first.
+const YIELD_WEIGHT: u32 = 200;
 
 /// A task that has been created and not yet begun.
 pub(crate) struct Newborn {
@@ -71,6 +141,8 @@ pub(crate) struct State {
     pub(crate) objects: Vec<Object>,
     pub(crate) current: TaskId,
     pub(crate) newborn: VecDeque<Newborn>,
+    /// With more tasks than this, the execution ends.
+    pub(crate) most_tasks: usize,
     /// Lent by the search while tasks run.
     pub(crate) trace: Trace,
     /// How many alternatives the next step to be recorded had.
@@ -85,7 +157,14 @@ pub(crate) struct State {
     pub(crate) data: Option<(u32, Site, &'static Operation)>,
     pub(crate) drawn: u32,
     pub(crate) outcome: Option<Outcome>,
-    pub(crate) tearing_down: bool,
+    /// Threads that were left waiting when the execution ended, which is allowed.
+    pub(crate) left_waiting: Vec<Waiting>,
+    /// Timeouts were held back while others could go on.
+    pub(crate) held_back_timeouts: bool,
+    /// Somebody has asked whether a thread is finished.
+    pub(crate) looked_at_thread_end: bool,
+    /// Nothing is decided any more: actors that wait for messages end, and what is left is abandoned.
+    pub(crate) over: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
     pub(crate) spoiled: bool,
     /// Tasks that unwind, as far as that has to be known: as soon as one of them is paused in the middle of it.
@@ -98,10 +177,14 @@ pub(crate) struct State {
     pub(crate) livelock: bool,
     /// How many tasks are stalled.
     pub(super) stalled: u32,
-    /// Tasks about to look again at something unchanged, to be [judged](Self::judge_spinning) once they are paused.
-    pub(crate) looking_again: Vec<TaskId>,
-    /// A task was taken to spin without proof, so orders may have been left out.
+    /// A task that went on for very long had to let others go first, so orders may have been left out.
     pub(crate) left_out: bool,
+    /// Places of loops that are known to spin, or known not to be; found out once for each place.
+    known_loops: Vec<(Site, bool)>,
+    /// Places of loops at which a task stalled in this execution, as they were known to spin.
+    pub(crate) stalled_at: Vec<Site>,
+    /// Places of loops that have gone round so often in this execution that they are taken to spin.
+    pub(crate) new_spins: Vec<Site>,
     /// Changes made by anyone to anything.
     pub(super) changes: u64,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
@@ -143,6 +226,7 @@ impl Default for State {
             objects: Vec::new(),
             current: TaskId::MAIN,
             newborn: VecDeque::new(),
+            most_tasks: usize::MAX,
             trace: Trace::default(),
             alternatives: 0,
             stale: true,
@@ -151,15 +235,20 @@ impl Default for State {
             data: None,
             drawn: 0,
             outcome: None,
-            tearing_down: false,
+            left_waiting: Vec::new(),
+            held_back_timeouts: false,
+            looked_at_thread_end: false,
+            over: false,
             spoiled: false,
             unwinding: Vec::new(),
             streak: (TaskId::MAIN, 0),
             resting: None,
             livelock: false,
             stalled: 0,
-            looking_again: Vec::new(),
             left_out: false,
+            known_loops: Vec::new(),
+            stalled_at: Vec::new(),
+            new_spins: Vec::new(),
             changes: 0,
             clock_leap: 1,
             seed: 0,
@@ -191,14 +280,18 @@ impl State {
         self.cells_touched = false;
         self.data = None;
         self.outcome = None;
-        self.tearing_down = false;
+        self.left_waiting.clear();
+        self.held_back_timeouts = false;
+        self.looked_at_thread_end = false;
+        self.over = false;
         self.unwinding.clear();
         self.streak = (TaskId::MAIN, 0);
         self.resting = None;
         self.livelock = false;
         self.stalled = 0;
-        self.looking_again.clear();
         self.left_out = false;
+        self.stalled_at.clear();
+        self.new_spins.clear();
         self.changes = 0;
         self.clock_leap = 1_000_000;
         self.seed = seed;
@@ -262,13 +355,32 @@ impl State {
     /// the same but for tasks that run while another is paused in the middle of unwinding.
     #[inline]
     pub(crate) fn unwinds(&self) -> bool {
-        wipe::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
+        std::thread::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
     }
 
-    /// The current task begins to unwind.
+    /// The current task has panicked and begins to unwind.
     #[cold]
     pub(crate) fn note_unwinding(&mut self) {
-        if !self.unwinding.is_empty() {
+        if !self.unwinding.is_empty() && !self.unwinding.contains(&self.current) {
+            self.unwinding.push(self.current);
+        }
+    }
+
+    /// The current task is about to pause. If it does so in the middle of unwinding, the OS thread counts as panicking while others
+    /// run, so it has to be remembered who it is that unwinds.
+    #[inline(always)]
+    pub(crate) fn note_if_unwinding(&mut self) {
+        if std::thread::panicking() || !self.unwinding.is_empty() {
+            self.note_who_unwinds();
+        }
+    }
+
+    #[cold]
+    fn note_who_unwinds(&mut self) {
+        if !std::thread::panicking() {
+            // Whoever was unwinding has caught its panic since.
+            self.unwinding.clear();
+        } else if self.unwinding.is_empty() {
             self.unwinding.push(self.current);
         }
     }
@@ -317,8 +429,7 @@ impl State {
 
     /// The task is not stalled any more, if it was.
     pub(super) fn go_on(&mut self, task: TaskId) {
-        let spin = &mut self.spins[task.index()];
-        self.stalled -= u32::from(std::mem::take(&mut spin.stalled));
+        self.stalled -= u32::from(self.spins[task.index()].go_on());
     }
 
     /// The current task wants to do something and is about to hand control back.
@@ -331,6 +442,9 @@ impl State {
         task.asks = Some(*ask);
         task.act = Some(act);
         if !ask.object.is_some() {
+            if ask.op.class == Class::Yield {
+                self.judge_yielding(ask.site);
+            }
             return;
         }
         let object = &mut self.objects[ask.object.index()];
@@ -342,8 +456,8 @@ impl State {
         );
         if looks {
             let spin = &mut self.spins[self.current.index()];
-            if spin.looks_again(ask.object, object.version, ask.site) {
-                self.looking_again.push(self.current);
+            if let Some(rounds) = spin.looks_again(ask.object, object.version, ask.site) {
+                self.judge_spinning(ask.site, rounds);
             }
         }
     }
@@ -356,17 +470,83 @@ impl State {
         }
     }
 
-    /// Decides whether a task that is about to look again at something unchanged spins; `digest` is that of its stack.
-    #[cold]
-    pub(crate) fn judge_spinning(&mut self, task: TaskId, digest: Option<u64>) {
-        let spin = &mut self.spins[task.index()];
-        if spin.judge(digest) == Verdict::GoesOn {
+    /// Where a task stands.
+    pub(crate) fn status(&self, task: TaskId) -> Status {
+        self.tasks[task.index()].status
+    }
+
+    /// Whether a task is an actor that waits for messages.
+    pub(crate) fn waits_for_mail(&self, task: TaskId) -> bool {
+        self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.mail.is_some())
+    }
+
+    /// An actor does not wait for messages any more; it becomes the current task.
+    pub(crate) fn stop_asking(&mut self, task: TaskId) {
+        self.current = task;
+        self.take_back_ask();
+        self.tasks[task.index()].act = None;
+    }
+
+    /// Decides whether the current task, which has looked so often in a row at something unchanged and is about to look again, stalls.
+    fn judge_spinning(&mut self, site: Site, rounds: u32) {
+        if !self.spins_at(site, rounds) {
             return;
         }
+        let spin = &mut self.spins[self.current.index()];
+        spin.stall_until_change();
         self.stalled += 1;
         for watched in spin.watched() {
             self.objects[watched.index()].watched = true;
         }
+    }
+
+    /// The same for a task that is about to yield.
+    fn judge_yielding(&mut self, site: Site) {
+        let others = self.turns_of_others(self.current);
+        if let Some(rounds) = self.spins[self.current.index()].yields_again(site, others)
+            && self.spins_at(site, rounds)
+        {
+            self.spins[self.current.index()].stall_until_step(others);
+            self.stalled += 1;
+        }
+    }
+
+    /// How often others than `task` were chosen to go on.
+    pub(super) fn turns_of_others(&self, task: TaskId) -> u64 {
+        self.turns - self.tasks[task.index()].turns
+    }
+
+    /// What this execution has shown of the program that it was not told; `None` if nothing.
+    #[inline]
+    pub(crate) fn new_facts(&self) -> Option<Facts> {
+        let thread_ends = self.looked_at_thread_end && !self.settings.facts.thread_ends;
+        if !thread_ends && self.new_spins.is_empty() {
+            return None;
+        }
+        Some(Facts { thread_ends, spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect() })
+    }
+
+    /// Finds out anew which loops are known to spin.
+    pub(crate) fn forget_known_loops(&mut self) {
+        self.known_loops.clear();
+    }
+
+    /// Whether a loop that has gone round so often at `site` is taken to spin.
+    fn spins_at(&mut self, site: Site, rounds: u32) -> bool {
+        let known = match self.known_loops.iter().find(|known| std::ptr::eq(known.0, site)) {
+            Some(known) => known.1,
+            None => {
+                let spins = self.settings.facts.spins.contains(&Spot::from(site));
+                self.known_loops.push((site, spins));
+                spins
+            }
+        };
+        let places = if known { &mut self.stalled_at } else { &mut self.new_spins };
+        let spins = known || rounds >= MOST_ROUNDS;
+        if spins && !places.iter().any(|place| std::ptr::eq(*place, site)) {
+            places.push(site);
+        }
+        spins
     }
 
     /// Lets an operation take effect and keeps it as a step.
@@ -402,18 +582,25 @@ impl State {
             Effect::Change if variant == Variant::Ready => Progress::Changed,
             _ => Progress::Looked,
         };
+        let before = if ask.object.is_some() { self.objects[ask.object.index()].word } else { 0 };
         let mut moment = Moment { state: self, object: ask.object, variant, progress };
         let result = act(&mut moment);
         let progress = moment.progress;
+        if ask.object.is_some() {
+            let after = self.objects[ask.object.index()].word;
+            if before != after {
+                self.spins[self.current.index()].replaced(ask.object, before, after);
+            }
+        }
         if ask.deadline.is_some() {
             self.trace.touch(end_of_timed_wait(variant));
         }
-        self.note_progress(ask, variant, progress);
+        self.note_progress(ask, progress);
         result
     }
 
     #[inline(always)]
-    fn note_progress(&mut self, ask: &Ask, variant: Variant, progress: Progress) {
+    fn note_progress(&mut self, ask: &Ask, progress: Progress) {
         let spin = &mut self.spins[self.current.index()];
         if ask.object.is_some() {
             let object = &mut self.objects[ask.object.index()];
@@ -438,9 +625,6 @@ impl State {
             self.stale |= !ask.posts && (!alone || object.waiting > 0) || object.watched;
             self.unsettled |= object.waiting_unseen > 0;
         }
-        if variant != Variant::Ready || ask.op.class == Class::Yield {
-            spin.hint();
-        }
     }
 
     /// The current task has changed a mailbox, which nobody spins on.
@@ -457,6 +641,7 @@ impl State {
     pub(crate) fn begin_turn(&mut self, task: TaskId, alternatives: u32) {
         self.current = task;
         self.turns += 1;
+        self.tasks[task.index()].turns += 1;
         if alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, Class::Receive);
         }
@@ -481,7 +666,8 @@ impl State {
             self.streak = (task, 0);
             self.stale |= self.resting.take().is_some();
         }
-        self.streak.1 += if class == Class::Yield { YIELD_WEIGHT } else { 1 };
+        let yields = class == Class::Yield && self.spins[task.index()].changes_as_it_yields();
+        self.streak.1 += if yields { YIELD_WEIGHT } else { 1 };
         if self.streak.1 > PATIENCE {
             self.resting = Some(task);
             self.stale = true;
@@ -503,6 +689,7 @@ impl State {
             object.waiting_unseen -= u32::from(ask.unseen);
         }
         self.turns += 1;
+        self.tasks[task.index()].turns += 1;
         if self.alternatives > 1 || self.resting.is_some() {
             self.note_turn(task, ask.op.class);
         }

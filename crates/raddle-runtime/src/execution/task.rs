@@ -38,12 +38,10 @@ pub(crate) struct Task {
     pub(crate) signal: ObjectId,
     /// It was let go on by others since its latest decision, and nobody can tell whether before or after that.
     pub(crate) let_go: bool,
+    /// How often it was chosen to go on.
+    pub(crate) turns: u64,
     /// The panics that unwound it, the latest last.
     pub(crate) panics: Vec<(String, Option<Place>)>,
-    /// How often it was unwound because the execution is over.
-    pub(crate) teardowns: u32,
-    /// Steps it has taken while unwinding.
-    pub(crate) last_steps: u32,
     pub(crate) locals: Locals,
 }
 
@@ -60,9 +58,8 @@ impl Task {
             end,
             signal,
             let_go: false,
+            turns: 0,
             panics: Vec::new(),
-            teardowns: 0,
-            last_steps: 0,
             locals: Locals::default(),
         }
     }

@@ -11,7 +11,6 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
-use crate::coroutine::wipe::wiped;
 use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, here, panicking, word_as_number};
 
 static LOCK: Operation = Operation { verb: "lock", class: Class::Acquire };
@@ -137,7 +136,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// The guard of a lock that the engine has granted.
     fn guard(&self, site: Site, poisoned: bool) -> LockResult<MutexGuard<'_, T>> {
-        let data = match wiped(|| self.inner.try_lock()) {
+        let data = match self.inner.try_lock() {
             Ok(data) => data,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
@@ -291,7 +290,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         let Some(data) = self.data.take() else { return };
-        wiped(|| drop(data));
+        drop(data);
         if !self.inside {
             return;
         }

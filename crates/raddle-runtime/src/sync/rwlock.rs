@@ -13,7 +13,6 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
-use crate::coroutine::wipe::wiped;
 use crate::execution::{Ask, Kind, Met, Moment, Place, Progress, Tag, here, word_as_number};
 
 static READ: Operation = Operation { verb: "lock for reading", class: Class::Acquire };
@@ -209,7 +208,7 @@ impl<T: ?Sized> RwLock<T> {
 
     /// The guard of a lock that the engine has granted.
     fn write_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let data = self.granted(site, wiped(|| self.inner.try_write()));
+        let data = self.granted(site, self.inner.try_write());
         let guard = RwLockWriteGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }

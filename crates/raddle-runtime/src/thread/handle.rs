@@ -9,6 +9,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
 use crate::thread::park;
+use crate::thread::spawn::{ENDED, RETURNED};
 
 static JOIN: Operation = Operation { verb: "join", class: Class::Join };
 static IS_FINISHED: Operation = Operation { verb: "is_finished", class: Class::Read };
@@ -77,13 +78,14 @@ impl Thread {
         }
     }
 
+    /// Waits until it has ended, its thread-local values included.
     pub(super) fn wait_for_end(&self, site: Site) {
-        self.in_its_execution(|execution, task| execution.step(join(execution, task, site), |_| ()));
+        self.in_its_execution(|execution, task| execution.step(join(execution, task, ENDED, site), |_| ()));
     }
 
-    /// Waits for its end even when the execution is torn down meanwhile.
-    pub(crate) fn outlast(&self, site: Site) {
-        self.in_its_execution(|execution, task| execution.outlast(join(execution, task, site)));
+    /// Waits until its function has returned.
+    pub(crate) fn wait_for_return(&self, site: Site) {
+        self.in_its_execution(|execution, task| execution.step(join(execution, task, RETURNED, site), |_| ()));
     }
 
     pub(super) fn has_ended(&self, site: Site) -> bool {
@@ -91,9 +93,10 @@ impl Thread {
             let end = execution.state.borrow().tasks[task.index()].end;
             let ask = Ask { ordered: Ordered::ACQUIRE, ..Ask::new(&IS_FINISHED, end, Effect::Read, site) };
             execution.step(ask, |moment| {
-                let ended = *moment.word();
-                moment.found(ended);
-                ended != 0
+                let finished = *moment.word() >= RETURNED;
+                moment.found(u64::from(finished));
+                moment.state.looked_at_thread_end = true;
+                finished
             })
         })
     }
@@ -110,12 +113,12 @@ impl Thread {
     }
 }
 
-/// What whoever waits for the end of `task` asks for.
-fn join(execution: &Execution, task: TaskId, site: Site) -> Ask {
+/// What whoever waits until `task` has come so far asks for.
+fn join(execution: &Execution, task: TaskId, how_far: u64, site: Site) -> Ask {
     let end = execution.state.borrow().tasks[task.index()].end;
-    let ready: fn(u64, u64) -> bool = |ended, _| ended != 0;
+    let ready: fn(u64, u64) -> bool = |word, how_far| word >= how_far;
     let ask = Ask::new(&JOIN, end, Effect::Read, site);
-    Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), unseen: true, ..ask }
+    Ask { ordered: Ordered::ACQUIRE, ready: Some(ready), key: how_far, unseen: true, ..ask }
 }
 
 impl fmt::Debug for Thread {

@@ -296,6 +296,11 @@ enum Slot {
 }
 
 impl Locals {
+    /// Whether dropping any of them runs code.
+    pub(crate) fn have_destructors(&self) -> bool {
+        self.values.iter().any(|local| local.drops)
+    }
+
     fn find(&self, key: usize) -> Option<Slot> {
         self.values.iter().find(|local| local.key == key).map(|local| local.slot.clone())
     }

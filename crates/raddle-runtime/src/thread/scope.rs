@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 use crate::coroutine::current;
 pub use crate::coroutine::scoped::Scope;
 use crate::coroutine::scoped::Started;
-use crate::execution::{Teardown, here, panicking};
+use crate::execution::here;
 use crate::thread::handle::Thread;
 use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
 
@@ -25,11 +25,9 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     let (result, panics) = Scope::hold(here(), f);
-    let over = current::with(|execution| execution.state.borrow().tearing_down).unwrap_or(false);
     match result {
         Err(payload) => panic::resume_unwind(payload),
-        Ok(_) if over && !panicking() => panic::resume_unwind(Box::new(Teardown)),
-        Ok(_) if panics > 0 && !over => panic!("a scoped thread panicked"),
+        Ok(_) if panics > 0 => panic!("a scoped thread panicked"),
         Ok(value) => value,
     }
 }
@@ -94,13 +92,9 @@ fn leave_counting<T>(slot: &Packet<T>, panics: &AtomicUsize, f: impl FnOnce() ->
 }
 
 fn count<T>(result: &std::thread::Result<T>, panics: &AtomicUsize) {
-    if panicked(result) {
+    if result.is_err() {
         panics.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-fn panicked<T>(result: &std::thread::Result<T>) -> bool {
-    matches!(result, Err(payload) if !payload.is::<Teardown>())
 }
 
 /// Waits for a scoped thread's end, as [`std::thread::ScopedJoinHandle`].
@@ -131,9 +125,8 @@ impl<T> ScopedJoinHandle<'_, T> {
             Started::System(..) => self.started.join_system(),
         }
         let left = self.packet.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // At the end of an execution, threads end that never began.
-        let left = left.unwrap_or_else(|| Err(Box::new(Teardown)));
-        if panicked(&left) {
+        let left = left.expect("raddle bug: a thread has ended and left nothing");
+        if left.is_err() {
             self.panics.fetch_sub(1, Ordering::Relaxed);
         }
         left

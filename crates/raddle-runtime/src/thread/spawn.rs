@@ -6,17 +6,19 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use crate::coroutine::current;
-use crate::execution::{Ask, Execution, Newborn, Teardown, here};
+use crate::execution::{Ask, Execution, Newborn, here};
 use crate::panics;
 use crate::thread::handle::Thread;
 
 static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static FINISH: Operation = Operation { verb: "end", class: Class::Finish };
+static EXIT: Operation = Operation { verb: "exit", class: Class::Finish };
 
 /// What a thread leaves behind for whoever joins it.
 pub(super) type Packet<T> = Arc<Mutex<Option<std::thread::Result<T>>>>;
@@ -127,9 +129,8 @@ pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
 pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     let unwinds = match &result {
-        Err(payload) if payload.is::<Teardown>() => Some(Box::new(Teardown) as Box<dyn Any + Send>),
         Err(payload) if !current::with(|e| e.isolates_panics()).unwrap_or(false) => {
-            Some(Box::new(Panicked(panics::message(&**payload))) as _)
+            Some(Box::new(Panicked(panics::message(&**payload))) as Box<dyn Any + Send>)
         }
         _ => None,
     };
@@ -149,22 +150,44 @@ impl Execution {
 }
 
 /// What each task runs from its first instruction to its last.
+///
+/// A thread ends twice, as those of `std` do. First its function has returned: from then on it is finished to those who ask, and no
+/// scope waits for it. Then its thread-local values have been dropped: that is what whoever joins it waits for.
 pub(crate) fn run_task(body: impl FnOnce()) {
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     if let Err(payload) = result {
         note_end_by_panic(payload);
     }
-    drop_locals();
-    let finished = current::with(|execution| {
+    let ended = current::with(|execution| {
+        let (end, has_locals, is_step) = {
+            let mut state = execution.state.borrow_mut();
+            let is_step = state.settings.facts.thread_ends && state.current != TaskId::MAIN && !state.over;
+            (state.task().end, state.task().locals.have_destructors(), is_step)
+        };
+        let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&FINISH, end, Effect::Change, here()) };
+        if is_step {
+            execution.step(ask, |moment| *moment.word() = RETURNED);
+        } else if has_locals {
+            execution.step_unseen(ask, |moment| *moment.word() = RETURNED);
+        }
+        drop_locals();
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.end_task(task);
-        let end = state.task().end;
-        let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&FINISH, end, Effect::Change, here()) };
-        state.record(&ask, Variant::Ready, |moment| *moment.word() = 1);
+        if is_step || has_locals {
+            // Whoever joins waits for this, and nobody else can tell when it is.
+            let ask = Ask { op: &EXIT, ..ask };
+            state.record(&ask, Variant::Ready, |moment| *moment.word() = ENDED);
+        } else {
+            state.record(&ask, Variant::Ready, |moment| *moment.word() = ENDED);
+        }
     });
-    assert!(finished.is_some(), "raddle bug: a task ended outside an execution");
+    assert!(ended.is_some(), "raddle bug: a task ended outside an execution");
 }
+
+/// The word of a thread's end: its function has returned; its thread-local values have been dropped.
+pub(super) const RETURNED: u64 = 1;
+pub(super) const ENDED: u64 = 2;
 
 /// Dropping a thread-local value may use others, which are made anew and dropped in the next round.
 fn drop_locals() {
@@ -176,23 +199,21 @@ fn drop_locals() {
 }
 
 fn note_end_by_panic(payload: Box<dyn Any + Send>) {
-    if !payload.is::<Teardown>() {
-        let failing = current::with(|execution| {
-            let mut state = execution.state.borrow_mut();
-            let task = state.current;
-            let noted = state.task().panics.pop();
-            let said = match payload.downcast_ref::<Panicked>() {
-                Some(Panicked(said)) => said.clone(),
-                None => panics::message(&*payload),
-            };
-            // A payload rethrown by the program was noted by no hook, or by that of its first panic.
-            let (message, place) = noted.filter(|(message, _)| *message == said).unwrap_or((said, None));
-            if state.outcome.is_none() {
-                state.outcome = Some(Failure::Panic { task, message, place }.into());
-            }
-        });
-        assert!(failing.is_some(), "raddle bug: a task panicked outside an execution");
-    }
+    let failing = current::with(|execution| {
+        let mut state = execution.state.borrow_mut();
+        let task = state.current;
+        let noted = state.task().panics.pop();
+        let said = match payload.downcast_ref::<Panicked>() {
+            Some(Panicked(said)) => said.clone(),
+            None => panics::message(&*payload),
+        };
+        // A payload rethrown by the program was noted by no hook, or by that of its first panic.
+        let (message, place) = noted.filter(|(message, _)| *message == said).unwrap_or((said, None));
+        if state.outcome.is_none() {
+            state.outcome = Some(Failure::Panic { task, message, place }.into());
+        }
+    });
+    assert!(failing.is_some(), "raddle bug: a task panicked outside an execution");
     // A payload may panic when it is dropped; the task has failed already.
     if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
@@ -233,8 +254,7 @@ impl<T> JoinHandle<T> {
             Joining::Task { thread, packet } => {
                 thread.wait_for_end(here());
                 let mut packet = packet.lock().unwrap_or_else(PoisonError::into_inner);
-                // At the end of an execution, threads end that never began.
-                packet.take().unwrap_or_else(|| Err(Box::new(Teardown)))
+                packet.take().expect("raddle bug: a thread has ended and left nothing")
             }
         }
     }

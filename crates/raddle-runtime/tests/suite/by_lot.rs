@@ -425,7 +425,7 @@ fn handlers_that_do_not_end_well_end_the_execution() {
         (What::Overflows, "stack overflow", 1),
         // The OS thread counts as panicking from then on.
         (What::Aborts, "abort", 0),
-        (What::Waits, "deadlock", 2),
+        (What::Waits, "deadlock", 1),
         (What::Fails, "panic", 2),
         (What::GoesOn, "too many steps", 2),
     ] {

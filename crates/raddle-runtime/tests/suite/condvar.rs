@@ -8,7 +8,7 @@ use raddle_engine::search::Ended;
 use raddle_runtime::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, Condvar, Mutex};
 use raddle_runtime::thread;
-use raddle_runtime::threads::Settings;
+use raddle_runtime::threads::{LeakedThreads, Settings};
 
 use crate::explore::{exhaustive, fails, panic_message, passes, results};
 
@@ -184,7 +184,8 @@ fn notifying_one_wakes_only_one() {
 fn which_one_wakes_is_a_choice() {
     let woken = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     let into = woken.clone();
-    let report = exhaustive(&Settings { spurious: 0, ..Settings::default() }, move || {
+    let settings = Settings { spurious: 0, leaked_threads: LeakedThreads::Allow, ..Settings::default() };
+    let report = exhaustive(&settings, move || {
         let shared = Arc::new((Mutex::new((0, None)), Condvar::new(), Condvar::new()));
         for number in 1..=2 {
             let shared = shared.clone();

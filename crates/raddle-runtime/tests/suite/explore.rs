@@ -9,7 +9,7 @@ use raddle_engine::search::{Ended, Limits, Report, Search, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::strategy::exhaustive::Exhaustive;
 use raddle_engine::strategy::random::Random;
-use raddle_runtime::threads::{Settings, Threads};
+use raddle_runtime::threads::{Facts, Settings, Threads};
 
 /// More executions than any of these programs has.
 const MOST_EXECUTIONS: u64 = 2_000_000;
@@ -17,7 +17,24 @@ const MOST_EXECUTIONS: u64 = 2_000_000;
 /// All orders of `body`, with a step bound that none of these programs comes near.
 pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) -> Report {
     let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, ..Limits::default() };
-    run_with(settings, &mut Exhaustive::depth_first(), limits, body)
+    learning(settings, || Box::new(Exhaustive::depth_first()), &limits, Arc::new(body))
+}
+
+/// Searches anew, with another strategy of the same kind, as long as the program turns out to have other points than it seemed to.
+pub fn learning(
+    settings: &Settings,
+    make: impl Fn() -> Box<dyn Strategy>,
+    limits: &Limits,
+    body: Arc<dyn Fn() + Send + Sync>,
+) -> Report {
+    let mut settings = settings.clone();
+    loop {
+        let (report, facts) = run_once(&settings, &mut *make(), limits, &body);
+        if !report.outdated {
+            return report;
+        }
+        assert!(settings.facts.add(&facts), "nothing new was learned: {facts:?}");
+    }
 }
 
 /// Demands that no order of `body` fails, and a few hundred random ones either; returns how many orders there are.
@@ -26,7 +43,7 @@ pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     let body = Arc::new(body);
     let again = body.clone();
     let limits = Limits { executions: Some(300), steps: 20_000, ..Limits::default() };
-    let random = run_with(&Settings::default(), &mut Random::new(7), limits, move || again());
+    let random = learning(&Settings::default(), || Box::new(Random::new(7)), &limits, Arc::new(move || again()));
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());
     assert_eq!(report.found.as_ref().map(|found| &found.failure), None);
@@ -72,7 +89,7 @@ pub fn panics_with(body: impl Fn() + Send + Sync + 'static) -> String {
 /// So many random orders, going on after a failure.
 pub fn sample(executions: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
     let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
-    run_with(&Settings::default(), &mut Random::new(1), limits, body)
+    learning(&Settings::default(), || Box::new(Random::new(1)), &limits, Arc::new(body))
 }
 
 /// Whatever is not said by the other functions.
@@ -82,15 +99,29 @@ pub fn run_with(
     limits: Limits,
     body: impl Fn() + Send + Sync + 'static,
 ) -> Report {
-    let body = Arc::new(body);
-    let search = Search::new(strategy, &limits, 1);
+    let (report, _) = run_once(settings, strategy, &limits, &(Arc::new(body) as Arc<dyn Fn() + Send + Sync>));
+    assert!(!report.outdated, "this has to begin again: see `learning`");
+    report
+}
+
+/// One search, and what it has shown of the program.
+fn run_once(
+    settings: &Settings,
+    strategy: &mut dyn Strategy,
+    limits: &Limits,
+    body: &Arc<dyn Fn() + Send + Sync>,
+) -> (Report, Facts) {
+    let search = Search::new(strategy, limits, 1);
     let mut seat = search.seat(strategy);
     loop {
         // A worker that had to leave a task behind is replaced, as the explorer does.
-        let run = || seat.work(&mut Threads::new(body.clone(), settings));
-        let status = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
+        let run = || {
+            let mut program = Threads::new(body.clone(), settings);
+            (seat.work(&mut program), program.facts())
+        };
+        let (status, facts) = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
         if status == Status::Over {
-            return search.close(vec![seat]);
+            return (search.close(vec![seat]), facts);
         }
     }
 }

@@ -6,8 +6,9 @@ use raddle_engine::outcome::Failure;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
+use raddle_runtime::threads::{LeakedThreads, Settings};
 
-use crate::explore::{Seen, fails, on_its_own_thread, panics_with, passes, sample};
+use crate::explore::{Seen, exhaustive, fails, on_its_own_thread, panics_with, passes, sample};
 
 #[test]
 fn an_unpark_before_the_park_is_kept() {
@@ -113,17 +114,20 @@ fn a_thousand_threads() {
 }
 
 #[test]
-fn threads_left_behind_are_no_failure_but_stuck_ones_are() {
-    passes(|| {
-        thread::spawn(thread::park);
-    });
-    let found = fails(|| {
+fn threads_left_waiting_are_a_deadlock_unless_they_are_allowed() {
+    let waits_to_be_woken = || drop(thread::spawn(thread::park));
+    assert_eq!(fails(waits_to_be_woken).kind(), "deadlock");
+    let allowed = Settings { leaked_threads: LeakedThreads::Allow, ..Settings::default() };
+    assert!(exhaustive(&allowed, waits_to_be_woken).found.is_none());
+    let waits_for_a_lock = || {
         let m = Arc::new(Mutex::new(()));
         let held = m.clone();
         thread::spawn(move || drop(m.lock()));
         std::mem::forget(held.lock());
-    });
-    assert_eq!(found.kind(), "deadlock");
+    };
+    assert_eq!(fails(waits_for_a_lock).kind(), "deadlock");
+    let found = exhaustive(&allowed, waits_for_a_lock).found.expect("nobody gives the lock back");
+    assert_eq!(found.failure.kind(), "deadlock");
 }
 
 #[test]

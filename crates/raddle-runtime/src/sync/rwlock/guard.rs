@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use raddle_engine::trace::{Effect, Ordered, Site};
 
 use super::{POISONED, READER, RwLock, UNLOCK_READ, UNLOCK_WRITE, WRITER};
-use crate::coroutine::wipe::wiped;
 use crate::execution::{Ask, Progress, panicking};
 
 /// Holds an [`RwLock`] together with other readers until it is dropped, as [`std::sync::RwLockReadGuard`].
@@ -80,7 +79,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
         let data = self.data.take();
-        wiped(|| drop(data));
+        drop(data);
         if !self.inside {
             return;
         }
