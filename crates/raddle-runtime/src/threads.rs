@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
@@ -352,7 +353,7 @@ impl System for Running {
         }
     }
 
-    fn misses_steps(&self) -> bool {
+    fn needs_recorded_steps(&self) -> bool {
         self.worker.execution.state.try_borrow().is_ok_and(|state| state.cells_touched)
     }
 
@@ -413,16 +414,8 @@ impl System for Running {
         self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
     }
 
-    fn left_out(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.left_out)
-    }
-
-    fn irreducible(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.irreducible)
-    }
-
-    fn drew_random(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.drew_random())
+    fn caveats(&self) -> Caveats {
+        self.worker.execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats.clone())
     }
 }
 

@@ -172,7 +172,7 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, drew, steps, states, estimate, .. } = *searched;
+        let search::Report { executions, failing, steps, states, estimate, ref caveats, .. } = *searched;
         let proof = Proof::of(searched);
         let mut report =
             Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
@@ -182,23 +182,23 @@ impl Report {
             report.notes.push(format!("{why}, so what must hold in the end was never asked"));
         }
         let selective = verdict == Verdict::NoFailure && proof.selected;
-        if selective && proof.reduced && drew > 0 {
+        if selective && proof.reduced && caveats.drew_random > 0 {
             report.notes.push(
                 "the program draws random numbers, and who draws which depends on who draws first, so orders that were left out \
                  as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
                     .to_owned(),
             );
-        } else if selective && guessed == 0 && searched.irreducible > 0 {
+        } else if selective && caveats.guessed_spin == 0 && caveats.reduction_unproven > 0 {
             let why = "senders that wait for room, crashes and timers of actors, and what must always hold in a model, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!(
                 "{why}: this is not a proof; the strategy `exhaustive`, or `states` for a model, would give one"
             ));
         }
-        if selective && guessed > 0 && !picks(searched) {
+        if selective && caveats.guessed_spin > 0 && !picks(searched) {
             report.notes.push(format!(
                 "every order that was offered was seen, but in {} of them a thread that went round and round, or on and on, had \
                  to let others go first: this is not a proof",
-                verdict::number(guessed)
+                verdict::number(caveats.guessed_spin)
             ));
         }
         if selective && picks(searched) {

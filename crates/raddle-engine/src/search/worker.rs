@@ -14,6 +14,7 @@ pub use self::perch::Perch;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
+use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::lots::Lots;
 use crate::outcome::{Failure, Outcome, TaskCard};
@@ -107,26 +108,6 @@ pub enum Status {
     Over,
     /// This worker's program [can no longer be executed](Program::sound); carry on with a fresh one.
     NeedsFreshWorker,
-}
-
-/// What is to be known of an execution when it is over, beside how it ended.
-#[derive(Clone, Copy, Debug)]
-struct Nature {
-    left_out: bool,
-    drew_random: bool,
-    irreducible: bool,
-    misses_steps: bool,
-}
-
-impl Nature {
-    fn of<S: System>(system: &S) -> Self {
-        Self {
-            left_out: system.left_out(),
-            drew_random: system.drew_random(),
-            irreducible: system.irreducible(),
-            misses_steps: system.misses_steps(),
-        }
-    }
 }
 
 /// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
@@ -345,11 +326,10 @@ impl<'s> Seat<'s> {
         (program.start(seed, &mut self.trace), 0)
     }
 
-    /// Counts what an execution was like that has ended after so many steps.
-    fn count(&mut self, nature: Nature, steps: usize) {
-        self.tally.guessed += u64::from(nature.left_out);
-        self.tally.drew += u64::from(nature.drew_random);
-        self.tally.irreducible += u64::from(nature.irreducible);
+    /// Counts the caveats and the steps of an execution that has ended after so many steps.
+    fn count(&mut self, caveats: &Caveats, steps: usize) {
+        let concurrent = self.path.iter().any(|at| at.alternatives > 1);
+        self.tally.caveats.count(caveats, concurrent);
         self.tally.steps += steps as u64;
         self.tally.longest = self.tally.longest.max(steps as u64);
     }
@@ -363,17 +343,18 @@ impl<'s> Seat<'s> {
     ) -> Seen {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
         let mut walked = self.walk(&mut system, from, perch.as_deref_mut());
-        let mut nature = Nature::of(&system);
+        let mut caveats = system.caveats();
+        let needs_steps = system.needs_recorded_steps();
         let mut system = Some(system);
         let seen = if self.trace.counts_only() { Seen::Counted } else { Seen::Kept };
-        if seen == Seen::Counted && (nature.misses_steps || walked.failed() && !self.has_shown) {
-            self.keeps_steps |= nature.misses_steps;
+        if seen == Seen::Counted && (needs_steps || walked.failed() && !self.has_shown) {
+            self.keeps_steps |= needs_steps;
             self.has_shown |= walked.failed();
             drop(system.take());
             if program.sound() {
                 let again;
                 (again, walked) = self.look_again(program, seed, walked);
-                nature = Nature::of(&again);
+                caveats = again.caveats();
                 system = Some(again);
             }
         }
@@ -397,7 +378,7 @@ impl<'s> Seat<'s> {
             let who = || cast().tasks.into_iter().map(label).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
-        self.count(nature, self.trace.len() + not_taken);
+        self.count(&caveats, self.trace.len() + not_taken);
         self.tally.states += self.strategy.get().new_states();
         let done = u64::from(!self.strategy.get().continues());
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
@@ -407,7 +388,7 @@ impl<'s> Seat<'s> {
         if let Some(Outcome::Failed(failure)) = outcome {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {
-                let seed = if nature.drew_random { seed } else { 0 };
+                let seed = if caveats.drew_random { seed } else { 0 };
                 let remark = self.strategy.get().remark();
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }

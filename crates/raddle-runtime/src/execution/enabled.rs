@@ -111,10 +111,10 @@ impl State {
             }
         }
         // Each side of a channel with a bound waits for the other, which reduction does not follow.
-        self.irreducible |= waits_for_room;
+        self.caveats.reduction_unproven |= waits_for_room;
         if timed {
             self.list_timeouts(actions);
-            self.irreducible |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
             drop_if_only_crashes(actions);
         }
         // Tasks are begun in the order of their numbers, so that is the order of the list.
@@ -160,19 +160,19 @@ impl State {
             }
         }
         // Each side of a channel with a bound waits for the other, which reduction does not follow.
-        self.irreducible |= waits_for_room;
+        self.caveats.reduction_unproven |= waits_for_room;
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.creep() {
                 return self.list_actions_slowly(actions);
             }
             self.list_timeouts(actions);
-            self.irreducible |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
         }
         if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
         } else {
             // Others go on while one waits that might have gone on as well.
-            self.left_out |= guessed;
+            self.caveats.guessed_spin |= guessed;
         }
         drop_if_only_crashes(actions);
         self.list_quiet(actions);

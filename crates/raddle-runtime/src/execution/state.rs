@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
@@ -100,8 +101,8 @@ pub(crate) struct State {
     pub(super) stalled: u32,
     /// Tasks about to look again at something unchanged, to be [judged](Self::judge_spinning) once they are paused.
     pub(crate) looking_again: Vec<TaskId>,
-    /// A task was taken to spin without proof, so orders may have been left out.
-    pub(crate) left_out: bool,
+    /// What this execution did that limits what it proves.
+    pub(crate) caveats: Caveats,
     /// Changes made by anyone to anything.
     pub(super) changes: u64,
     /// How far the clock moves when somebody spins on it and nothing else can happen.
@@ -113,8 +114,6 @@ pub(crate) struct State {
     pub(crate) actors: Posts,
     /// What is to be said of actors, if the execution is run to be shown.
     pub(crate) story: Option<Box<Story>>,
-    /// An actor could have crashed, or a timer of one could have gone off.
-    pub(crate) irreducible: bool,
     /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
     pub(crate) plain_list: bool,
     /// A task has looked at something, so that it may come to spin.
@@ -159,7 +158,7 @@ impl Default for State {
             livelock: false,
             stalled: 0,
             looking_again: Vec::new(),
-            left_out: false,
+            caveats: Caveats::default(),
             changes: 0,
             clock_leap: 1,
             seed: 0,
@@ -167,7 +166,6 @@ impl Default for State {
             actors: Posts::default(),
             story: None,
             plain_list: false,
-            irreducible: false,
             somebody_looked: false,
             counts_only: false,
             turns: 0,
@@ -198,7 +196,7 @@ impl State {
         self.livelock = false;
         self.stalled = 0;
         self.looking_again.clear();
-        self.left_out = false;
+        self.caveats = Caveats::default();
         self.changes = 0;
         self.clock_leap = 1_000_000;
         self.seed = seed;
@@ -209,7 +207,6 @@ impl State {
         self.actors.clear();
         self.actors.news.begin(self.counts_only);
         self.story = self.settings.tell.then(Box::default);
-        self.irreducible = false;
         self.plain_list = false;
         self.contexts.iter_mut().for_each(|contexts| contexts.begin());
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
@@ -293,12 +290,8 @@ impl State {
 
     /// The program's own random numbers.
     pub(crate) fn rng(&mut self) -> &mut Rng {
+        self.caveats.drew_random = true;
         self.rng.get_or_insert_with(|| Rng::new(self.seed))
-    }
-
-    /// Whether the program has drawn any.
-    pub(crate) fn drew_random(&self) -> bool {
-        self.rng.is_some()
     }
 
     /// What the current task has looked at.
@@ -485,7 +478,7 @@ impl State {
         if self.streak.1 > PATIENCE {
             self.resting = Some(task);
             self.stale = true;
-            self.left_out = true;
+            self.caveats.guessed_spin = true;
         }
     }
 
