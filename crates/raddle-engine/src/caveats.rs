@@ -17,6 +17,8 @@ pub struct Caveats {
     /// The program drew random numbers. Which task draws which number depends on who draws first, so two orders that
     /// reduction takes to be equivalent may differ.
     pub drew_random: bool,
+    /// The program used atomic orderings weaker than `SeqCst`. Only sequentially consistent executions are searched.
+    pub weak_orderings: bool,
 }
 
 /// In how many executions of a search each caveat applied.
@@ -29,6 +31,8 @@ pub struct CaveatCounts {
     pub reduction_unproven: u64,
     /// Executions with [`Caveats::drew_random`].
     pub drew_random: u64,
+    /// Executions with [`Caveats::weak_orderings`].
+    pub weak_orderings: u64,
     /// Executions that came to a point with two or more alternatives. The worker counts them, as it sees every point.
     pub concurrent: u64,
 }
@@ -39,6 +43,7 @@ impl CaveatCounts {
         self.guessed_spin += u64::from(caveats.guessed_spin);
         self.reduction_unproven += u64::from(caveats.reduction_unproven);
         self.drew_random += u64::from(caveats.drew_random);
+        self.weak_orderings += u64::from(caveats.weak_orderings);
         self.concurrent += u64::from(concurrent);
     }
 
@@ -47,13 +52,14 @@ impl CaveatCounts {
         self.guessed_spin += other.guessed_spin;
         self.reduction_unproven += other.reduction_unproven;
         self.drew_random += other.drew_random;
+        self.weak_orderings += other.weak_orderings;
         self.concurrent += other.concurrent;
     }
 
     /// The largest of the counts, to check what was read from a file.
     pub(crate) fn largest(&self) -> u64 {
-        let Self { guessed_spin, reduction_unproven, drew_random, concurrent } = *self;
-        guessed_spin.max(reduction_unproven).max(drew_random).max(concurrent)
+        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, concurrent } = *self;
+        guessed_spin.max(reduction_unproven).max(drew_random).max(weak_orderings).max(concurrent)
     }
 }
 
@@ -80,12 +86,18 @@ mod tests {
 
     #[test]
     fn every_caveat_is_counted_and_added() {
-        let all = Caveats { guessed_spin: true, reduction_unproven: true, drew_random: true };
+        let all = Caveats { guessed_spin: true, reduction_unproven: true, drew_random: true, weak_orderings: true };
         let mut counts = CaveatCounts::default();
         counts.count(&all, true);
         let mut sum = counts.clone();
         sum.add(&counts);
-        let of = |n| CaveatCounts { guessed_spin: n, reduction_unproven: n, drew_random: n, concurrent: n };
+        let of = |n| CaveatCounts {
+            guessed_spin: n,
+            reduction_unproven: n,
+            drew_random: n,
+            weak_orderings: n,
+            concurrent: n,
+        };
         assert_eq!((counts, sum), (of(1), of(2)));
     }
 }

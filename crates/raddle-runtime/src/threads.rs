@@ -120,6 +120,7 @@ impl Program for Threads {
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
         worker.execution.over.set(false);
+        worker.execution.weak_orderings.set(false);
         state.begin(worker.next_number(), seed);
         state.add_task(None);
         let stack_bytes = state.settings.stack_bytes;
@@ -415,7 +416,9 @@ impl System for Running {
     }
 
     fn caveats(&self) -> Caveats {
-        self.worker.execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats.clone())
+        let execution = &self.worker.execution;
+        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats.clone());
+        Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
     }
 }
 

@@ -5,6 +5,7 @@ mod attribute;
 mod compile;
 mod contexts;
 mod delay;
+mod exploration;
 mod failures;
 mod hapset;
 mod interrupted;
