@@ -231,6 +231,7 @@ impl Search {
     #[must_use]
     pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
         let mut seat = Seat::new(self, Held::Lent(strategy));
+        seat.repeat_first();
         seat.pace = self.observer.as_ref().map(|_| Pace::default());
         seat
     }

@@ -7,7 +7,7 @@ use crate::ids::{ObjectId, TaskId};
 use crate::lots::Lots;
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
-use crate::trace::{Context, Effect, Operation, Role, Site, Trace};
+use crate::trace::{Context, Effect, Operation, Role, Site, Trace, Word};
 
 /// A program that can be executed again and again. One value per worker; it may keep stacks and tables between
 /// executions.
@@ -25,6 +25,17 @@ pub trait Program {
     /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
     fn sound(&self) -> bool {
         true
+    }
+
+    /// Whether two different words that an operation found or left, in two runs of the same execution, mean the same to the
+    /// program: addresses differ from run to run. The search calls this when it compares runs, for words that differ.
+    fn same_word(&self, first: Word, second: Word) -> bool {
+        first == second
+    }
+
+    /// Whether every run with the same decisions is known to do the same, so that none has to be repeated to find that out.
+    fn is_deterministic(&self) -> bool {
+        false
     }
 }
 

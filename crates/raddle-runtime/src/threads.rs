@@ -20,8 +20,9 @@ use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
-use raddle_engine::trace::{Effect, Site, Trace};
+use raddle_engine::trace::{Effect, Site, Trace, Word};
 
+use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::Settings;
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
@@ -32,6 +33,7 @@ pub struct Threads {
     /// Counted twice, since counting is cheap only within the OS thread.
     body: Rc<Arc<dyn Fn() + Send + Sync>>,
     worker: Rc<Worker>,
+    addresses: Addresses,
 }
 
 /// What is kept between executions on one OS thread.
@@ -77,7 +79,7 @@ impl Threads {
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
         };
-        Self { body: Rc::new(body), worker: Rc::new(worker) }
+        Self { body: Rc::new(body), worker: Rc::new(worker), addresses: Addresses::default() }
     }
 }
 
@@ -135,6 +137,10 @@ impl Program for Threads {
 
     fn sound(&self) -> bool {
         self.worker.sound.get()
+    }
+
+    fn same_word(&self, first: Word, second: Word) -> bool {
+        self.addresses.are_both(first.0, second.0)
     }
 }
 

@@ -3,6 +3,7 @@
 mod ahead;
 mod counted;
 mod perch;
+mod repeat;
 mod share;
 mod walk;
 
@@ -11,6 +12,7 @@ use std::sync::PoisonError;
 
 use self::counted::Seen;
 pub use self::perch::Perch;
+use self::repeat::Repeats;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
@@ -73,6 +75,8 @@ pub struct Seat<'s> {
     next_look: (u64, u64),
     /// What comes after an execution and has not been done.
     due: Due,
+    /// Which executions are run again to see whether they do the same.
+    repeats: Repeats,
     /// When to tell how far the search has come; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
 }
@@ -119,6 +123,7 @@ impl<'s> Seat<'s> {
         let asked = strategy.get();
         Self {
             watch: asked.revisits(),
+            repeats: Repeats::new(asked.revisits()),
             every_point: asked.sees_every_point(),
             states: asked.tells_states_apart(),
             wants_pending: asked.wants_pending(),
@@ -257,8 +262,11 @@ impl<'s> Seat<'s> {
         self.common = None;
         match self.strategy.get().begin(&mut self.prefix) {
             Next::Run { seed } => self.execute(program, perch, seed),
-            Next::Done(claim) if self.numbers.is_some() => self.finish(Then::AllDone(claim)),
-            Next::Done(claim) => self.finish(Then::Done(claim)),
+            Next::Done(claim) => {
+                self.repeat_last(program);
+                let by_number = self.numbers.is_some();
+                self.finish(if by_number { Then::AllDone(claim) } else { Then::Done(claim) });
+            }
         }
     }
 
@@ -278,6 +286,7 @@ impl<'s> Seat<'s> {
         // Steps that are only counted leave nothing behind that another execution could go on from.
         let counted = self.watch && !self.shows_steps();
         let beside = probing || counted || !perch.follows(seed, self.prefix.is_empty());
+        let latest = self.repeats.replace_latest(None);
         if beside {
             self.step_aside();
         }
@@ -288,6 +297,7 @@ impl<'s> Seat<'s> {
         }
         if beside {
             self.step_aside();
+            self.repeats.replace_latest(latest);
         }
     }
 
@@ -372,10 +382,8 @@ impl<'s> Seat<'s> {
         let pending = system.as_ref().filter(|_| self.wants_pending).map(System::pending).unwrap_or_default();
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
-            let thread = |name: TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
-            let label = |task: TaskCard| task.label.unwrap_or_else(|| thread(task.name));
             let cast = || system.as_ref().map(System::cast).unwrap_or_default();
-            let who = || cast().tasks.into_iter().map(label).collect();
+            let who = || cast().tasks.iter().map(name_of).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
         self.count(&caveats, self.trace.len() + not_taken);
@@ -385,6 +393,7 @@ impl<'s> Seat<'s> {
         self.tally.probes += u64::from(probing);
         self.tally.executions += u64::from(!probing && outcome.is_some());
         self.tally.pruned += u64::from(!probing && outcome.is_none());
+        let ended = outcome.clone();
         if let Some(Outcome::Failed(failure)) = outcome {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {
@@ -393,9 +402,14 @@ impl<'s> Seat<'s> {
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
+        let copies = perch.as_ref().is_some_and(|perch| perch.has_copies());
         match (perch, system) {
             (Some(perch), Some(system)) => perch.leave(system),
             (_, system) => drop(system),
+        }
+        if let Some(failure) = self.repeat_if_due(program, seed, ended, copies) {
+            let seed = if caveats.drew_random { seed } else { 0 };
+            self.note_nondeterminism(failure, seed, number, probing);
         }
         self.done += 1;
         self.walked += 1;
@@ -419,6 +433,12 @@ impl<'s> Seat<'s> {
         let script = Script::Choices { seed, choices };
         Found { failure, script, after, number, stage: self.stage, remark: None, probe: false }
     }
+}
+
+/// What a task is called in reports.
+fn name_of(task: &TaskCard) -> String {
+    let by_name = |name: &TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
+    task.label.clone().unwrap_or_else(|| by_name(&task.name))
 }
 
 impl Drop for Seat<'_> {

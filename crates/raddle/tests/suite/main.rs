@@ -20,6 +20,7 @@ mod proofs;
 mod receives;
 mod replay;
 mod reports;
+mod same_twice;
 mod samplers;
 mod settings;
 mod sittings;
