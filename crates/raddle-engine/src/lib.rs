@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod board;
+pub mod caveats;
 pub mod coverage;
 pub mod estimate;
 pub mod example;

@@ -121,7 +121,7 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
         let why = format!("the execution ended, but {left} decision{} left", if left == 1 { " was" } else { "s were" });
         divergence = diverged(&trace, taken.len(), why);
     }
-    let seed = if system.drew_random() { script.seed() } else { 0 };
+    let seed = if system.caveats().drew_random { script.seed() } else { 0 };
     taken.truncate(needed);
     let schedule = Schedule { seed, decisions: taken };
     Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }

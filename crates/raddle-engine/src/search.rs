@@ -17,6 +17,7 @@ pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
 use self::worker::Held;
 pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
+use crate::caveats::CaveatCounts;
 use crate::coverage::Coverage;
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
@@ -69,13 +70,8 @@ pub struct Report {
     pub failing: u64,
     /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
     pub probes: u64,
-    /// Executions in which the program left out orders on a guess; see [`System::left_out`].
-    pub guessed: u64,
-    /// Executions in which the program drew random numbers. Who draws which depends on who draws first, so such executions are
-    /// not equivalent to others that a strategy may have [left out](Strategy::reduces).
-    pub drew: u64,
-    /// Executions in which something could happen that reduction has no proved rules for; see [`System::irreducible`].
-    pub irreducible: u64,
+    /// In how many executions, pruned ones and probes included, something limits what they prove, by kind.
+    pub caveats: CaveatCounts,
     /// States that were told apart; 0 if nobody did.
     pub states: u64,
     /// Steps taken in all.
@@ -241,6 +237,7 @@ impl Search {
     #[must_use]
     pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
         let mut seat = Seat::new(self, Held::Lent(strategy));
+        seat.repeat_first();
         seat.pace = self.observer.as_ref().map(|_| Pace::default());
         seat
     }
@@ -325,22 +322,12 @@ impl Search {
         remains.learnt = first.as_mut().and_then(Seat::learnt);
         let guarantee = first.as_mut().and_then(|seat| seat.guarantee(remains.next_number()));
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
-        let Tally {
-            executions,
-            pruned,
-            failing,
-            probes,
-            guessed,
-            drew,
-            irreducible,
-            states,
-            steps,
-            longest,
-            walks,
-            found,
-        } = remains.total.clone();
+        let Tally { executions, pruned, failing, probes, caveats, states, steps, longest, walks, found } =
+            remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
-        let whole = guessed == 0 && !(self.reduces && drew > 0) && !(self.reverses && irreducible > 0);
+        let whole = caveats.guessed_spin == 0
+            && !(self.reduces && caveats.drew_random > 0)
+            && !(self.reverses && caveats.reduction_unproven > 0);
         let ended = match (&found, remains.is_empty()) {
             (Some(_), _) if !self.limits.keep_going => Ended::Failed,
             (_, true) if whole => Ended::Done(remains.claim),
@@ -354,9 +341,7 @@ impl Search {
             // What a probe found counts only where the search itself has not come to a failure.
             failing: failing.max(u64::from(found.is_some())),
             probes,
-            guessed,
-            drew,
-            irreducible,
+            caveats,
             states,
             steps,
             longest,

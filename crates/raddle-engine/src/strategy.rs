@@ -180,7 +180,7 @@ pub trait Strategy: Send {
     }
 
     /// Whether it rests on rules about which steps can be taken in the other order, which a program may be
-    /// [too much](crate::system::System::irreducible) for. Asked once.
+    /// [too much](crate::caveats::Caveats::reduction_unproven) for. Asked once.
     fn reverses_races(&self) -> bool {
         false
     }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::caveats::Caveats;
 use crate::ids::{ObjectId, TaskId};
 use crate::lots::Lots;
 use crate::outcome::{Cast, Outcome, Waiting};
 use crate::schedule::TaskName;
-use crate::trace::{Context, Effect, Operation, Role, Site, Trace};
+use crate::trace::{Context, Effect, Operation, Role, Site, Trace, Word};
 
 /// A program that can be executed again and again. One value per worker; it may keep stacks and tables between
 /// executions.
@@ -30,6 +31,17 @@ pub trait Program {
     /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
     fn sound(&self) -> bool {
         true
+    }
+
+    /// Whether two different words that an operation found or left, in two runs of the same execution, mean the same to the
+    /// program: addresses differ from run to run. The search calls this when it compares runs, for words that differ.
+    fn same_word(&self, first: Word, second: Word) -> bool {
+        first == second
+    }
+
+    /// Whether every run with the same decisions is known to do the same, so that none has to be repeated to find that out.
+    fn is_deterministic(&self) -> bool {
+        false
     }
 }
 
@@ -60,9 +72,9 @@ pub trait System {
         let _ = (lots, trace);
     }
 
-    /// Whether there was something to be found out that steps are needed for which were [only counted](Trace::count_only). Asked at the end
-    /// of an execution, which is run again then.
-    fn misses_steps(&self) -> bool {
+    /// True if race detection needs the steps of this execution, which were [not recorded](Trace::count_only). The search
+    /// calls this at the end of an execution and then runs it again with its steps recorded.
+    fn needs_recorded_steps(&self) -> bool {
         false
     }
 
@@ -81,21 +93,10 @@ pub trait System {
         Vec::new()
     }
 
-    /// Whether the program has drawn random numbers of its own, so that its seed belongs to the schedule.
-    fn drew_random(&self) -> bool {
-        false
-    }
-
-    /// Whether the system has left out orders on a guess (a loop was taken to spin for ever), so that a search that covered all
-    /// it was shown has not covered all there is. Asked at the end of each execution.
-    fn left_out(&self) -> bool {
-        false
-    }
-
-    /// Whether something could happen for which the rules of reduction have not been shown to lose nothing. Asked at the end of
-    /// each execution.
-    fn irreducible(&self) -> bool {
-        false
+    /// What this execution did that limits what it proves. The search calls this at the end of each execution, also of a
+    /// pruned one, and adds it up. If the program drew random numbers, its seed belongs to the schedule.
+    fn caveats(&self) -> Caveats {
+        Caveats::default()
     }
 
     /// A second copy, paused at the same point; `None` if the program cannot be copied. Called by the search along the way, where

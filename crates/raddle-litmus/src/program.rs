@@ -51,6 +51,10 @@ impl Program {
 impl system::Program for Program {
     type System = Execution;
 
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, _: u64, _: &mut Trace) -> Execution {
         self.begin()
     }

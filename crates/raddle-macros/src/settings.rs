@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 17] = [
+const ALLOWED: [&str; 18] = [
     "strategy",
     "executions",
     "time",
@@ -25,6 +25,7 @@ const ALLOWED: [&str; 17] = [
     "isolate_panics",
     "keep_going",
     "regressions",
+    "must_explore",
 ];
 
 /// Names and values, as written.

@@ -43,6 +43,8 @@ pub(crate) struct Execution {
     pub(crate) handles: Cell<TaskId>,
     /// A task is on its way to abort the process, which is not to happen.
     pub(crate) aborting: Cell<bool>,
+    /// An atomic operation or a fence used an ordering weaker than `SeqCst`. Here and not in the state, as a store must be cheap.
+    pub(crate) weak_orderings: Cell<bool>,
 }
 
 /// What a task wants to do next.
@@ -225,6 +227,7 @@ impl Execution {
             lots: RefCell::default(),
             handles: Cell::new(TaskId::MAIN),
             aborting: Cell::new(false),
+            weak_orderings: Cell::new(false),
         }
     }
 

@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 
 pub mod actor;
+mod addresses;
 pub mod cell;
 pub mod choice;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
@@ -21,8 +22,9 @@ use raddle_engine::search::Limits;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
-use raddle_engine::trace::{Effect, Site, Trace};
+use raddle_engine::trace::{Effect, Site, Trace, Word};
 
+use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
@@ -33,6 +35,7 @@ pub struct Threads {
     /// Counted twice, since counting is cheap only within the OS thread.
     body: Rc<Arc<dyn Fn() + Send + Sync>>,
     worker: Rc<Worker>,
+    addresses: Addresses,
 }
 
 /// What is kept between executions on one OS thread.
@@ -90,7 +93,7 @@ impl Threads {
             learned: RefCell::default(),
             unseen: Cell::default(),
         };
-        Self { body: Rc::new(body), worker: Rc::new(worker) }
+        Self { body: Rc::new(body), worker: Rc::new(worker), addresses: Addresses::default() }
     }
 
     /// What executions have shown of the program so far, including what it was told by its settings.
@@ -162,6 +165,7 @@ impl Program for Threads {
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
+        worker.execution.weak_orderings.set(false);
         state.begin(worker.next_number(), seed);
         state.most_tasks = MOST_TASKS as usize;
         state.add_task(None);
@@ -181,6 +185,10 @@ impl Program for Threads {
 
     fn sound(&self) -> bool {
         self.worker.sound.get()
+    }
+
+    fn same_word(&self, first: Word, second: Word) -> bool {
+        self.addresses.are_both(first.0, second.0)
     }
 }
 
@@ -394,7 +402,7 @@ impl System for Running {
         }
     }
 
-    fn misses_steps(&self) -> bool {
+    fn needs_recorded_steps(&self) -> bool {
         self.worker.execution.state.try_borrow().is_ok_and(|state| state.cells_touched)
     }
 
@@ -455,16 +463,10 @@ impl System for Running {
         self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
     }
 
-    fn left_out(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.left_out)
-    }
-
-    fn irreducible(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.irreducible)
-    }
-
-    fn drew_random(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.drew_random())
+    fn caveats(&self) -> Caveats {
+        let execution = &self.worker.execution;
+        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats.clone());
+        Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
     }
 }
 

@@ -17,12 +17,16 @@ use crate::workers::Body;
 /// Nothing has to be set. The environment wins over what is set here: see the [crate's page](crate#settings).
 ///
 /// ```
-/// use raddle::sync::Mutex;
+/// use raddle::sync::{Arc, Mutex};
 /// use raddle::{Explorer, thread};
 ///
 /// let report = Explorer::new().strategy("exhaustive").run(|| {
-///     let turns = Mutex::new(0);
+///     let turns = Arc::new(Mutex::new(0));
+///     let other = turns.clone();
+///     let thread = thread::spawn(move || *other.lock().unwrap() += 1);
 ///     *turns.lock().unwrap() += 1;
+///     thread.join().unwrap();
+///     assert_eq!(*turns.lock().unwrap(), 2);
 /// });
 /// assert!(report.verified());
 /// ```
@@ -166,6 +170,11 @@ impl Explorer {
     /// Whether failing schedules are kept in a file and run first the next time; only for a [named](Self::name) test.
     pub fn regressions(self, keep: bool) -> Self {
         self.set("regressions", &keep.to_string())
+    }
+
+    /// Whether a test fails in which there is [nothing to explore](crate::Verdict::NothingToExplore).
+    pub fn must_explore(self, must_explore: bool) -> Self {
+        self.set("must_explore", &must_explore.to_string())
     }
 
     /// The path of the test, as in `concat!(module_path!(), "::my_test")`; reports and files use it.

@@ -12,9 +12,10 @@ mod text;
 mod verdict;
 
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+use raddle_engine::caveats::CaveatCounts;
 use raddle_engine::coverage::Coverage;
 use raddle_engine::estimate::Estimate;
 use raddle_engine::outcome::Failure;
@@ -48,6 +49,10 @@ pub struct Report {
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
+    /// In how many executions something limits what they prove.
+    pub(crate) caveats: CaveatCounts,
+    /// A test with nothing to explore counts as failed.
+    pub(crate) must_explore: bool,
     /// What the executions prove of those that were not run.
     pub(crate) proof: Proof,
     /// How many orders there seem to be.
@@ -72,6 +77,10 @@ pub enum Verdict {
     NoFailure,
     /// An order failed.
     Failed,
+    /// No execution ever had two things that could happen next, so nothing was said about concurrency. The code under test
+    /// probably does not use Raddle's types. Such a test passes unless [`must_explore`](crate::Explorer::must_explore) is
+    /// set. Not said of models.
+    NothingToExplore,
 }
 
 /// How far what was run speaks for what was not.
@@ -157,6 +166,8 @@ impl Report {
             failed: None,
             passed: None,
             notes: Vec::new(),
+            caveats: CaveatCounts::default(),
+            must_explore: false,
             proof: Proof::default(),
             estimate: None,
             misfit: false,
@@ -172,33 +183,34 @@ impl Report {
             _ if searched.verified() => Verdict::Verified,
             _ => Verdict::NoFailure,
         };
-        let search::Report { executions, failing, guessed, drew, steps, states, estimate, .. } = *searched;
+        let search::Report { executions, failing, steps, states, estimate, ref caveats, .. } = *searched;
         let proof = Proof::of(searched);
         let mut report =
             Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
         report.guarantee.clone_from(&searched.guarantee);
+        report.caveats.clone_from(caveats);
         if verdict == Verdict::Verified && executions == 0 {
             let why = "no execution comes to an end here: each comes back to a state it was in";
             report.notes.push(format!("{why}, so what must hold in the end was never asked"));
         }
         let selective = verdict == Verdict::NoFailure && proof.selected;
-        if selective && proof.reduced && drew > 0 {
+        if selective && proof.reduced && caveats.drew_random > 0 {
             report.notes.push(
                 "the program draws random numbers, and who draws which depends on who draws first, so orders that were left out \
                  as equivalent may differ: this is not a proof; the strategy `exhaustive` would give one for these numbers"
                     .to_owned(),
             );
-        } else if selective && guessed == 0 && searched.irreducible > 0 {
+        } else if selective && caveats.guessed_spin == 0 && caveats.reduction_unproven > 0 {
             let why = "senders that wait for room, crashes and timers of actors, and what must always hold in a model, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!(
                 "{why}: this is not a proof; the strategy `exhaustive`, or `states` for a model, would give one"
             ));
         }
-        if selective && guessed > 0 && !picks(searched) {
+        if selective && caveats.guessed_spin > 0 && !picks(searched) {
             report.notes.push(format!(
                 "every order that was offered was seen, but in {} of them a thread that went round and round, or on and on, had \
                  to let others go first: this is not a proof",
-                verdict::number(guessed)
+                verdict::number(caveats.guessed_spin)
             ));
         }
         if selective && picks(searched) {
@@ -206,6 +218,15 @@ impl Report {
             report.notes.push(format!("to search every order, and not only those with something new: {command}"));
         }
         report
+    }
+
+    /// Changes the verdict of a search in which no execution had a point with two alternatives. `must_explore` says whether
+    /// that is a failure.
+    pub(crate) fn judge_exploration(&mut self, must_explore: bool) {
+        if self.verdict != Verdict::Failed && self.executions > 0 && self.caveats.concurrent == 0 {
+            self.verdict = Verdict::NothingToExplore;
+            self.must_explore = must_explore;
+        }
     }
 
     /// Of an execution by a given schedule, the last of `executions`.
@@ -240,10 +261,10 @@ impl Report {
         self.verdict == Verdict::Verified
     }
 
-    /// Whether an order failed.
+    /// Whether an order failed, or there was nothing to explore and [there must be](crate::Explorer::must_explore).
     #[must_use]
     pub fn failed(&self) -> bool {
-        self.verdict == Verdict::Failed
+        self.verdict == Verdict::Failed || self.must_explore && self.verdict == Verdict::NothingToExplore
     }
 
     /// What went wrong, if something did.
@@ -324,9 +345,15 @@ impl Report {
         (table::rows_left_out(rows.len()) > 0).then(|| text::write(self, Extent::Whole, Paint { on: false }))
     }
 
-    /// Says how a passing test went to whoever asked to see its output. The one place where this crate prints.
+    /// Says how a passing test went to whoever asked to see its output. The one place where this crate prints. That there
+    /// was nothing to explore is written past the harness, which shows nothing of tests that pass.
     #[expect(clippy::print_stderr, reason = "the harness captures it and shows it when asked to")]
     pub(crate) fn tell(&self) {
+        if self.verdict == Verdict::NothingToExplore {
+            let line = format!("raddle: {}: {}\n", self.test.path, self.verdict_line());
+            // A stream that is closed is no reason to fail.
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
         eprintln!("raddle: {}", self.for_terminal(&std::io::stderr()));
     }
 }

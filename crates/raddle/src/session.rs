@@ -197,6 +197,9 @@ impl Session {
         drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
+        if self.workers.body.has_threads() {
+            report.judge_exploration(self.plan.must_explore);
+        }
         report.notes.extend(self.plan.strategy.account());
         report.failed = found.map(|found| self.run_once_more(found));
         report.coverage =

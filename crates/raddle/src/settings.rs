@@ -123,7 +123,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 19] = [
+pub(crate) static TABLE: [Setting; 20] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
@@ -143,6 +143,7 @@ pub(crate) static TABLE: [Setting; 19] = [
     setting!(isolate_panics, None, FLAG, read_flag),
     setting!(keep_going, None, FLAG, read_flag),
     setting!(regressions, None, FLAG, read_flag),
+    setting!(must_explore, Some("RADDLE_MUST_EXPLORE"), FLAG, read_flag),
 ];
 
 /// Settings as they were made; `None` where nothing was said.
@@ -167,6 +168,7 @@ pub(crate) struct Settings {
     pub(crate) isolate_panics: Option<bool>,
     pub(crate) keep_going: Option<bool>,
     pub(crate) regressions: Option<bool>,
+    pub(crate) must_explore: Option<bool>,
 }
 
 /// A strategy as it was asked for.
@@ -276,6 +278,7 @@ impl Settings {
             isolate_panics: self.isolate_panics.or(code.isolate_panics),
             keep_going: self.keep_going.or(code.keep_going),
             regressions: self.regressions.or(code.regressions),
+            must_explore: self.must_explore.or(code.must_explore),
         }
     }
 }
@@ -292,6 +295,8 @@ pub(crate) struct Plan {
     /// Where files go, if the user says so; empty for nowhere.
     pub(crate) out: Option<PathBuf>,
     pub(crate) regressions: bool,
+    /// A test in which there is nothing to explore fails.
+    pub(crate) must_explore: bool,
     /// How many executions run at a time.
     pub(crate) workers: usize,
     /// Go on with what an earlier search left, and leave what is left.
@@ -381,6 +386,7 @@ impl Plan {
             replay,
             out,
             regressions,
+            must_explore: settings.must_explore.unwrap_or(false),
             backtraces,
             workers,
             resume: settings.resume.unwrap_or(false),

@@ -30,6 +30,11 @@ pub(crate) enum Body {
 }
 
 impl Body {
+    /// Whether this is a program of threads, and not a model.
+    pub(crate) fn has_threads(&self) -> bool {
+        matches!(self, Self::Threads(_))
+    }
+
     /// Who decides if nobody is asked for.
     pub(crate) fn usual_strategy(&self) -> &'static str {
         match self {

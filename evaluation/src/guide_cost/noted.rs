@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
@@ -76,15 +77,7 @@ impl<S: System> System for Execution<S> {
         self.system.pending()
     }
 
-    fn drew_random(&self) -> bool {
-        self.system.drew_random()
-    }
-
-    fn left_out(&self) -> bool {
-        self.system.left_out()
-    }
-
-    fn irreducible(&self) -> bool {
-        self.system.irreducible()
+    fn caveats(&self) -> Caveats {
+        self.system.caveats()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::caveats::CaveatCounts;
 use crate::estimate::Walks;
 use crate::piece::Piece;
 use crate::search::Found;
@@ -17,12 +18,9 @@ pub struct Tally {
     pub failing: u64,
     /// Executions beside the search itself, to find out how large it is.
     pub probes: u64,
-    /// Executions in which the program left out orders on a guess.
-    pub guessed: u64,
-    /// Executions in which the program drew random numbers.
-    pub drew: u64,
-    /// Executions in which something could happen that reduction has no proved rules for.
-    pub irreducible: u64,
+    /// Executions in which something limits what they prove, by kind.
+    #[serde(default)]
+    pub caveats: CaveatCounts,
     /// States that nobody had been in before, where they are told apart.
     #[serde(default)]
     pub states: u64,
@@ -47,8 +45,8 @@ impl Tally {
 
     /// Whether these are numbers that one can add to.
     pub(super) fn is_sound(&self) -> bool {
-        let Self { executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest, .. } = self;
-        let counts = [executions, pruned, failing, probes, guessed, drew, irreducible, states, steps, longest];
+        let Self { executions, pruned, failing, probes, caveats, states, steps, longest, .. } = self;
+        let counts = [executions, pruned, failing, probes, &caveats.largest(), states, steps, longest];
         counts.into_iter().all(|&count| count <= Piece::MOST_RUN)
     }
 
@@ -59,9 +57,7 @@ impl Tally {
         self.pruned += other.pruned;
         self.failing += other.failing;
         self.probes += other.probes;
-        self.guessed += other.guessed;
-        self.drew += other.drew;
-        self.irreducible += other.irreducible;
+        self.caveats.add(&other.caveats);
         self.states += other.states;
         self.steps += other.steps;
         self.longest = self.longest.max(other.longest);

@@ -3,6 +3,7 @@
 mod ahead;
 mod counted;
 mod perch;
+mod repeat;
 mod share;
 mod walk;
 
@@ -12,9 +13,11 @@ use std::sync::PoisonError;
 
 use self::counted::Seen;
 pub use self::perch::Perch;
+use self::repeat::Repeats;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
+use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::lots::Lots;
 use crate::outcome::{Failure, Outcome, TaskCard};
@@ -73,6 +76,8 @@ pub struct Seat<'s> {
     next_look: (u64, u64),
     /// What comes after an execution and has not been done.
     due: Due,
+    /// Which executions are run again to see whether they do the same.
+    repeats: Repeats,
     /// When to tell how far the search has come; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
 }
@@ -110,26 +115,6 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// What is to be known of an execution when it is over, beside how it ended.
-#[derive(Clone, Copy, Debug)]
-struct Nature {
-    left_out: bool,
-    drew_random: bool,
-    irreducible: bool,
-    misses_steps: bool,
-}
-
-impl Nature {
-    fn of<S: System>(system: &S) -> Self {
-        Self {
-            left_out: system.left_out(),
-            drew_random: system.drew_random(),
-            irreducible: system.irreducible(),
-            misses_steps: system.misses_steps(),
-        }
-    }
-}
-
 /// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
 /// each choice that it takes, as others may take few on their own.
 const WATCH_EVERY: (u64, u64) = (512, 16);
@@ -139,6 +124,7 @@ impl<'s> Seat<'s> {
         let asked = strategy.get();
         Self {
             watch: asked.revisits(),
+            repeats: Repeats::new(asked.revisits()),
             every_point: asked.sees_every_point(),
             states: asked.tells_states_apart(),
             wants_pending: asked.wants_pending(),
@@ -283,8 +269,11 @@ impl<'s> Seat<'s> {
         self.common = None;
         match self.strategy.get().begin(&mut self.prefix) {
             Next::Run { seed } => self.execute(program, perch, seed),
-            Next::Done(claim) if self.numbers.is_some() => self.finish(Then::AllDone(claim)),
-            Next::Done(claim) => self.finish(Then::Done(claim)),
+            Next::Done(claim) => {
+                self.repeat_last(program);
+                let by_number = self.numbers.is_some();
+                self.finish(if by_number { Then::AllDone(claim) } else { Then::Done(claim) });
+            }
         }
     }
 
@@ -304,6 +293,7 @@ impl<'s> Seat<'s> {
         // Steps that are only counted leave nothing behind that another execution could go on from.
         let counted = self.watch && !self.shows_steps();
         let beside = probing || counted || !perch.follows(seed, self.prefix.is_empty());
+        let latest = self.repeats.replace_latest(None);
         if beside {
             self.step_aside();
         }
@@ -314,6 +304,7 @@ impl<'s> Seat<'s> {
         }
         if beside {
             self.step_aside();
+            self.repeats.replace_latest(latest);
         }
     }
 
@@ -352,11 +343,10 @@ impl<'s> Seat<'s> {
         (program.start(seed, &mut self.trace), 0)
     }
 
-    /// Counts what an execution was like that has ended after so many steps.
-    fn count(&mut self, nature: Nature, steps: usize) {
-        self.tally.guessed += u64::from(nature.left_out);
-        self.tally.drew += u64::from(nature.drew_random);
-        self.tally.irreducible += u64::from(nature.irreducible);
+    /// Counts the caveats and the steps of an execution that has ended after so many steps.
+    fn count(&mut self, caveats: &Caveats, steps: usize) {
+        let concurrent = self.path.iter().any(|at| at.alternatives > 1);
+        self.tally.caveats.count(caveats, concurrent);
         self.tally.steps += steps as u64;
         self.tally.longest = self.tally.longest.max(steps as u64);
     }
@@ -370,17 +360,18 @@ impl<'s> Seat<'s> {
     ) -> Seen {
         let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
         let mut walked = self.walk(&mut system, from, perch.as_deref_mut());
-        let mut nature = Nature::of(&system);
+        let mut caveats = system.caveats();
+        let needs_steps = system.needs_recorded_steps();
         let mut system = Some(system);
         let seen = if self.trace.counts_only() { Seen::Counted } else { Seen::Kept };
-        if seen == Seen::Counted && (nature.misses_steps || walked.failed() && !self.has_shown) {
-            self.keeps_steps |= nature.misses_steps;
+        if seen == Seen::Counted && (needs_steps || walked.failed() && !self.has_shown) {
+            self.keeps_steps |= needs_steps;
             self.has_shown |= walked.failed();
             drop(system.take());
             if program.sound() {
                 let again;
                 (again, walked) = self.look_again(program, seed, walked);
-                nature = Nature::of(&again);
+                caveats = again.caveats();
                 system = Some(again);
             }
         }
@@ -398,30 +389,34 @@ impl<'s> Seat<'s> {
         let pending = system.as_ref().filter(|_| self.wants_pending).map(System::pending).unwrap_or_default();
         self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
-            let thread = |name: TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
-            let label = |task: TaskCard| task.label.unwrap_or_else(|| thread(task.name));
             let cast = || system.as_ref().map(System::cast).unwrap_or_default();
-            let who = || cast().tasks.into_iter().map(label).collect();
+            let who = || cast().tasks.iter().map(name_of).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
-        self.count(nature, self.trace.len() + not_taken);
+        self.count(&caveats, self.trace.len() + not_taken);
         self.tally.states += self.strategy.get().new_states();
         let done = u64::from(!self.strategy.get().continues());
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
         self.tally.probes += u64::from(probing);
         self.tally.executions += u64::from(!probing && outcome.is_some());
         self.tally.pruned += u64::from(!probing && outcome.is_none());
+        let ended = outcome.clone();
         if let Some(Outcome::Failed(failure)) = outcome {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {
-                let seed = if nature.drew_random { seed } else { 0 };
+                let seed = if caveats.drew_random { seed } else { 0 };
                 let remark = self.strategy.get().remark();
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
+        let copies = perch.as_ref().is_some_and(|perch| perch.has_copies());
         match (perch, system) {
             (Some(perch), Some(system)) => perch.leave(system),
             (_, system) => drop(system),
+        }
+        if let Some(failure) = self.repeat_if_due(program, seed, ended, copies) {
+            let seed = if caveats.drew_random { seed } else { 0 };
+            self.note_nondeterminism(failure, seed, number, probing);
         }
         self.done += 1;
         self.walked += 1;
@@ -445,6 +440,12 @@ impl<'s> Seat<'s> {
         let script = Script::Choices { seed, choices };
         Found { failure, script, after, number, stage: self.stage, remark: None, probe: false }
     }
+}
+
+/// What a task is called in reports.
+fn name_of(task: &TaskCard) -> String {
+    let by_name = |name: &TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
+    task.label.clone().unwrap_or_else(|| by_name(&task.name))
 }
 
 impl Drop for Seat<'_> {

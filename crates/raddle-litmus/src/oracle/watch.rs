@@ -84,6 +84,10 @@ impl Watched {
 impl system::Program for Watched {
     type System = Watching;
 
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, _: u64, _: &mut Trace) -> Watching {
         let watching = Watching { execution: self.program.begin(), path: Vec::new(), seen: Arc::clone(&self.seen) };
         watching.look();

@@ -111,10 +111,10 @@ impl State {
             }
         }
         // Each side of a channel with a bound waits for the other, which reduction does not follow.
-        self.irreducible |= waits_for_room;
+        self.caveats.reduction_unproven |= waits_for_room;
         if timed {
             self.list_timeouts(actions);
-            self.irreducible |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
             drop_if_only_crashes(actions);
         }
         // Tasks are begun in the order of their numbers, so that is the order of the list.
@@ -157,13 +157,13 @@ impl State {
             }
         }
         // Each side of a channel with a bound waits for the other, which reduction does not follow.
-        self.irreducible |= waits_for_room;
+        self.caveats.reduction_unproven |= waits_for_room;
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.creep() {
                 return self.list_actions_slowly(actions);
             }
             self.list_timeouts(actions);
-            self.irreducible |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
         }
         if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
@@ -232,9 +232,9 @@ impl State {
     /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
     fn list_timeouts(&mut self, actions: &mut Vec<Action>) {
         let hold_back = self.settings.timeouts == Timeouts::Late && !actions.is_empty();
-        self.held_back_timeouts |= hold_back;
+        self.caveats.late_timeouts |= hold_back;
         // Whether a wait can end by time depends on what others can do, which reduction does not follow.
-        self.irreducible |= hold_back;
+        self.caveats.reduction_unproven |= hold_back;
         let awake = self.earliest_deadline();
         let lull = actions.is_empty();
         let waits = |task: &TaskId| {

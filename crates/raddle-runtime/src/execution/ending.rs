@@ -23,7 +23,7 @@ impl State {
         let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
         let may_be_left = main_ended && self.settings.leaked_threads == LeakedThreads::Allow;
         if may_be_left && !waiting.iter().any(|&task| self.waits_for_a_task(task)) {
-            self.left_waiting = self.unfinished(trace);
+            self.caveats.left_waiting = self.unfinished(trace);
             return Outcome::Completed;
         }
         if let Some(panic) = waiting.iter().find_map(|&task| self.panic_that_unwinds(task)) {

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Outcome, Waiting};
+use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Note, Operation, Ordered, Role, Site, Step, Trace};
@@ -157,10 +158,6 @@ pub(crate) struct State {
     pub(crate) data: Option<(u32, Site, &'static Operation)>,
     pub(crate) drawn: u32,
     pub(crate) outcome: Option<Outcome>,
-    /// Threads that were left waiting when the execution ended, which is allowed.
-    pub(crate) left_waiting: Vec<Waiting>,
-    /// Timeouts were held back while others could go on.
-    pub(crate) held_back_timeouts: bool,
     /// Somebody has asked whether a thread is finished.
     pub(crate) looked_at_thread_end: bool,
     /// Nothing is decided any more: actors that wait for messages end, and what is left is abandoned.
@@ -177,12 +174,10 @@ pub(crate) struct State {
     pub(crate) livelock: bool,
     /// How many tasks are stalled.
     pub(super) stalled: u32,
-    /// A task that went on for very long had to let others go first, so orders may have been left out.
-    pub(crate) left_out: bool,
+    /// What this execution did that limits what it proves.
+    pub(crate) caveats: Caveats,
     /// Places of loops that are known to spin, or known not to be; found out once for each place.
     known_loops: Vec<(Site, bool)>,
-    /// Places of loops at which a task stalled in this execution, as they were known to spin.
-    pub(crate) stalled_at: Vec<Site>,
     /// Places of loops that have gone round so often in this execution that they are taken to spin.
     pub(crate) new_spins: Vec<Site>,
     /// Changes made by anyone to anything.
@@ -196,8 +191,6 @@ pub(crate) struct State {
     pub(crate) actors: Posts,
     /// What is to be said of actors, if the execution is run to be shown.
     pub(crate) story: Option<Box<Story>>,
-    /// An actor could have crashed, or a timer of one could have gone off.
-    pub(crate) irreducible: bool,
     /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
     pub(crate) plain_list: bool,
     /// A task has looked at something, so that it may come to spin.
@@ -235,8 +228,6 @@ impl Default for State {
             data: None,
             drawn: 0,
             outcome: None,
-            left_waiting: Vec::new(),
-            held_back_timeouts: false,
             looked_at_thread_end: false,
             over: false,
             spoiled: false,
@@ -245,9 +236,8 @@ impl Default for State {
             resting: None,
             livelock: false,
             stalled: 0,
-            left_out: false,
+            caveats: Caveats::default(),
             known_loops: Vec::new(),
-            stalled_at: Vec::new(),
             new_spins: Vec::new(),
             changes: 0,
             clock_leap: 1,
@@ -256,7 +246,6 @@ impl Default for State {
             actors: Posts::default(),
             story: None,
             plain_list: false,
-            irreducible: false,
             somebody_looked: false,
             counts_only: false,
             turns: 0,
@@ -280,8 +269,6 @@ impl State {
         self.cells_touched = false;
         self.data = None;
         self.outcome = None;
-        self.left_waiting.clear();
-        self.held_back_timeouts = false;
         self.looked_at_thread_end = false;
         self.over = false;
         self.unwinding.clear();
@@ -289,8 +276,7 @@ impl State {
         self.resting = None;
         self.livelock = false;
         self.stalled = 0;
-        self.left_out = false;
-        self.stalled_at.clear();
+        self.caveats = Caveats::default();
         self.new_spins.clear();
         self.changes = 0;
         self.clock_leap = 1_000_000;
@@ -302,7 +288,6 @@ impl State {
         self.actors.clear();
         self.actors.news.begin(self.counts_only);
         self.story = self.settings.tell.then(Box::default);
-        self.irreducible = false;
         self.plain_list = false;
         self.contexts.iter_mut().for_each(|contexts| contexts.begin());
         let clock = self.add_object(&crate::time::CLOCK_KIND, 0);
@@ -405,12 +390,8 @@ impl State {
 
     /// The program's own random numbers.
     pub(crate) fn rng(&mut self) -> &mut Rng {
+        self.caveats.drew_random = true;
         self.rng.get_or_insert_with(|| Rng::new(self.seed))
-    }
-
-    /// Whether the program has drawn any.
-    pub(crate) fn drew_random(&self) -> bool {
-        self.rng.is_some()
     }
 
     /// What the current task has looked at.
@@ -541,7 +522,7 @@ impl State {
                 spins
             }
         };
-        let places = if known { &mut self.stalled_at } else { &mut self.new_spins };
+        let places = if known { &mut self.caveats.assumed_spins } else { &mut self.new_spins };
         let spins = known || rounds >= MOST_ROUNDS;
         if spins && !places.iter().any(|place| std::ptr::eq(*place, site)) {
             places.push(site);
@@ -671,7 +652,7 @@ impl State {
         if self.streak.1 > PATIENCE {
             self.resting = Some(task);
             self.stale = true;
-            self.left_out = true;
+            self.caveats.guessed_spin = true;
         }
     }
 

@@ -1,5 +1,6 @@
 //! One execution of a model, in one piece of memory that stays where it is: searches pass executions and their copies around.
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
 use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, Waiting};
@@ -51,8 +52,8 @@ impl System for Run {
         self.0.pending()
     }
 
-    fn irreducible(&self) -> bool {
-        self.0.irreducible()
+    fn caveats(&self) -> Caveats {
+        self.0.caveats()
     }
 
     fn fork(&self) -> Option<Self> {

@@ -10,6 +10,7 @@
 
 use std::rc::Rc;
 
+use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
@@ -344,9 +345,10 @@ impl System for Scene {
         self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE, context: None }).collect()
     }
 
-    fn irreducible(&self) -> bool {
-        // Of independent steps one order is run, and what must always hold may fail in the middle of another.
-        self.odd || !self.code.always.is_empty()
+    fn caveats(&self) -> Caveats {
+        // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
+        // another order.
+        Caveats { reduction_unproven: self.odd || !self.code.always.is_empty(), ..Caveats::default() }
     }
 
     fn fork_onto(&self, other: &mut Self) -> bool {

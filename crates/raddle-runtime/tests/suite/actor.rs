@@ -536,5 +536,5 @@ fn reduction_claims_no_proof_where_actors_have_timers() {
     };
     assert!(run(false).verified());
     let timed = run(true);
-    assert!(timed.found.is_none() && !timed.verified() && timed.irreducible > 0, "{timed:?}");
+    assert!(timed.found.is_none() && !timed.verified() && timed.caveats.reduction_unproven > 0, "{timed:?}");
 }

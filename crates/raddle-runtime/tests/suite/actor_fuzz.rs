@@ -157,7 +157,7 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts:
         for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
             let name = dpor.name();
             let (reduced, seen) = search(program, dpor, most);
-            if reduced.irreducible > 0 {
+            if reduced.caveats.reduction_unproven > 0 {
                 assert!(faults != Faults::default() && !reduced.verified(), "{program:?}, {name}: {reduced:?}");
                 if faults.crash > 0 {
                     continue;

@@ -239,7 +239,7 @@ pub fn assert_same<E: PartialEq + Debug>(case: &impl Debug, unseen: Walked<E>, s
     for (number, (log, expected)) in log.iter().zip(&expected).enumerate() {
         assert_eq!(log, expected, "{case:?}, execution {number}");
     }
-    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.guessed);
+    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.caveats.guessed_spin);
     assert_eq!(counts(&blind), counts(&seen), "{case:?}");
     let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
     assert_eq!(found(&blind), found(&seen), "{case:?}");

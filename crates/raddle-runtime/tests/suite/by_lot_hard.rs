@@ -172,7 +172,7 @@ fn assert_shared(case: Case<'_>, by: By, (alone, expected): Walked<Vec<String>>)
     }
     // Each worker has run its first that fails again.
     assert!(log.len() <= WORKERS && log.iter().all(|again| expected.contains(again)), "{about:?}: {log:?}");
-    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.guessed);
+    let counts = |r: &Report| (r.executions, r.failing, r.steps, r.longest, r.caveats.guessed_spin);
     assert_eq!(counts(&report), counts(&alone), "{about:?}");
     let found = |report: &Report| report.found.as_ref().map(|found| format!("{found:?}"));
     assert_eq!(found(&report), found(&alone), "{about:?}");

@@ -89,7 +89,7 @@ fn fault_or_loss(body: &Body, most: u64, exact: bool) -> (bool, Option<String>) 
             return (true, Some(format!("{name}: {few:?} executions where there are {many:?}")));
         }
         // Where senders wait for room, no proof is claimed.
-        if reduced.report.verified() != all.report.verified() && reduced.report.irreducible == 0 {
+        if reduced.report.verified() != all.report.verified() && reduced.report.caveats.reduction_unproven == 0 {
             return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
         }
     }
@@ -114,7 +114,7 @@ fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Option<String> {
             return Some(format!("several workers, seed {seed}: {counts:?}: without {lost:?}"));
         }
         let same = (report.executions, report.failing) == (alone.executions, alone.failing);
-        if exact && !same && alone.irreducible == 0 {
+        if exact && !same && alone.caveats.reduction_unproven == 0 {
             return Some(format!("several workers, seed {seed}: {counts:?}, one alone {alone:?}"));
         }
     }

@@ -80,7 +80,8 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
                 .to_owned(),
         ],
         Failure::Nondeterminism(divergence) => {
-            vec![format!("The program did something else although every decision was the same, {divergence}")]
+            let text = format!("The program did something else although every decision was the same, {divergence}");
+            text.lines().map(str::to_owned).collect()
         }
         other => vec![format!("{other:?}")],
     }

@@ -15,6 +15,7 @@ pub(crate) fn write(report: &Report, extent: Extent, paint: Paint) -> String {
     let tone = match report.verdict {
         Verdict::Failed => Tone::Bad,
         Verdict::Verified => Tone::Good,
+        Verdict::NothingToExplore => Tone::Stuck,
         Verdict::NoFailure => Tone::Plain,
     };
     let mut blocks = vec![vec![paint.paint(tone, &verdict::line(report))]];

@@ -5,6 +5,10 @@ pub(crate) use raddle_engine::thousands::thousands as number;
 
 use super::{Failed, Origin, Proof, Report, Verdict, account, receives};
 
+/// What is said of a test in which no order was ever decided.
+const NOTHING_TO_EXPLORE: &str = "nothing to explore: this test never had two things that could happen next; is the code under \
+                                  test built with raddle's types?";
+
 fn orders(n: u64) -> String {
     format!("{} {}", number(n), if n == 1 { "order" } else { "orders" })
 }
@@ -28,6 +32,12 @@ fn all_states(n: u64) -> String {
 
 /// The line.
 pub(crate) fn line(report: &Report) -> String {
+    let passed = matches!(report.verdict, Verdict::Verified | Verdict::NoFailure);
+    let weak = if passed && report.caveats.weak_orderings > 0 { "; sequentially consistent orders only" } else { "" };
+    verdict(report) + weak
+}
+
+fn verdict(report: &Report) -> String {
     let Report { label, executions, failing, .. } = report;
     match (report.verdict, &report.failed) {
         (Verdict::Failed, Some(failed)) => {
@@ -59,6 +69,10 @@ pub(crate) fn line(report: &Report) -> String {
         (Verdict::Verified, _) => {
             let others = if report.proof.reduced && *executions > 1 { " (equivalent ones left out)" } else { "" };
             format!("verified: {}{others}", all(*executions))
+        }
+        (Verdict::NothingToExplore, _) => {
+            let failed = if report.must_explore { "FAILED: " } else { "" };
+            format!("{failed}{NOTHING_TO_EXPLORE}")
         }
         (Verdict::NoFailure, _) if report.passed.is_some() => format!("no failure in 1 order ({label})"),
         (Verdict::NoFailure, _) => no_failure(report),

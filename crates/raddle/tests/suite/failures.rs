@@ -91,9 +91,9 @@ fn nondeterminism() {
 
 #[test]
 fn a_failure_that_does_not_show_again() {
-    let text = Explorer::new().strategy("random").run(programs::fails_only_the_third_time).to_string();
+    let text = Explorer::new().strategy("random").run(programs::fails_only_the_fortieth_time).to_string();
     assert!(text.contains("note: this failure did not show again"), "{text}");
-    assert!(text.contains("the third time"), "{text}");
+    assert!(text.contains("the fortieth time"), "{text}");
 }
 
 #[test]
@@ -117,5 +117,4 @@ fn no_failure() {
         sampled.verdict_line(),
         "no failure in 50 executions of a program with ≈ 2 orders (a sample: random, seed 3)"
     );
-    assert_eq!(explore(|| ()).verdict_line(), "verified: the 1 order there is");
 }

@@ -49,8 +49,11 @@ impl Watched {
         })
     }
 
+    /// The orders that were run. Some executions are run again at once, to see whether they do the same: these are left out.
     fn seen(&self) -> Vec<String> {
-        std::mem::take(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+        seen.dedup();
+        seen
     }
 }
 

@@ -5,7 +5,7 @@
 //! each had been an execution of its own; whether this is done changes nothing but the time a search takes.
 
 use super::walk::Chosen;
-use super::{Due, Nature, Seat};
+use super::{Due, Seat};
 use crate::strategy::Passing;
 use crate::system::{Foreseen, System};
 
@@ -46,7 +46,7 @@ impl Seat<'_> {
                     assert!(choice.0 < chosen.alternatives, "raddle bug: {choice:?} of {}", chosen.alternatives);
                     chosen.choice = choice;
                     begun += 1;
-                    self.count(Nature::of(system), self.trace.len() + steps);
+                    self.count(&system.caveats(), self.trace.len() + steps);
                     self.tally.pruned += 1;
                     self.done += 1;
                     self.allowed -= 1;

@@ -33,7 +33,7 @@ impl Seat<'_> {
         let mut system = program.start(seed, &mut self.trace);
         let again = self.walk(&mut system, 0, None);
         // Where memory was touched, only the second could see a race.
-        let sees_more = again.failed() && system.misses_steps();
+        let sees_more = again.failed() && system.needs_recorded_steps();
         if first.failed() && first.kind() != again.kind() && !sees_more {
             // What does not fail twice is told as it was.
             self.path = path;

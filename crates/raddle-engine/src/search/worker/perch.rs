@@ -52,6 +52,11 @@ impl<S> Default for Perch<S> {
 }
 
 impl<S: System> Perch<S> {
+    /// Whether executions go on from copies.
+    pub(super) fn has_copies(&self) -> bool {
+        self.able
+    }
+
     /// Whether an execution has to do with the copies. One that begins at the root with other random numbers leaves them as they
     /// are; one that has a way to go with other numbers has no use for them.
     pub(super) fn follows(&mut self, seed: u64, from_root: bool) -> bool {

@@ -1,13 +1,14 @@
 //! One execution, from its start or from a kept fork to its end.
 
 use super::ahead::Ahead;
+use super::repeat::LIKELY;
 use super::{Perch, Seat};
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
 use crate::schedule::Divergence;
 use crate::search::too_many_steps;
 use crate::strategy::Decision;
-use crate::system::{Choice, Point, System, Variant};
+use crate::system::{Action, Choice, Point, System, Variant};
 use crate::trace::Effect;
 
 /// What was decided at a point.
@@ -167,27 +168,26 @@ impl Seat<'_> {
     }
 
     fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
-        let now = match point {
-            Point::Actions(actions) => {
-                let list: Vec<_> = actions
-                    .iter()
-                    .map(|a| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site))
-                    .collect();
-                format!("one of: {}", list.join("; "))
-            }
-            Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
-            Point::End(_) => "the end".to_owned(),
-        };
+        let now = alternatives(point);
         Failure::Nondeterminism(Divergence {
             step: StepIx::next_of(self.trace.len()),
             followed: depth,
             of: self.prefix.len(),
-            why: format!(
-                "the same decisions led elsewhere in an earlier execution; now possible: {now}. Does the program depend on \
-                 time, random numbers, addresses, hash order or state outside Raddle's control?"
-            ),
+            why: format!("the same decisions led elsewhere in an earlier execution\nnow possible: {now}\n{LIKELY}"),
         })
         .into()
+    }
+}
+
+/// What can happen at a point, in words.
+pub(super) fn alternatives(point: &Point<'_>) -> String {
+    match point {
+        Point::Actions(actions) => {
+            let action = |a: &Action| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site);
+            format!("one of: {}", actions.iter().map(action).collect::<Vec<_>>().join("; "))
+        }
+        Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
+        Point::End(_) => "the end".to_owned(),
     }
 }
 
@@ -214,7 +214,7 @@ impl Walked {
 }
 
 /// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
-fn appearance(point: &Point<'_>) -> u64 {
+pub(super) fn appearance(point: &Point<'_>) -> u64 {
     let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match point {
         Point::Actions(actions) => actions.iter().fold(1, |hash, action| {

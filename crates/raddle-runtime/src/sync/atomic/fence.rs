@@ -5,7 +5,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 use std::sync::atomic;
 
 use super::Ordering;
-use super::step::update_order;
+use super::step::{note_ordering, update_order};
 use crate::coroutine::current;
 use crate::execution::{Ask, here};
 
@@ -24,6 +24,7 @@ pub fn fence(order: Ordering) {
     let site: Site = here();
     assert!(order != Ordering::Relaxed, "a fence cannot be Relaxed: use Acquire, Release, AcqRel or SeqCst");
     let inside = current::with(|execution| {
+        note_ordering(execution, order);
         let ask = Ask::new(&FENCE, ObjectId::NONE, Effect::Read, site);
         execution.step_unseen(Ask { ordered: update_order(order), ..ask }, |_| ());
     });

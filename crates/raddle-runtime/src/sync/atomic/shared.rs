@@ -53,7 +53,11 @@ macro_rules! shared_operations {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 let (site, ordered) = (here(), step::load_order(order));
-                match self.with(|place| step::load(place, ordered, site)) {
+                let inside = self.with(|place| {
+                    step::note_ordering(place.execution, order);
+                    step::load(place, ordered, site)
+                });
+                match inside {
                     Some(word) => $from(word),
                     None => self.inner.load(order),
                 }
@@ -68,9 +72,11 @@ macro_rules! shared_operations {
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
                 let (site, ordered) = (here(), step::store_order(order));
-                if self.with(|place| step::store(place, $to(value), ordered, site)).is_none() {
-                    self.inner.store(value, order);
-                }
+                let inside = self.with(|place| {
+                    step::note_ordering(place.execution, order);
+                    step::store(place, $to(value), ordered, site);
+                });
+                inside.unwrap_or_else(|| self.inner.store(value, order));
             }
 
             /// Replaces the value and returns what it was.
@@ -93,7 +99,11 @@ macro_rules! shared_operations {
                 change: impl FnOnce($value) -> $value,
             ) -> Option<$value> {
                 let ordered = step::update_order(order);
-                self.with(|place| step::update(place, op, ordered, site, |word| $to(change($from(word))))).map($from)
+                let inside = self.with(|place| {
+                    step::note_ordering(place.execution, order);
+                    step::update(place, op, ordered, site, |word| $to(change($from(word))))
+                });
+                inside.map($from)
             }
 
             /// Replaces the value if it is `current`. A failure only looks.
@@ -115,7 +125,12 @@ macro_rules! shared_operations {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 let exchange = Self::exchange(current, new, success, failure, here());
-                match self.with(|place| exchange.strong(place)) {
+                let inside = self.with(|place| {
+                    step::note_ordering(place.execution, success);
+                    step::note_ordering(place.execution, failure);
+                    exchange.strong(place)
+                });
+                match inside {
                     Some(result) => result.map($from).map_err($from),
                     None => self.inner.compare_exchange(current, new, success, failure),
                 }
@@ -141,7 +156,12 @@ macro_rules! shared_operations {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 let exchange = Self::exchange(current, new, success, failure, here());
-                match self.with(|place| exchange.weak(place)) {
+                let inside = self.with(|place| {
+                    step::note_ordering(place.execution, success);
+                    step::note_ordering(place.execution, failure);
+                    exchange.weak(place)
+                });
+                match inside {
                     Some(result) => result.map($from).map_err($from),
                     None => self.inner.compare_exchange_weak(current, new, success, failure),
                 }

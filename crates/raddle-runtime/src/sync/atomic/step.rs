@@ -3,7 +3,7 @@
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use super::Ordering;
-use crate::execution::{Ask, Moment, Place, Progress};
+use crate::execution::{Ask, Execution, Moment, Place, Progress};
 
 static LOAD: Operation = Operation { verb: "load", class: Class::Read };
 static STORE: Operation = Operation { verb: "store", class: Class::Write };
@@ -48,6 +48,15 @@ pub(super) fn failure_order(order: Ordering) -> Ordered {
         Ordering::Relaxed => Ordered::RELAXED,
         Ordering::Acquire | Ordering::SeqCst => Ordered::ACQUIRE,
         _ => panic!("a compare-exchange that fails cannot be ordered {order:?}: use Relaxed, Acquire or SeqCst"),
+    }
+}
+
+/// Remembers that the program used an ordering weaker than `SeqCst`. The verdict then says that only sequentially consistent
+/// executions were searched.
+#[inline(always)]
+pub(super) fn note_ordering(execution: &Execution, order: Ordering) {
+    if order != Ordering::SeqCst {
+        execution.weak_orderings.set(true);
     }
 }
 

@@ -1,0 +1,142 @@
+//! What limits the conclusions that can be drawn from an execution, and how often each limit applied in a search.
+//!
+//! A [`System`](crate::system::System) reports the [`Caveats`] of one execution. The worker adds them up in [`CaveatCounts`],
+//! which is part of what was done ([`Tally`](crate::board::Tally)) and of the search's [`Report`](crate::search::Report).
+//! A new caveat is one field in each of the two structs and one line in [`CaveatCounts::count`] and [`CaveatCounts::add`].
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Waiting;
+use crate::trace::Site;
+
+/// What one execution did that limits what it proves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caveats {
+    /// The system took a loop to spin without proof, or made a task wait that had run for very long. Orders may have been
+    /// left out.
+    pub guessed_spin: bool,
+    /// Something could happen for which the rules of partial-order reduction have not been proved to lose nothing.
+    pub reduction_unproven: bool,
+    /// The program drew random numbers. Which task draws which number depends on who draws first, so two orders that
+    /// reduction takes to be equivalent may differ.
+    pub drew_random: bool,
+    /// The program used atomic orderings weaker than `SeqCst`. Only sequentially consistent executions are searched.
+    pub weak_orderings: bool,
+    /// Waits that have a time were kept from ending by it while something else could happen, as the settings say.
+    pub late_timeouts: bool,
+    /// Places of loops that were assumed to spin until something they read changes, after they had gone round very often without any
+    /// change.
+    pub assumed_spins: Vec<Site>,
+    /// Threads that were still waiting when nothing could happen any more, which the settings allow.
+    pub left_waiting: Vec<Waiting>,
+}
+
+/// In how many executions of a search each caveat applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CaveatCounts {
+    /// Executions with [`Caveats::guessed_spin`].
+    pub guessed_spin: u64,
+    /// Executions with [`Caveats::reduction_unproven`].
+    pub reduction_unproven: u64,
+    /// Executions with [`Caveats::drew_random`].
+    pub drew_random: u64,
+    /// Executions with [`Caveats::weak_orderings`].
+    pub weak_orderings: u64,
+    /// Executions with [`Caveats::late_timeouts`].
+    pub late_timeouts: u64,
+    /// All of [`Caveats::assumed_spins`], as `file:line:column`.
+    pub assumed_spins: BTreeSet<String>,
+    /// All of [`Caveats::left_waiting`]: what they do, and where.
+    pub left_waiting: BTreeSet<(String, String)>,
+    /// Executions that came to a point with two or more alternatives. The worker counts them, as it sees every point.
+    pub concurrent: u64,
+}
+
+impl CaveatCounts {
+    /// Adds one execution. The worker calls this at the end of each.
+    pub(crate) fn count(&mut self, caveats: &Caveats, concurrent: bool) {
+        self.guessed_spin += u64::from(caveats.guessed_spin);
+        self.reduction_unproven += u64::from(caveats.reduction_unproven);
+        self.drew_random += u64::from(caveats.drew_random);
+        self.weak_orderings += u64::from(caveats.weak_orderings);
+        self.late_timeouts += u64::from(caveats.late_timeouts);
+        self.concurrent += u64::from(concurrent);
+        for site in &caveats.assumed_spins {
+            self.assumed_spins.insert(site.to_string());
+        }
+        for Waiting { op, site, .. } in &caveats.left_waiting {
+            self.left_waiting.insert((op.verb.to_owned(), site.to_string()));
+        }
+    }
+
+    /// Adds what another worker counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.guessed_spin += other.guessed_spin;
+        self.reduction_unproven += other.reduction_unproven;
+        self.drew_random += other.drew_random;
+        self.weak_orderings += other.weak_orderings;
+        self.late_timeouts += other.late_timeouts;
+        self.concurrent += other.concurrent;
+        self.assumed_spins.extend(other.assumed_spins.iter().cloned());
+        self.left_waiting.extend(other.left_waiting.iter().cloned());
+    }
+
+    /// The largest of the counts, to check what was read from a file.
+    pub(crate) fn largest(&self) -> u64 {
+        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, late_timeouts, concurrent, .. } = *self;
+        guessed_spin.max(reduction_unproven).max(drew_random).max(weak_orderings).max(late_timeouts).max(concurrent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Counters;
+    use crate::search::{Limits, search};
+    use crate::strategy::exhaustive::Exhaustive;
+    use crate::strategy::random::Random;
+
+    #[test]
+    fn executions_with_alternatives_are_counted() {
+        let concurrent = |tasks: &[u32]| {
+            let report = search(&mut Counters::new(tasks), &mut Exhaustive::depth_first(), &Limits::default());
+            (report.caveats.concurrent, report.executions)
+        };
+        assert_eq!(concurrent(&[2, 2]), (6, 6));
+        assert_eq!(concurrent(&[3]), (0, 1));
+        let limits = Limits { executions: Some(5), ..Limits::default() };
+        let sampled = search(&mut Counters::new(&[2, 2]), &mut Random::new(1), &limits);
+        assert_eq!(sampled.caveats.concurrent, 5);
+    }
+
+    #[test]
+    fn every_caveat_is_counted_and_added() {
+        let all = Caveats {
+            guessed_spin: true,
+            reduction_unproven: true,
+            drew_random: true,
+            weak_orderings: true,
+            late_timeouts: true,
+            assumed_spins: vec![std::panic::Location::caller()],
+            left_waiting: Vec::new(),
+        };
+        let mut counts = CaveatCounts::default();
+        counts.count(&all, true);
+        let mut sum = counts.clone();
+        sum.add(&counts);
+        let of = |n| CaveatCounts {
+            guessed_spin: n,
+            reduction_unproven: n,
+            drew_random: n,
+            weak_orderings: n,
+            late_timeouts: n,
+            concurrent: n,
+            assumed_spins: all.assumed_spins.iter().map(ToString::to_string).collect(),
+            left_waiting: BTreeSet::new(),
+        };
+        assert_eq!((counts, sum), (of(1), of(2)));
+    }
+}

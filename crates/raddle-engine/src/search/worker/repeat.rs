@@ -1,0 +1,326 @@
+//! Runs an execution again, from its start and with the same decisions, and compares it step by step with the first run.
+//!
+//! A program that depends on a clock, on hash order, on random numbers of its own or on state kept from an earlier run does
+//! something else when it is run again. Nothing that a search says of such a program holds, so this is a failure.
+//!
+//! - The first execution of every search is repeated [`FIRST`] times.
+//! - A search that may end with a proof repeats some of its other executions [`LATER`] times: those whose number is a power of
+//!   two, a [share](SHARE) drawn at random, and the last one.
+//!
+//! Repeats are not counted as executions. What each step found and left is compared as well. Two values that differ may still
+//! be the same to the program, if both are addresses: [`Program::same_word`] decides.
+
+use std::mem;
+
+use super::Seat;
+use super::walk::appearance;
+use crate::ids::StepIx;
+use crate::outcome::{Cast, Failure, Outcome};
+use crate::rng::Rng;
+use crate::schedule::Divergence;
+use crate::system::{Choice, Point, Program, System};
+use crate::trace::{Step, Trace, Word};
+
+/// How often the first execution is repeated.
+const FIRST: u32 = 20;
+
+/// How often another execution is repeated.
+const LATER: u32 = 2;
+
+/// One of so many executions is repeated, where a search may end with a proof.
+const SHARE: u64 = 64;
+
+/// Where executions go on from copies, a repeat takes many times as long as an execution: then one of so many, for each of its
+/// decisions, is repeated.
+const SHARE_OF_COPIES: u64 = 16;
+
+/// What a program that does something else is likely to do.
+pub(super) const LIKELY: &str = "Does the program depend on a clock, random numbers, addresses, hash order, or state outside Raddle's control? If it iterates \
+     a std HashMap or HashSet, use raddle::collections.";
+
+/// Which executions of a worker are repeated.
+#[derive(Debug)]
+pub(super) struct Repeats {
+    /// The first execution of this worker is the first of the search.
+    first: bool,
+    /// The search may end with a proof.
+    later: bool,
+    rng: Rng,
+    /// The execution with this number is repeated.
+    next: u64,
+    /// The latest execution and its seed, if it was not repeated.
+    latest: Option<Latest>,
+}
+
+/// An execution that can be repeated; its decisions and its steps are those of the worker.
+#[derive(Clone, Debug)]
+pub(super) struct Latest {
+    seed: u64,
+    /// `None` if it was pruned.
+    outcome: Option<Outcome>,
+}
+
+impl Repeats {
+    pub(super) fn new(later: bool) -> Self {
+        Self { first: false, later, rng: Rng::new(0), next: 0, latest: None }
+    }
+
+    /// To an execution beside the search, and back: what was the latest one is so again.
+    pub(super) fn replace_latest(&mut self, latest: Option<Latest>) -> Option<Latest> {
+        mem::replace(&mut self.latest, latest)
+    }
+
+    /// How often the execution with this number is to be repeated.
+    fn due(&mut self, number: u64, decisions: usize, copies: bool) -> u32 {
+        if self.first && number == 0 {
+            return FIRST;
+        }
+        if !self.later || (number < self.next && !number.is_power_of_two()) {
+            return 0;
+        }
+        let share = if copies { SHARE.max(SHARE_OF_COPIES * decisions as u64) } else { SHARE };
+        // Between one and twice the share, so that one of so many is repeated on average.
+        self.next = number + 1 + u64::from(self.rng.below(u32::try_from(2 * share).unwrap_or(u32::MAX)));
+        LATER
+    }
+}
+
+/// What the runs that are compared must do.
+struct Reference<'a> {
+    steps: &'a [Step],
+    /// Hashes of what the points looked like, where that is known.
+    points: Option<Vec<u64>>,
+    choices: &'a [Choice],
+    outcome: Option<&'a Outcome>,
+    /// The steps of the first run were recorded.
+    recorded: bool,
+}
+
+impl Seat<'_> {
+    /// Called for the worker that runs the first execution of the search.
+    pub(in crate::search) fn repeat_first(&mut self) {
+        self.repeats.first = true;
+    }
+
+    /// Called after each execution, when its system is gone. Repeats it if it is its turn.
+    pub(super) fn repeat_if_due<P: Program>(
+        &mut self,
+        program: &mut P,
+        seed: u64,
+        outcome: Option<Outcome>,
+        copies: bool,
+    ) -> Option<Failure> {
+        let recorded = !self.trace.counts_only();
+        // What is known not to do the same twice needs no second run.
+        let known = |failure: &Failure| outlives(failure) || matches!(failure, Failure::Nondeterminism(_));
+        if outcome.as_ref().and_then(Outcome::failure).is_some_and(known) {
+            return None;
+        }
+        let latest = Latest { seed, outcome };
+        let times = self.repeats.due(self.walked, self.path.len(), copies);
+        if times == 0 || program.is_deterministic() {
+            self.repeats.latest = (self.repeats.later && recorded).then_some(latest);
+            return None;
+        }
+        self.repeats.latest = None;
+        self.repeat(program, &latest, times)
+    }
+
+    /// Called before a worker says that nothing is left. Repeats the last execution, if it has not been.
+    pub(super) fn repeat_last<P: Program>(&mut self, program: &mut P) {
+        let Some(latest) = self.repeats.latest.take().filter(|_| !program.is_deterministic()) else { return };
+        if let Some(failure) = self.repeat(program, &latest, LATER) {
+            self.note_nondeterminism(failure, latest.seed, None, false);
+        }
+    }
+
+    /// Counts a failure of an execution that was counted as one that ended well, or failed otherwise.
+    pub(super) fn note_nondeterminism(&mut self, failure: Failure, seed: u64, number: Option<u64>, probing: bool) {
+        if self.tally.found.is_none() {
+            self.tally.failing += u64::from(!probing);
+        }
+        self.tally.found = Some(super::Found { probe: probing, ..self.found(failure, seed, number) });
+    }
+
+    fn repeat<P: Program>(&mut self, program: &mut P, latest: &Latest, times: u32) -> Option<Failure> {
+        let first = mem::take(&mut self.trace);
+        let choices: Vec<_> = self.path.iter().map(|at| at.choice).collect();
+        let mut steps = first.steps().to_vec();
+        let mut reference = Reference {
+            steps: &[],
+            points: None,
+            choices: &choices,
+            outcome: latest.outcome.as_ref(),
+            recorded: !first.counts_only(),
+        };
+        let mut differs = None;
+        for _ in 0..times {
+            let spent = self.search.limits.time.is_some_and(|limit| self.search.started.elapsed() >= limit);
+            if spent || !program.sound() {
+                break;
+            }
+            let mut trace = Trace::default();
+            let mut points = Vec::new();
+            let run = Reference { steps: &steps, points: reference.points.take(), ..reference };
+            differs = self.run_again(program, latest.seed, &run, &mut trace, &mut points);
+            if differs.is_some() {
+                break;
+            }
+            let recorded = run.recorded;
+            reference.points = Some(points);
+            if !recorded {
+                steps = trace.steps().to_vec();
+                reference.recorded = true;
+            }
+        }
+        self.trace = first;
+        differs
+    }
+
+    /// One run, compared with what was seen before. Adds what the points look like to `points`.
+    fn run_again<P: Program>(
+        &self,
+        program: &mut P,
+        seed: u64,
+        reference: &Reference<'_>,
+        trace: &mut Trace,
+        points: &mut Vec<u64>,
+    ) -> Option<Failure> {
+        let mut system = program.start(seed, trace);
+        let (mut compared, mut depth) = (0, 0);
+        loop {
+            system.survey();
+            match system.point() {
+                // Another worker holds what outlives executions; that says nothing of this program.
+                Point::End(outcome) if is_held(outcome) && self.search.workers > 1 => return None,
+                // Something outlives executions, and the report can say what it is.
+                Point::End(Outcome::Failed(failure)) if outlives(failure) => return Some((**failure).clone()),
+                _ => {}
+            }
+            let followed = depth;
+            let at = |step| Place { step, followed, of: reference.choices.len() };
+            if reference.recorded {
+                let steps = trace.steps();
+                let same = |at: usize| reference.steps.get(at).is_some_and(|step| same_step(program, step, &steps[at]));
+                if let Some(step) = (compared..steps.len()).find(|&at| !same(at)) {
+                    let sides = [reference.steps.get(step), steps.get(step)];
+                    return Some(at(step).parted(sides.map(|step| describe(step, &system.cast()))));
+                }
+                compared = steps.len();
+                if reference.outcome.is_none() && compared >= reference.steps.len() {
+                    return None;
+                }
+            }
+            let point = system.point();
+            let ended = match &point {
+                Point::End(outcome) => Some((*outcome).clone()),
+                _ if trace.len() >= self.search.limits.steps as usize => {
+                    Some(super::super::too_many_steps(&system, trace, self.search.limits.steps))
+                }
+                _ => None,
+            };
+            if let Some(outcome) = ended {
+                return Self::compare_ends(reference, trace, &outcome, &at(trace.len()));
+            }
+            let looks = appearance(&point) ^ system.fingerprint().unwrap_or(0);
+            let known = reference.points.as_ref().map(|points_before| points_before.get(points.len()).copied());
+            points.push(looks);
+            let alternatives = point.alternatives();
+            let choice = if alternatives == 1 && !self.every_point {
+                Some(Choice(0))
+            } else {
+                depth += 1;
+                reference.choices.get(depth - 1).copied().filter(|choice| choice.0 < alternatives)
+            };
+            match choice {
+                Some(choice) if known.is_none_or(|known| known == Some(looks)) => system.step(choice, trace),
+                _ => {
+                    let before = reference.steps.get(trace.len()).map(|step| step.alternatives);
+                    let before =
+                        before.map_or("another state".to_owned(), |n| format!("{n} alternatives, or other ones"));
+                    let now = super::walk::alternatives(&point);
+                    return Some(at(trace.len()).parted([before, now]));
+                }
+            }
+        }
+    }
+
+    /// Compares how two runs ended.
+    fn compare_ends(reference: &Reference<'_>, trace: &Trace, outcome: &Outcome, at: &Place) -> Option<Failure> {
+        let kind = |outcome: &Outcome| outcome.failure().map(Failure::kind);
+        let side = |outcome: Option<&Outcome>| match outcome {
+            Some(Outcome::Completed) => "the execution ends well".to_owned(),
+            Some(Outcome::Failed(failure)) => format!("the execution ends with a failure: {}", failure.kind()),
+            None => "the execution goes on".to_owned(),
+        };
+        if reference.recorded
+            && let Some(step) = reference.steps.get(trace.len())
+        {
+            return Some(at.parted([describe(Some(step), &Cast::default()), side(Some(outcome))]));
+        }
+        let same = reference.outcome.is_none_or(|before| kind(before) == kind(outcome));
+        (!same).then(|| at.parted([side(reference.outcome), side(Some(outcome))]))
+    }
+}
+
+fn is_held(outcome: &Outcome) -> bool {
+    matches!(outcome.failure(), Some(Failure::HeldElsewhere { .. }))
+}
+
+/// Whether a failure says that something outlives executions.
+fn outlives(failure: &Failure) -> bool {
+    matches!(failure, Failure::HeldElsewhere { .. } | Failure::Leak { .. })
+}
+
+/// Where two runs part.
+struct Place {
+    step: usize,
+    followed: usize,
+    of: usize,
+}
+
+impl Place {
+    fn parted(&self, [first, again]: [String; 2]) -> Failure {
+        Failure::Nondeterminism(Divergence {
+            step: StepIx::next_of(self.step),
+            followed: self.followed,
+            of: self.of,
+            why: format!(
+                "the same execution was run twice, and the runs part here\nfirst run: {first}\nsecond run: {again}\n{LIKELY}"
+            ),
+        })
+    }
+}
+
+/// Whether a step did the same in both runs.
+fn same_step<P: Program>(program: &P, first: &Step, again: &Step) -> bool {
+    let what = |step: &Step| {
+        let Step { task, variant, op, access, hold, site, alternatives, .. } = *step;
+        (task, variant, std::ptr::from_ref(op), access.object, access.effect, hold, *site, alternatives)
+    };
+    let same_word = |first: Option<Word>, again: Option<Word>| match (first, again) {
+        (Some(first), Some(again)) => first == again || program.same_word(first, again),
+        (first, again) => first == again,
+    };
+    what(first) == what(again)
+        && same_word(first.found, again.found)
+        && same_word(first.left, again.left)
+        && same_word(first.wants, again.wants)
+}
+
+/// A step in words.
+fn describe(step: Option<&Step>, cast: &Cast) -> String {
+    let Some(step) = step else { return "the execution ends".to_owned() };
+    let task =
+        cast.tasks.get(step.task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", step.task.number()));
+    let object = cast.objects.get(step.access.object.index()).filter(|_| step.access.object.is_some());
+    let show = |word: Word| object.map_or_else(|| word.0.to_string(), |object| (object.show)(word));
+    let mut text = format!("{task}: {}", step.op.verb);
+    if let Some(object) = object {
+        text += &format!(" {} number {}", object.noun, step.access.object.number());
+        text += &object.made.map(|made| format!(" (made at {made})")).unwrap_or_default();
+    }
+    text += &step.found.map(|word| format!(", finds {}", show(word))).unwrap_or_default();
+    text += &step.left.map(|word| format!(", leaves {}", show(word))).unwrap_or_default();
+    text + &format!(", one of {} alternatives, at {}", step.alternatives.max(1), step.site)
+}

@@ -1,0 +1,73 @@
+//! Tells words that are addresses from others, so that two runs of a program can be compared.
+//!
+//! A value in an atomic may be a pointer, also a tagged one. The allocator gives other addresses to each run, and a correct program
+//! does the same with them. A clock value, a random number or a count must not be taken for an address. So a word counts as an address
+//! only if memory of this process is, or was a moment ago, at that place.
+
+use std::cell::RefCell;
+
+/// Memory that is freed may be given back to the system, so words that lie this close to mapped memory count as addresses.
+const NEAR: u64 = 64 << 20;
+
+/// Pointers use this many bits; some programs keep a tag in those above.
+const POINTER_BITS: u32 = 48;
+
+/// Where this process has memory, as far as it was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    /// First and last address of each part, [widened](NEAR).
+    mapped: RefCell<Vec<(u64, u64)>>,
+}
+
+impl Addresses {
+    /// Whether both words are addresses with the same tag, so that they may mean the same in two runs.
+    pub(crate) fn are_both(&self, first: u64, second: u64) -> bool {
+        first >> POINTER_BITS == second >> POINTER_BITS && self.is_mapped(first) && self.is_mapped(second)
+    }
+
+    fn is_mapped(&self, word: u64) -> bool {
+        let address = word & ((1 << POINTER_BITS) - 1);
+        let lies_in = |parts: &[(u64, u64)]| parts.iter().any(|(first, last)| (*first..=*last).contains(&address));
+        if lies_in(&self.mapped.borrow()) {
+            return true;
+        }
+        self.mapped.replace(mapped());
+        lies_in(&self.mapped.borrow())
+    }
+}
+
+/// What is mapped now. Where the system does not tell, every large word may be an address.
+fn mapped() -> Vec<(u64, u64)> {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+        return vec![(1 << 32, u64::MAX)];
+    };
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let part = |line: &str| {
+        let (first, end) = line.split_whitespace().next()?.split_once('-')?;
+        // Words below this are taken for numbers, wherever a program is loaded.
+        Some((hex(first)?.saturating_sub(NEAR).max(1 << 20), hex(end)?.saturating_add(NEAR)))
+    };
+    maps.lines().filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_are_told_from_numbers() {
+        let addresses = Addresses::default();
+        let (one, other) = (Box::new(1), Box::new(2));
+        let of = |pointer: &Box<i32>| std::ptr::from_ref::<i32>(pointer).addr() as u64;
+        let on_the_stack = std::ptr::from_ref(&addresses).addr() as u64;
+        assert!(addresses.are_both(of(&one), of(&other)));
+        assert!(addresses.are_both(of(&one), of(&other) | 1), "a tag in the low bits");
+        assert!(addresses.are_both(of(&one) | 7 << 48, of(&other) | 7 << 48), "a tag in the high bits");
+        assert!(!addresses.are_both(of(&one) | 7 << 48, of(&other) | 8 << 48), "two tags");
+        assert!(addresses.are_both(of(&one), on_the_stack));
+        for number in [0, 1, 1_000, 65_536, 1_000_000, 1_731_800_000_123, 1_731_800_000_123_456_789] {
+            assert!(!addresses.are_both(of(&one), number), "{number}");
+            assert!(!addresses.are_both(number, number + 1), "{number}");
+        }
+    }
+}
