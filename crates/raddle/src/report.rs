@@ -2,9 +2,11 @@
 
 mod account;
 mod names;
+mod operations;
 mod paint;
 pub(crate) mod progress;
 mod receives;
+mod repeats;
 mod source;
 mod story;
 mod table;
