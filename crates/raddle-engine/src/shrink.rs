@@ -17,6 +17,11 @@ pub struct Effort {
     pub steps: u64,
 }
 
+impl Effort {
+    /// Nothing may be run.
+    pub const NONE: Self = Self { executions: 0, steps: 0 };
+}
+
 impl Default for Effort {
     fn default() -> Self {
         Self { executions: 400, steps: 2_000_000 }
@@ -89,9 +94,9 @@ impl Shrinking<'_> {
     }
 }
 
-/// What is to be small: first the switches, then what has to be written down, then the steps to be read.
+/// What is to be small: first the switches, then the steps to be read, then what has to be written down.
 fn cost(record: &Record) -> (u32, usize, usize) {
-    (record.switches, record.schedule.decisions.len(), record.steps.len())
+    (record.switches, record.steps.len(), record.schedule.decisions.len())
 }
 
 /// Whether both tell of the same mistake: of the same kind and, for a panic, from the same place.

@@ -19,6 +19,7 @@ mod explorer_hint;
 pub mod hint;
 mod integer;
 pub mod model;
+pub mod output;
 mod panics;
 pub mod rand;
 pub mod sync;
@@ -27,3 +28,4 @@ pub mod threads;
 pub mod time;
 
 pub use self::explorer_hint::hint_explorer;
+pub use self::panics::panic_at;

@@ -24,7 +24,7 @@ use raddle_engine::trace::{Effect, Site, Trace};
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::Settings;
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
-use crate::{panics, thread};
+use crate::{output, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
 pub struct Threads {
@@ -434,6 +434,7 @@ impl Drop for Running {
         } else {
             self.leave_behind();
         }
+        output::flush();
         if std::thread::panicking() {
             // A task was left behind in the middle of unwinding, and the OS thread counts as panicking from now on.
             worker.sound.set(false);

@@ -1,5 +1,6 @@
 //! The builder behind `#[raddle::test]`.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -254,6 +255,7 @@ impl Explorer {
         };
         let session = plan.and_then(|mut plan| {
             plan.backtraces &= may_print || plan.replay.is_some();
+            plan.shows_output = may_print;
             let teller = Teller::new(&self.test.path, &environment)?;
             Session::new(self.test, plan, body, teller)
         });
@@ -287,7 +289,7 @@ impl Explorer {
     fn judge(self, body: Body) {
         let report = self.explore(body, true);
         if report.failed() || report.misfit {
-            panic!("{}", report.for_terminal(&std::io::stderr()));
+            report.fail_test(Location::caller());
         }
         report.tell();
     }

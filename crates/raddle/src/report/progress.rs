@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use raddle_engine::search::{Learning, Progress};
+use raddle_runtime::output::unredirected;
 
 use super::verdict;
 use crate::environment::Environment;
@@ -27,7 +28,8 @@ impl Teller {
 
     /// Not by `eprintln`, which the harness keeps back until the test is over. A stream that is gone is nobody's failure.
     pub(crate) fn tell(&self, progress: &Progress) {
-        let _ = io::stderr().write_all(self.shown(progress).as_bytes());
+        // A worker tells it, whose output is the program's.
+        let _ = unredirected(|| io::stderr().write_all(self.shown(progress).as_bytes()));
     }
 
     /// Takes the line away, for what comes after.

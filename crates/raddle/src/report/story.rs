@@ -10,7 +10,7 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Failure, Place, Remark, Waiting};
 use raddle_engine::replay::Record;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Site, Step};
+use raddle_engine::trace::{Class, Step};
 
 use super::names::Names;
 use super::operations::{operations, spawned};
@@ -65,7 +65,7 @@ enum Part {
 
 /// Tells what an execution did and how it ended.
 pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) -> Vec<Row> {
-    let mut table = Table { names, drafts: Vec::new(), meanwhile: HashMap::new(), taken_at: HashMap::new() };
+    let mut table = Table { names, drafts: Vec::new(), meanwhile: HashMap::new() };
     let shared = shared_objects(record, failure);
     let racing: Vec<StepIx> = match failure {
         Some(Failure::DataRace { first, second, .. }) => vec![first.step, second.step],
@@ -97,8 +97,6 @@ struct Table<'a> {
     names: &'a Names,
     drafts: Vec<Draft>,
     meanwhile: HashMap<TaskId, Meanwhile>,
-    /// Where each task took what it took latest, by object.
-    taken_at: HashMap<(TaskId, ObjectId), Site>,
 }
 
 impl Table<'_> {
@@ -136,21 +134,14 @@ impl Table<'_> {
         self.drafts.extend(self.meanwhile.remove(&task).unwrap_or_default().rows(task));
     }
 
-    /// Where an operation was asked for; nothing where only the place is known at which a guard was taken or a channel made, whose
-    /// drop this is.
-    fn site(&mut self, step: &Step) -> String {
-        let key = (step.task, step.access.object);
+    /// Where an operation was asked for. Of the drop of a guard or a channel only the place is known where it was taken or made,
+    /// which is not shown.
+    fn site(&self, step: &Step) -> String {
         match step.op.class {
-            Class::Acquire | Class::Update => {
-                self.taken_at.insert(key, step.site);
-            }
-            Class::Release if self.taken_at.get(&key).is_some_and(|taken| **taken == *step.site) => {
-                return String::new();
-            }
-            Class::Write if step.op.verb.starts_with("drop the ") => return String::new(),
-            _ => {}
+            Class::Release if step.op.verb.starts_with("unlock") && step.op.verb != "unlock to wait" => String::new(),
+            Class::Write if step.op.verb.starts_with("drop the ") => String::new(),
+            _ => self.names.site(step.site),
         }
-        self.names.site(step.site)
     }
 }
 
@@ -271,7 +262,7 @@ fn join(last: &mut Draft, draft: &Draft, step: &Step, names: &Names) -> bool {
     }
     match &mut last.joins {
         Joins::Release(object)
-            if step.op.class == Class::Release && step.access.object == *object && draft.row.site.is_empty() =>
+            if step.op.class == Class::Release && step.access.object == *object && step.op.verb != "unlock to wait" =>
         {
             last.row.text.push_str(&format!(", {}", step.op.verb));
             last.joins = Joins::No;
