@@ -188,17 +188,13 @@ impl Session {
         let left = self.left.take().map(|left| self.recall_failure(left));
         self.study();
         let teller = self.teller.take();
-        let watch = if self.plan.resume { Watch::new() } else { None };
+        let watch = Watch::new();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
         let from = From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop) };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
-        if watch.as_ref().is_some_and(Watch::told_to_end) {
-            Teller::last_words(&self.test.path, self.notes.last());
-        }
-        drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         report.notes.extend(self.plan.strategy.account());
@@ -206,6 +202,11 @@ impl Session {
         report.coverage =
             coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
         self.save_schedules();
+        if watch.as_ref().is_some_and(Watch::told_to_end) {
+            Teller::last_words(&self.test.path, self.notes.last(), &report);
+        }
+        // Ends the process if it was told to end.
+        drop(watch);
         report
     }
 

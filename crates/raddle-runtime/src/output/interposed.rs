@@ -19,6 +19,7 @@ use std::sync::OnceLock;
 use std::{ptr, thread};
 
 use super::Sink;
+use crate::panics;
 
 thread_local! {
     /// Where this OS thread's output goes; [`NONE`] if it is not redirected.
@@ -141,6 +142,8 @@ impl Redirected {
     /// Redirects the output of the calling OS thread, which was [started apart](apart).
     #[must_use]
     pub fn to(sink: Sink) -> Self {
+        // Panics that are not the program's are to be seen all the same.
+        panics::install();
         let before = (SINK.get(), WRITTEN.get());
         let file = match sink {
             Sink::Kept if works() => file_in_memory().ok(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use raddle_engine::search::{Learning, Progress};
 use raddle_runtime::output::unredirected;
 
-use super::verdict;
+use super::{Report, verdict};
 use crate::environment::Environment;
 use crate::settings::SettingError;
 
@@ -39,10 +39,11 @@ impl Teller {
         }
     }
 
-    /// Of a search that was told to end; the process is about to, and the harness would show nothing.
-    pub(crate) fn last_words(test: &str, note: Option<&String>) {
+    /// The verdict so far of a search that was told to end. The process is about to end, and the harness would show nothing.
+    pub(crate) fn last_words(test: &str, note: Option<&String>, report: &Report) {
         let note = note.map(|note| format!("; {note}")).unwrap_or_default();
-        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n").as_bytes());
+        let text = report.for_terminal(&io::stderr());
+        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n{text}\n").as_bytes());
     }
 
     fn shown(&self, progress: &Progress) -> String {
