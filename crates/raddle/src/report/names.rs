@@ -13,6 +13,8 @@ use super::source::Sources;
 /// The words for the indices of one execution.
 pub(crate) struct Names {
     tasks: Vec<String>,
+    /// By task, whether it has ended.
+    ended: Vec<bool>,
     objects: Vec<String>,
     shows: Vec<fn(Word) -> String>,
     /// File names that several files have.
@@ -76,11 +78,16 @@ impl Names {
             files.entry(last_parts(file, 1)).or_default().insert(file);
         }
         let ambiguous = files.into_iter().filter(|(_, paths)| paths.len() > 1).map(|(name, _)| name).collect();
-        Self { tasks, objects, shows, ambiguous, pointers: Pointers::new(record) }
+        let ended = record.cast.tasks.iter().map(|card| card.finished).collect();
+        Self { tasks, ended, objects, shows, ambiguous, pointers: Pointers::new(record) }
     }
 
     pub(crate) fn task(&self, task: TaskId) -> String {
         self.tasks.get(task.index()).cloned().unwrap_or_else(|| format!("task {}", task.number()))
+    }
+
+    pub(crate) fn has_ended(&self, task: TaskId) -> bool {
+        self.ended.get(task.index()).is_some_and(|&ended| ended)
     }
 
     pub(crate) fn object(&self, object: ObjectId) -> &str {

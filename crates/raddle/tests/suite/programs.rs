@@ -320,3 +320,14 @@ pub fn spins_and_yields() {
     ready.store(1, Ordering::SeqCst);
     thread.join().unwrap();
 }
+
+/// A thread that is not waited for, and waits for a message that nobody will send. The sender is never dropped.
+pub fn leaves_a_receiver_waiting() {
+    let (sender, orders) = mpsc::sync_channel::<u32>(1);
+    let full = Arc::new(Mutex::new(0));
+    let other = full.clone();
+    std::mem::forget(full.lock().unwrap());
+    thread::spawn(move || drop(other.lock()));
+    thread::spawn(move || orders.recv().is_ok());
+    std::mem::forget(sender);
+}

@@ -56,3 +56,8 @@ fn pointers_are_told_by_name() {
 fn spinning_is_folded() {
     insta::assert_snapshot!(rows(programs::spins_and_yields));
 }
+
+#[test]
+fn threads_that_wait_after_main_has_returned() {
+    insta::assert_snapshot!(rows(programs::leaves_a_receiver_waiting));
+}
