@@ -170,7 +170,7 @@ pub(super) fn length_of_time(nanos: u64) -> String {
     if nanos == u64::MAX {
         return "for ever".to_owned();
     }
-    if seconds < 60 || nanos % SECOND != 0 {
+    if seconds < 60 || !nanos.is_multiple_of(SECOND) {
         return format!("{:?}", std::time::Duration::from_nanos(nanos));
     }
     let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
