@@ -17,7 +17,7 @@ mod interposed;
 mod interposed;
 
 pub use self::interposed::{Redirected, apart, show_from_here_on, unredirected};
-pub(crate) use self::interposed::{discard_from_here_on, flush};
+pub(crate) use self::interposed::{discard_from_here_on, flush_if_written};
 
 /// What becomes of what is written to standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -434,7 +434,7 @@ impl Drop for Running {
         } else {
             self.leave_behind();
         }
-        output::flush();
+        output::flush_if_written();
         if std::thread::panicking() {
             // A task was left behind in the middle of unwinding, and the OS thread counts as panicking from now on.
             worker.sound.set(false);

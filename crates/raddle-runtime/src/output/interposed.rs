@@ -183,9 +183,16 @@ impl Drop for Redirected {
 
 /// Writes what has no end of line yet. It lies in a buffer that all threads share, and the next of them to write would write it,
 /// wherever its own output goes.
-pub(crate) fn flush() {
+fn flush() {
     if SINK.get() != NONE {
         let _ = io::stdout().flush();
+    }
+}
+
+/// The same at the end of each execution, for programs that are known to print: the buffer has a lock that all threads share.
+pub(crate) fn flush_if_written() {
+    if WRITTEN.get() {
+        flush();
     }
 }
 

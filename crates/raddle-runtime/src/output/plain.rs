@@ -39,4 +39,4 @@ pub fn show_from_here_on() {}
 pub(crate) fn discard_from_here_on() {}
 
 /// Does nothing.
-pub(crate) fn flush() {}
+pub(crate) fn flush_if_written() {}
