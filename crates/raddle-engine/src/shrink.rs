@@ -1,4 +1,5 @@
-//! Making a failing schedule small: as few switches between tasks as it takes, and no decision that makes no difference.
+//! Making a failing schedule small: as few switches between tasks as it takes, then as few steps, and no decision that makes no
+//! difference.
 //!
 //! Decisions are left out, first the latest, then piece by piece (delta debugging, Zeller and Hildebrandt 2002), and what is
 //! left is taken as [hints](Script::Hints): one that does not fit is passed over. A candidate counts only if it was run and
@@ -15,6 +16,11 @@ pub struct Effort {
     pub executions: u32,
     /// At most about this many steps in all of them.
     pub steps: u64,
+}
+
+impl Effort {
+    /// Nothing may be run.
+    pub const NONE: Self = Self { executions: 0, steps: 0 };
 }
 
 impl Default for Effort {
@@ -89,9 +95,9 @@ impl Shrinking<'_> {
     }
 }
 
-/// What is to be small: first the switches, then what has to be written down, then the steps to be read.
+/// What is to be small: first the switches, then the steps to be read, then what has to be written down.
 fn cost(record: &Record) -> (u32, usize, usize) {
-    (record.switches, record.schedule.decisions.len(), record.steps.len())
+    (record.switches, record.steps.len(), record.schedule.decisions.len())
 }
 
 /// Whether both tell of the same mistake: of the same kind and, for a panic, from the same place.
@@ -109,6 +115,21 @@ mod tests {
     use crate::example::Counters;
     use crate::replay::replay;
     use crate::search::Limits;
+
+    /// Of two schedules with as many switches, the one with fewer steps is easier to read, though it has more decisions.
+    #[test]
+    fn fewer_steps_are_better_than_fewer_decisions() {
+        let record = |text: &str, steps: usize| {
+            let script = Script::Names(text.parse().unwrap());
+            let mut record = replay(&mut Counters::new(&[3, 3]), &script, &Limits::default());
+            record.steps.truncate(steps);
+            record.switches = 1;
+            record
+        };
+        let [short, long] = [record("v1:1,2", 3), record("v1:2", 6)];
+        assert!(short.schedule.decisions.len() > long.schedule.decisions.len());
+        assert!(cost(&short) < cost(&long));
+    }
 
     /// The example program does not fail by itself; here it does wherever task 1 steps before task 0 has ended.
     #[test]

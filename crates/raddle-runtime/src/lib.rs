@@ -20,6 +20,7 @@ mod explorer_hint;
 pub mod hint;
 mod integer;
 pub mod model;
+pub mod output;
 mod panics;
 pub mod rand;
 pub mod sync;
@@ -28,3 +29,4 @@ pub mod threads;
 pub mod time;
 
 pub use self::explorer_hint::hint_explorer;
+pub use self::panics::panic_at;

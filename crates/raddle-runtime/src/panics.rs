@@ -1,14 +1,18 @@
 //! Panics of explored executions: kept for the report instead of being printed.
 
+mod shown;
+
 use std::any::Any;
 use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::panic::{self, AssertUnwindSafe, Location, PanicHookInfo};
 use std::sync::Once;
 
+use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Failure, Place};
 
 use crate::coroutine::current;
-use crate::execution::Execution;
+use crate::execution::{Execution, State, Task};
+use crate::output::{discard_from_here_on, unredirected};
 
 /// Puts a hook before the one that is there; once per process.
 pub(crate) fn install() {
@@ -16,11 +20,36 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !is_caught(info) && current::with(|execution| note(execution, info)).unwrap_or(true) {
-                before(info);
+            if is_caught(info) {
+                return;
+            }
+            match current::with(|execution| note(execution, info)).unwrap_or(Print::AsRaddles) {
+                Print::Not => {}
+                Print::AsTheProgramsBy(task) if std::env::var_os("RUST_BACKTRACE").is_none_or(|v| v != "full") => {
+                    shown::print(info, &task);
+                }
+                Print::AsTheProgramsBy(_) => before(info),
+                Print::AsRaddles => unredirected(|| before(info)),
             }
         }));
     });
+}
+
+/// Panics with a message that is told with another place than that of the call.
+///
+/// # Panics
+///
+/// Always.
+pub fn panic_at(message: String, place: &Location<'_>) -> ! {
+    let noted = current::with(|execution| {
+        let mut state = execution.state.borrow_mut();
+        state.note_unwinding();
+        state.task().panics.push((message.clone(), Some(place.into())));
+    });
+    match noted {
+        Some(()) => panic::resume_unwind(Box::new(message)),
+        None => panic!("{message}\nat {place}"),
+    }
 }
 
 /// A panic of code that runs on no stack of its own, such as a handler of a model.
@@ -74,26 +103,47 @@ pub(crate) fn message(payload: &dyn Any) -> String {
 /// The panics with which the compiler's own code ends the process, instead of unwinding further.
 const LAST_WORDS: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
+/// Whether a panic is printed, and as whose.
+enum Print {
+    Not,
+    /// As part of the program's output, by this task.
+    AsTheProgramsBy(String),
+    /// Raddle's own: it has to be seen, whatever becomes of the program's output.
+    AsRaddles,
+}
+
 /// Keeps what a task's panic says; returns whether it is to be printed as well.
-fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> bool {
+fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
     let Ok(mut state) = execution.state.try_borrow_mut() else {
-        // Raddle's own panic, in the middle of an operation: it has to be seen.
-        return true;
+        // In the middle of an operation.
+        return Print::AsRaddles;
     };
     let message = message(info.payload());
     let place = info.location().map(Place::from);
     if !LAST_WORDS.contains(&message.as_str()) {
         state.note_unwinding();
         state.task().panics.push((message, place));
-        return state.settings.print_panics;
+        return if state.settings.print_panics { Print::AsTheProgramsBy(name_of_current(&state)) } else { Print::Not };
     }
     // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
     // thread then counts as panicking for ever, which is why the worker is not used any more.
     let task = state.current;
-    let Some((second, place)) = state.task().panics.pop() else { return true };
+    let Some((second, place)) = state.task().panics.pop() else { return Print::AsRaddles };
     let first = state.task().panics.pop().map_or(message, |(message, _)| message);
     state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
     state.spoiled = true;
     execution.aborting.set(true);
-    false
+    // The standard library is about to say that it aborts, which it does not.
+    discard_from_here_on();
+    Print::Not
+}
+
+/// What reports call the running task.
+fn name_of_current(state: &State) -> String {
+    let task = state.current;
+    match &state.tasks[task.index()].label {
+        Some(label) => label.clone(),
+        None if task == TaskId::MAIN => "main".to_owned(),
+        None => format!("thread {}", Task::name(&state.tasks, task)),
+    }
 }

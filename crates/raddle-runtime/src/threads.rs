@@ -28,7 +28,7 @@ use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
-use crate::{panics, thread};
+use crate::{output, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
 pub struct Threads {
@@ -483,6 +483,7 @@ impl Drop for Running {
         } else {
             self.forget_values();
         }
+        output::flush_if_written();
         if std::thread::panicking() {
             // A task was abandoned in the middle of unwinding, and the OS thread counts as panicking from now on.
             worker.sound.set(false);

@@ -1,5 +1,6 @@
 //! The builder behind `#[raddle::test]`.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -263,6 +264,7 @@ impl Explorer {
         };
         let session = plan.and_then(|mut plan| {
             plan.backtraces &= may_print || plan.replay.is_some();
+            plan.shows_output = may_print;
             let teller = Teller::new(&self.test.path, &environment)?;
             Session::new(self.test, plan, body, teller)
         });
@@ -296,7 +298,7 @@ impl Explorer {
     fn judge(self, body: Body) {
         let report = self.explore(body, true);
         if report.failed() || report.misfit {
-            panic!("{}", report.for_terminal(&std::io::stderr()));
+            report.fail_test(Location::caller());
         }
         report.tell();
     }

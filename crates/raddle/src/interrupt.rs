@@ -1,8 +1,8 @@
-//! A search that is told to end (by Ctrl-C, or a polite kill) and has a file for what is left: it stops after the execution it is
-//! at, writes the file, and then dies by the signal, as it would have at once.
+//! A search that is told to end, by Ctrl-C (SIGINT) or SIGTERM: it stops after the execution that is running, writes what is left to
+//! its file if it has one, and prints the verdict so far. Then the process ends by the signal, as it would have at once.
 //!
-//! Signals belong to the process, so what is known of them does too. As long as nobody listens they do what they always do, and so
-//! does the second one. Several searches may listen: the last to have written its file ends the process.
+//! Signals belong to the process, and so does what is known of them. As long as no search runs, signals do what they always do, and
+//! the second signal always does. Several searches may run: the last to have printed its verdict ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

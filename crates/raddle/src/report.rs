@@ -2,9 +2,12 @@
 
 mod account;
 mod names;
+mod operations;
 mod paint;
+pub(crate) mod printed;
 pub(crate) mod progress;
 mod receives;
+mod repeats;
 mod source;
 mod story;
 mod table;
@@ -13,6 +16,7 @@ mod verdict;
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
+use std::panic::{self, Location};
 use std::path::PathBuf;
 
 use raddle_engine::caveats::CaveatCounts;
@@ -345,8 +349,18 @@ impl Report {
         (table::rows_left_out(rows.len()) > 0).then(|| text::write(self, Extent::Whole, Paint { on: false }))
     }
 
-    /// Says how a passing test went to whoever asked to see its output. The one place where this crate prints. That there
-    /// was nothing to explore is written past the harness, which shows nothing of tests that pass.
+    /// Ends a test that failed, with the report as the message of a panic. It is printed here and not by the panic hook, which would
+    /// add a backtrace of Raddle's own frames.
+    #[expect(clippy::print_stderr, reason = "the harness captures it, as it does what the hook prints")]
+    pub(crate) fn fail_test(&self, test: &Location<'_>) -> ! {
+        let text = self.for_terminal(&std::io::stderr());
+        let thread = std::thread::current();
+        eprintln!("\nthread '{}' panicked at {test}:\n{text}", thread.name().unwrap_or("<unnamed>"));
+        panic::resume_unwind(Box::new(text))
+    }
+
+    /// Says how a passing test went to whoever asked to see its output. That there was nothing to explore is written past the harness,
+    /// which shows nothing of tests that pass.
     #[expect(clippy::print_stderr, reason = "the harness captures it and shows it when asked to")]
     pub(crate) fn tell(&self) {
         if self.verdict == Verdict::NothingToExplore {

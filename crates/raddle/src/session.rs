@@ -1,6 +1,7 @@
 //! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
 
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::board::Remains;
@@ -20,10 +21,10 @@ use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::report::progress::Teller;
-use crate::report::{Failed, Origin, Report};
+use crate::report::{Failed, Origin, Report, printed};
 use crate::schedules;
 use crate::settings::{Plan, SettingError};
-use crate::workers::{Body, From, Workers};
+use crate::workers::{Body, From, Shown, Workers};
 
 /// One run of one test.
 pub(crate) struct Session {
@@ -40,7 +41,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
-        let workers = Workers { name, body, settings: plan.program.clone() };
+        let workers = Workers { name, body, settings: plan.program.clone(), printed: AtomicBool::new(false) };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
         let resumes = plan.resume && plan.replay.is_none();
         let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
@@ -72,6 +73,7 @@ impl Session {
                 report
             }
         };
+        self.show_output_of_one(&report);
         self.write_if_long(&mut report);
         report.notes.append(&mut self.notes);
         report
@@ -79,7 +81,7 @@ impl Session {
 
     /// Exactly one execution.
     fn replay(&mut self, schedule: Schedule) -> Report {
-        let record = self.workers.show(&Script::Names(schedule), &self.plan.limits, self.plan.backtraces);
+        let record = self.workers.show_live(&Script::Names(schedule), &self.plan.limits, self.plan.backtraces);
         let misfit =
             record.divergence.as_ref().map(|d| format!("the schedule does not fit {d}; from there on it went freely"));
         let mut report = Report::of_record(self.test.clone(), record, Origin::Replay, 1);
@@ -105,9 +107,11 @@ impl Session {
         let file = self.files.regressions.as_ref().map(|file| files::shown(file, &self.test))?;
         let (mut passed, mut misfits) = (0, Vec::new());
         for (tried, kept) in (1..).zip(regressions.kept()) {
-            let record = self.workers.replay(&Script::Names(kept.schedule.clone()), &self.plan.limits);
+            let script = Script::Names(kept.schedule.clone());
+            let Shown { record, printed } = self.workers.show(&script, &self.plan.limits, self.plan.backtraces);
             let misfit = record.divergence.as_ref().map(|divergence| format!("line {}, {divergence}", kept.line));
             if record.outcome.failure().is_some() {
+                printed::show("the failing execution", &printed);
                 let place = format!("{}:{}", file.display(), kept.line);
                 let fit = misfit.map(|m| format!(", though it no longer fits ({m})")).unwrap_or_default();
                 self.notes.push(format!("regression {place} fails again{fit}"));
@@ -184,17 +188,13 @@ impl Session {
         let left = self.left.take().map(|left| self.recall_failure(left));
         self.study();
         let teller = self.teller.take();
-        let watch = if self.plan.resume { Watch::new() } else { None };
+        let watch = Watch::new();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
         let from = From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop) };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
-        if watch.as_ref().is_some_and(Watch::told_to_end) {
-            Teller::last_words(&self.test.path, self.notes.last());
-        }
-        drop(watch);
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         if self.workers.body.has_threads() {
@@ -205,6 +205,11 @@ impl Session {
         report.coverage =
             coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
         self.save_schedules();
+        if watch.as_ref().is_some_and(Watch::told_to_end) {
+            Teller::last_words(&self.test.path, self.notes.last(), &report);
+        }
+        // Ends the process if it was told to end.
+        drop(watch);
         report
     }
 
@@ -288,10 +293,14 @@ impl Session {
         let limits = &self.plan.limits;
         let first = self.workers.replay(&script, limits);
         let shows = first.outcome.failure().is_some_and(|again| alike(again, &failure)) && first.divergence.is_none();
-        // With the fewest switches, every execution that is too long is one in which nobody else has a turn.
-        let record = if shows && !matches!(failure, Failure::TooManySteps { .. }) {
-            let small = shrink(first, Effort::default(), &mut |script| self.workers.replay(script, limits));
-            self.workers.show(&Script::Names(small), limits, self.plan.backtraces)
+        let record = if shows {
+            // With the fewest switches, every execution that is too long is one in which nobody else has a turn.
+            let long = matches!(failure, Failure::TooManySteps { .. });
+            let effort = if long { Effort::NONE } else { Effort::default() };
+            let small = shrink(first, effort, &mut |script| self.workers.replay(script, limits));
+            let Shown { record, printed } = self.workers.show(&Script::Names(small), limits, self.plan.backtraces);
+            printed::show("the failing execution", &printed);
+            record
         } else {
             first
         };
@@ -319,6 +328,14 @@ impl Session {
         match regressions.keep(&self.test.path, &failed.record.schedule, &failure) {
             Ok(()) => report.saved = Some(file),
             Err(error) => self.notes.push(format!("not saved to {}: {error}", file.display())),
+        }
+    }
+
+    /// Runs a program that passes and prints something once more, in its first order, so that its output can be seen once.
+    fn show_output_of_one(&self, report: &Report) {
+        if self.plan.shows_output && !report.failed() && self.workers.printed.load(Ordering::Relaxed) {
+            let first = Script::Names(Schedule::default());
+            printed::show("one execution", &self.workers.show(&first, &self.plan.limits, false).printed);
         }
     }
 

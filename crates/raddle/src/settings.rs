@@ -307,6 +307,8 @@ pub(crate) struct Plan {
     pub(crate) save_schedules: bool,
     /// Print the panics of the execution that is shown, for their backtraces.
     pub(crate) backtraces: bool,
+    /// Show what the program prints, once, even if it passes.
+    pub(crate) shows_output: bool,
 }
 
 /// Executions of a strategy that has no end of its own, if nothing is said.
@@ -388,6 +390,7 @@ impl Plan {
             regressions,
             must_explore: settings.must_explore.unwrap_or(false),
             backtraces,
+            shows_output: false,
             workers,
             resume: settings.resume.unwrap_or(false),
         })

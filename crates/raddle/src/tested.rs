@@ -1,6 +1,9 @@
 //! What a test function may return.
 
 use std::fmt::Debug;
+use std::panic::Location;
+
+use raddle_runtime::panic_at;
 
 use crate::Explorer;
 use crate::model::Model;
@@ -29,9 +32,10 @@ impl Tested for Model {
 impl<T: Tested, E: Debug> Tested for Result<T, E> {
     #[track_caller]
     fn check(explorer: Explorer, test: impl Fn() -> Self + Send + Sync + 'static) {
+        let place = Location::caller();
         T::check(explorer, move || match test() {
             Ok(value) => value,
-            Err(error) => panic!("the test returned an error: {error:?}"),
+            Err(error) => panic_at(format!("the test returned an error: {error:?}"), place),
         });
     }
 }

@@ -1,11 +1,11 @@
 //! The OS threads on which executions run.
 //!
 //! All tasks of an execution run on one OS thread, never on the caller's: a worker may become unusable (a task that had to be
-//! left in the middle of a panic hook), and then a fresh one carries on. What the program prints is still captured
-//! by the test harness, since threads inherit that from whoever starts them.
+//! left in the middle of a panic hook), and then a fresh one carries on. What the program prints is thrown away, but for
+//! the execution that is [shown](Workers::show).
 
 use std::panic;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -16,6 +16,7 @@ use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
 use raddle_runtime::model::Model;
+use raddle_runtime::output::{self, Redirected, Sink};
 use raddle_runtime::threads::{Settings, Threads};
 
 use crate::report::progress::Teller;
@@ -79,6 +80,15 @@ pub(crate) struct Workers {
     pub(crate) name: String,
     pub(crate) body: Body,
     pub(crate) settings: Settings,
+    /// Whether the program has printed anything.
+    pub(crate) printed: AtomicBool,
+}
+
+/// An execution that was run to be shown.
+pub(crate) struct Shown {
+    pub(crate) record: Record,
+    /// What the program printed in it; empty if that is not known.
+    pub(crate) printed: String,
 }
 
 /// Where a search begins, what is to be found out on the way, and what ends it from outside.
@@ -138,27 +148,49 @@ impl Workers {
 
     /// Runs one execution, to be looked at.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
-        let settings = Settings { tell: true, context: 0, ..self.settings.clone() };
-        let telling = Self { name: self.name.clone(), body: self.body.clone(), settings };
-        telling.on_fresh_worker(Replay(script, limits))
+        self.replay_to(Sink::Nowhere, false, script, limits).record
     }
 
-    /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.
-    pub(crate) fn show(&self, script: &Script, limits: &Limits, print_panics: bool) -> Record {
-        let settings = Settings { print_panics, ..self.settings.clone() };
-        let loud = Self { name: self.name.clone(), body: self.body.clone(), settings };
-        loud.replay(script, limits)
+    /// Runs the execution that is shown, and keeps what the program prints in it; its panics are printed if `print_panics`.
+    pub(crate) fn show(&self, script: &Script, limits: &Limits, print_panics: bool) -> Shown {
+        self.replay_to(Sink::Kept, print_panics, script, limits)
+    }
+
+    /// Runs one execution, whose output is printed as it comes.
+    pub(crate) fn show_live(&self, script: &Script, limits: &Limits, print_panics: bool) -> Record {
+        self.replay_to(Sink::Unchanged, print_panics, script, limits).record
+    }
+
+    fn replay_to(&self, sink: Sink, print_panics: bool, script: &Script, limits: &Limits) -> Shown {
+        let settings = Settings { tell: true, context: 0, print_panics, ..self.settings.clone() };
+        let printed = AtomicBool::new(false);
+        let telling = Self { name: self.name.clone(), body: self.body.clone(), settings, printed };
+        let (record, printed) = telling.on_fresh_worker_to(sink, Replay(script, limits));
+        Shown { record, printed }
     }
 
     fn on_fresh_worker<W: Work + Send>(&self, work: W) -> W::Result {
-        thread::scope(|scope| {
-            let worker = self.start(scope, || match &self.body {
+        self.on_fresh_worker_to(Sink::Nowhere, work).0
+    }
+
+    /// Does the work on a worker of its own; returns what the program printed meanwhile, if that is kept.
+    fn on_fresh_worker_to<W: Work + Send>(&self, sink: Sink, work: W) -> (W::Result, String) {
+        let work = || {
+            let redirected = Redirected::to(sink);
+            let result = match &self.body {
                 Body::Threads(body) => work.with(&mut Threads::new(body.clone(), &self.settings)),
                 Body::Model(make) if self.settings.tell => work.with(&mut make().telling()),
                 Body::Model(make) => work.with(&mut make()),
-            });
-            worker.join().unwrap_or_else(|bug| panic::resume_unwind(bug))
-        })
+            };
+            let printed = redirected.end();
+            self.printed.fetch_or(printed.is_some(), Ordering::Relaxed);
+            (result, String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned())
+        };
+        let run =
+            || thread::scope(|scope| self.start(scope, work).join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
+        // What is not redirected is for the test harness.
+        let done = if sink == Sink::Unchanged { Ok(run()) } else { output::apart(run) };
+        done.unwrap_or_else(|bug| panic::resume_unwind(bug))
     }
 
     fn start<'scope, R: Send + 'scope>(

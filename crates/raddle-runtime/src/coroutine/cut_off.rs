@@ -139,6 +139,7 @@ mod linux {
 
     /// Says which task it was before the process ends, where even the reserve was not enough.
     fn tell_overflow() {
+        crate::output::show_from_here_on();
         let task = current::with(|e| e.state.try_borrow().map_or(0, |state| state.current.number())).unwrap_or(0);
         let mut digits = [b'0'; 10];
         let mut rest = task;
@@ -216,6 +217,7 @@ mod linux {
     ///
     /// The arguments must be those of the signal being handled.
     unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+        crate::output::show_from_here_on();
         let before = INSTALLED.get().map(|installed| match signal {
             libc::SIGBUS => &installed.bus,
             libc::SIGABRT => &installed.abort,

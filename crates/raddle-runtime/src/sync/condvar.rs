@@ -207,7 +207,7 @@ impl Condvar {
         site: Site,
     ) -> (LockResult<MutexGuard<'a, T>>, Woken) {
         let waited = self.with(|place| {
-            let (lock, begun) = guard.release_to_wait(site, |moment| waiters::begin(moment, place, timeout.is_some()));
+            let (lock, begun) = guard.release_to_wait(site, |moment| waiters::begin(moment, place, timeout));
             assert!(begun.same_mutex, "raddle: this Condvar was used with another Mutex before; use it with one only");
             let woken = waiters::sleep(place, &begun, timeout, site);
             (lock, woken)

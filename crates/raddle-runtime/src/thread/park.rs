@@ -8,7 +8,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Progress, here};
-use crate::time::{CLOCK, after, begin_timed_wait};
+use crate::time::{CLOCK, begin_timed_wait};
 
 static YIELD: Operation = Operation { verb: "yield", class: Class::Yield };
 static PARK: Operation = Operation { verb: "park", class: Class::Wait };
@@ -49,7 +49,7 @@ pub fn park_timeout(timeout: Duration) {
 }
 
 fn park_in(execution: &Execution, timeout: Option<Duration>, site: Site) {
-    let deadline = timeout.map(|timeout| after(begin_timed_wait(execution, site), timeout));
+    let deadline = timeout.map(|timeout| begin_timed_wait(execution, timeout, site));
     let signal = execution.state.borrow_mut().task().signal;
     let ask = Ask::new(&PARK, signal, Effect::Change, site);
     let ready: fn(u64, u64) -> bool = |token, _| token != 0;
@@ -84,7 +84,7 @@ fn sleep_in(execution: &Execution, duration: Duration, site: Site) {
     if duration.is_zero() {
         return yield_in(execution, site);
     }
-    let deadline = after(begin_timed_wait(execution, site), duration);
+    let deadline = begin_timed_wait(execution, duration, site);
     let never: fn(u64, u64) -> bool = |_, _| false;
     let ask = Ask::new(&SLEEP, CLOCK, Effect::Change, site);
     execution.step(Ask { ready: Some(never), deadline: Some(deadline), ..ask }, |moment| {

@@ -25,11 +25,12 @@ pub(crate) fn after(now: u64, duration: Duration) -> u64 {
     now.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// A wait with a time begins: the time that it counts from.
-pub(crate) fn begin_timed_wait(execution: &Execution, site: Site) -> u64 {
+/// A wait of this length begins; returns when it ends. The step keeps the length, for reports.
+pub(crate) fn begin_timed_wait(execution: &Execution, length: Duration, site: Site) -> u64 {
     execution.look(Ask::new(&BEGIN, CLOCK, Effect::Read, site), |moment| {
         moment.progress(Progress::Neutral);
-        moment.state.now()
+        moment.left(after(0, length));
+        after(moment.state.now(), length)
     })
 }
 

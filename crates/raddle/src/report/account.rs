@@ -92,11 +92,15 @@ fn deadlock(waiting: &[Waiting], names: &Names) -> Vec<String> {
     // Those in the circle first: the others only wait for them.
     let mut list: Vec<&Waiting> = circle.clone();
     list.extend(waiting.iter().filter(|w| !circle.iter().any(|c| c.task == w.task)));
-    let mut lines: Vec<String> = list.iter().map(|w| sentence(w, names)).collect();
+    let mut lines: Vec<String> = list.iter().map(|w| sentence(w, names) + in_vain(w)).collect();
     if lines.len() > MOST_SENTENCES {
         let more = lines.len() - MOST_SENTENCES;
         lines.truncate(MOST_SENTENCES);
         lines.push(format!("… and {more} more wait."));
+    }
+    if names.has_ended(TaskId::MAIN) {
+        let who = if list.len() == 1 { "a thread that still waits" } else { "threads that still wait" };
+        lines.insert(0, format!("main has returned and left {who}:"));
     }
     if circle.len() > 1 {
         let mut path: Vec<String> = circle.iter().map(|w| names.task(w.task)).collect();
@@ -114,10 +118,22 @@ fn sentence(w: &Waiting, names: &Names) -> String {
     if w.op.class != Class::Join && !is_question(w) {
         for (holder, site) in &w.held_by {
             let who = if *holder == w.task { "itself".to_owned() } else { names.task(*holder) };
-            text.push_str(&format!(", held by {who} since {}", names.site(site)));
+            let ended = if names.has_ended(*holder) { " (which has ended)" } else { "" };
+            text.push_str(&format!(", held by {who}{ended} since {}", names.site(site)));
         }
     }
     text
+}
+
+/// Why a wait for somebody else's help never ends.
+fn in_vain(w: &Waiting) -> &'static str {
+    match (w.op.class, w.op.verb) {
+        (Class::Wait, "wait") => ", and nobody is left who could wake it",
+        (Class::Wait, "park") => ", and nobody is left who could unpark it",
+        (Class::Receive, "recv") => ", and nobody is left who could send one",
+        (Class::Send, "send") => ", and nobody is left who could receive",
+        _ => "",
+    }
 }
 
 /// Tasks that wait for one another in a circle, from the first of them on.

@@ -13,10 +13,59 @@ use super::source::Sources;
 /// The words for the indices of one execution.
 pub(crate) struct Names {
     tasks: Vec<String>,
+    /// By task, whether it has ended.
+    ended: Vec<bool>,
     objects: Vec<String>,
     shows: Vec<fn(Word) -> String>,
     /// File names that several files have.
     ambiguous: BTreeSet<String>,
+    /// The values of atomic pointers, by address.
+    pointers: Pointers,
+}
+
+/// Names for addresses. An address says nothing to a reader and is another one in the next run.
+#[derive(Default)]
+struct Pointers {
+    /// By object: it holds pointers.
+    objects: Vec<bool>,
+    /// The number of each address that occurs, in order of appearance.
+    numbers: HashMap<u64, usize>,
+}
+
+impl Pointers {
+    /// The low bits of an address, in which programs keep flags.
+    const FLAGS: u64 = 7;
+    /// No object lies below this address: what is found there is a number in the disguise of a pointer.
+    const FIRST_PAGE: u64 = 4096;
+
+    fn new(record: &Record) -> Self {
+        let objects: Vec<bool> = record.cast.objects.iter().map(|card| card.noun == "AtomicPtr").collect();
+        let mut pointers = Self { objects, numbers: HashMap::new() };
+        for step in &record.steps {
+            for word in [step.found, step.left].into_iter().flatten() {
+                let address = word.0 & !Self::FLAGS;
+                if pointers.holds(step.access.object) && address >= Self::FIRST_PAGE {
+                    let next = pointers.numbers.len() + 1;
+                    pointers.numbers.entry(address).or_insert(next);
+                }
+            }
+        }
+        pointers
+    }
+
+    fn holds(&self, object: ObjectId) -> bool {
+        self.objects.get(object.index()).is_some_and(|&holds| holds)
+    }
+
+    /// `null`, `ptr 1`, or `ptr 1 + 1` if flags are set.
+    fn name(&self, word: Word) -> String {
+        match (self.numbers.get(&(word.0 & !Self::FLAGS)), word.0 & Self::FLAGS) {
+            _ if word.0 == 0 => "null".to_owned(),
+            (Some(number), 0) => format!("ptr {number}"),
+            (Some(number), flags) => format!("ptr {number} + {flags}"),
+            (None, _) => word.0.to_string(),
+        }
+    }
 }
 
 impl Names {
@@ -29,11 +78,16 @@ impl Names {
             files.entry(last_parts(file, 1)).or_default().insert(file);
         }
         let ambiguous = files.into_iter().filter(|(_, paths)| paths.len() > 1).map(|(name, _)| name).collect();
-        Self { tasks, objects, shows, ambiguous }
+        let ended = record.cast.tasks.iter().map(|card| card.finished).collect();
+        Self { tasks, ended, objects, shows, ambiguous, pointers: Pointers::new(record) }
     }
 
     pub(crate) fn task(&self, task: TaskId) -> String {
         self.tasks.get(task.index()).cloned().unwrap_or_else(|| format!("task {}", task.number()))
+    }
+
+    pub(crate) fn has_ended(&self, task: TaskId) -> bool {
+        self.ended.get(task.index()).is_some_and(|&ended| ended)
     }
 
     pub(crate) fn object(&self, object: ObjectId) -> &str {
@@ -42,6 +96,9 @@ impl Names {
 
     /// A value as its object writes it.
     pub(crate) fn value(&self, object: ObjectId, value: Word) -> String {
+        if self.pointers.holds(object) {
+            return self.pointers.name(value);
+        }
         self.shows.get(object.index()).map_or_else(|| value.0.to_string(), |show| show(value))
     }
 
@@ -101,7 +158,7 @@ fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<Str
             // What belongs to the runtime: for each task, in order, its end and its token.
             match card.noun {
                 "thread" => names[index] = of_tasks[0].next().cloned().unwrap_or_default(),
-                "token" => names[index] = format!("the token of {}", of_tasks[1].next().map_or("", |t| t)),
+                "token" => names[index] = of_tasks[1].next().cloned().unwrap_or_default(),
                 // Actors are told by their own names.
                 "mailbox" => names[index] = "its mailbox".to_owned(),
                 "system" => names[index].clear(),

@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use raddle_engine::search::{Learning, Progress};
+use raddle_runtime::output::unredirected;
 
-use super::verdict;
+use super::{Report, verdict};
 use crate::environment::Environment;
 use crate::settings::SettingError;
 
@@ -27,7 +28,8 @@ impl Teller {
 
     /// Not by `eprintln`, which the harness keeps back until the test is over. A stream that is gone is nobody's failure.
     pub(crate) fn tell(&self, progress: &Progress) {
-        let _ = io::stderr().write_all(self.shown(progress).as_bytes());
+        // A worker tells it, whose output is the program's.
+        let _ = unredirected(|| io::stderr().write_all(self.shown(progress).as_bytes()));
     }
 
     /// Takes the line away, for what comes after.
@@ -37,10 +39,11 @@ impl Teller {
         }
     }
 
-    /// Of a search that was told to end; the process is about to, and the harness would show nothing.
-    pub(crate) fn last_words(test: &str, note: Option<&String>) {
+    /// The verdict so far of a search that was told to end. The process is about to end, and the harness would show nothing.
+    pub(crate) fn last_words(test: &str, note: Option<&String>, report: &Report) {
         let note = note.map(|note| format!("; {note}")).unwrap_or_default();
-        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n").as_bytes());
+        let text = report.for_terminal(&io::stderr());
+        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n{text}\n").as_bytes());
     }
 
     fn shown(&self, progress: &Progress) -> String {

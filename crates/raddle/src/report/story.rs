@@ -1,8 +1,8 @@
-//! The steps that matter, one row each.
+//! What an execution did, one row for each operation that matters.
 //!
-//! A step matters if somebody else touches the same object, if it starts a task, or if it draws a value. What a task does for
-//! itself commutes with everything else, and so does learning that another has ended: that is told in one row, before
-//! the task's next step that matters.
+//! An operation matters if another task touches the same object, if it starts a task, or if it draws a value. What a task does for
+//! itself commutes with everything else, and so does learning that another has ended: that is told right before the task's next
+//! operation that matters. The rows of each task are in the order of its program.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,12 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{Failure, Place, Remark, Waiting};
 use raddle_engine::replay::Record;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Step};
+use raddle_engine::trace::{Class, Step};
 
 use super::names::Names;
+use super::operations::{operations, spawned};
 use super::paint::Tone;
+use super::repeats::fold;
 use super::verdict::number;
 
 /// One row of the table.
@@ -36,95 +38,145 @@ enum Joins {
     No,
     /// The release of what was acquired.
     Release(ObjectId),
+    /// The end of the wait that the release of the mutex begins, if it comes at once.
+    EndOfWait,
     /// More tasks started.
     Spawns(Vec<String>),
+    /// More tasks waited for.
+    Joined(Vec<String>),
 }
 
 /// As many rows of steps that no other task can see are told one by one: folding fewer would save nothing.
 const FEW_ROWS: usize = 3;
 
-/// What a task has done since its latest row.
+/// What a task has done since its latest row that matters, in order.
 #[derive(Default)]
 struct Meanwhile {
-    /// Steps on what no other task touches, in rows; no more of them than tell that they are many.
-    own: Vec<Draft>,
-    own_steps: u64,
-    joined: Vec<String>,
-    join_site: String,
+    parts: Vec<Part>,
+}
+
+/// A part of what a task did for itself.
+enum Part {
+    /// Operations on what no other task touches: their rows (no more of them than tell that they are many), and how many they are.
+    Own(Vec<Draft>, u64),
+    /// Learning that others have ended.
+    Join(Draft),
 }
 
 /// Tells what an execution did and how it ended.
 pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) -> Vec<Row> {
+    let mut table = Table { names, drafts: Vec::new(), meanwhile: HashMap::new() };
     let shared = shared_objects(record, failure);
     let racing: Vec<StepIx> = match failure {
         Some(Failure::DataRace { first, second, .. }) => vec![first.step, second.step],
         _ => Vec::new(),
     };
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut meanwhile: HashMap<TaskId, Meanwhile> = HashMap::new();
     let remarks = Remarks::new(record);
-    for (index, step) in record.steps.iter().enumerate() {
-        if index > 0 {
-            add_remarks(&remarks, index - 1, &mut drafts, &mut meanwhile, names);
-        }
-        let said = remarks.instead(index);
+    let texts = operations(&record.steps, names);
+    for (index, (step, text)) in record.steps.iter().zip(texts).enumerate() {
         let races = racing.contains(&StepIx::next_of(index));
-        let told = meanwhile.entry(step.task).or_default();
-        match step.op.class {
-            Class::Finish => continue,
-            // Who leaves a channel that others still use is not missed.
-            Class::Write if !step.access.object.is_some() => continue,
-            // What came of it is told in words.
-            Class::Choice if step.op.verb == "does a fault happen?" => continue,
-            Class::Join => {
-                told.joined.push(names.object(step.access.object).to_owned());
-                told.join_site = names.site(step.site);
-                continue;
-            }
-            _ if !races && said.is_none() && !matters(step, &shared) => {
-                told.own_steps += 1;
-                if told.own.len() <= FEW_ROWS && !told.own.last_mut().is_some_and(|last| join(last, step, names)) {
-                    let (text, site) = (words(step, names), names.site(step.site));
-                    let row = Row { task: step.task, text, site, tone: Tone::Quiet };
-                    told.own.push(Draft { row, joins: joins(step, names) });
-                }
-                continue;
-            }
-            _ => drafts.extend(std::mem::take(told).rows(step.task)),
+        let said = remarks.instead(index).map(str::to_owned);
+        let matters = races || said.is_some() || matters(step, &shared);
+        if let Some(text) = said.or(text) {
+            table.add(step, text, matters, races);
         }
-        if drafts.last_mut().is_some_and(|last| join(last, step, names)) {
-            continue;
+        for remark in remarks.after(index) {
+            table.add_remark(remark);
         }
-        let text = said.map_or_else(|| words(step, names), str::to_owned);
-        let mut row = Row { task: step.task, text, site: names.site(step.site), tone: Tone::Plain };
-        if races {
-            row.text.push_str(" (races)");
-            row.tone = Tone::Bad;
-        }
-        drafts.push(Draft { row, joins: joins(step, names) });
     }
-    if let Some(last) = record.steps.len().checked_sub(1) {
-        add_remarks(&remarks, last, &mut drafts, &mut meanwhile, names);
+    let ending = failure.map(|failure| ending(failure, names)).unwrap_or_default();
+    for row in &ending {
+        table.flush(row.task);
     }
-    for row in failure.map(|failure| ending(failure, names)).unwrap_or_default() {
-        drafts.extend(meanwhile.remove(&row.task).unwrap_or_default().rows(row.task));
-        drafts.push(Draft { row, joins: Joins::No });
-    }
-    fold(drafts.into_iter().map(|draft| draft.row))
+    table.drafts.extend(ending.into_iter().map(|row| Draft { row, joins: Joins::No }));
+    fold(table.drafts.into_iter().map(|draft| draft.row).collect())
 }
 
-/// Adds what is told after a step.
-fn add_remarks(
-    remarks: &Remarks<'_>,
-    step: usize,
-    drafts: &mut Vec<Draft>,
-    meanwhile: &mut HashMap<TaskId, Meanwhile>,
-    names: &Names,
-) {
-    for remark in remarks.after(step) {
-        drafts.extend(meanwhile.remove(&remark.task).unwrap_or_default().rows(remark.task));
-        let (text, site) = (remark.text.clone(), names.site(remark.site));
-        drafts.push(Draft { row: Row { task: remark.task, text, site, tone: Tone::Plain }, joins: Joins::No });
+/// The rows so far.
+struct Table<'a> {
+    names: &'a Names,
+    drafts: Vec<Draft>,
+    meanwhile: HashMap<TaskId, Meanwhile>,
+}
+
+impl Table<'_> {
+    fn add(&mut self, step: &Step, text: String, matters: bool, races: bool) {
+        let site = self.site(step);
+        let tone = match () {
+            () if races => Tone::Bad,
+            () if matters || step.op.class == Class::Join => Tone::Plain,
+            () => Tone::Quiet,
+        };
+        let text = if races { text + " (races)" } else { text };
+        let draft = Draft { row: Row { task: step.task, text, site, tone }, joins: joins(step, self.names) };
+        let meanwhile = self.meanwhile.entry(step.task).or_default();
+        if step.op.class == Class::Join {
+            return meanwhile.join(draft, step, self.names);
+        }
+        if !matters {
+            return meanwhile.add_own(draft, step, self.names);
+        }
+        self.flush(step.task);
+        if !self.drafts.last_mut().is_some_and(|last| join(last, &draft, step, self.names)) {
+            self.drafts.push(draft);
+        }
+    }
+
+    fn add_remark(&mut self, remark: &Remark) {
+        let (text, site) = (remark.text.clone(), self.names.site(remark.site));
+        self.flush(remark.task);
+        let row = Row { task: remark.task, text, site, tone: Tone::Plain };
+        self.drafts.push(Draft { row, joins: Joins::No });
+    }
+
+    /// Adds what the task has done for itself.
+    fn flush(&mut self, task: TaskId) {
+        self.drafts.extend(self.meanwhile.remove(&task).unwrap_or_default().rows(task));
+    }
+
+    /// Where an operation was asked for. Of the drop of a guard or a channel only the place is known where it was taken or made,
+    /// which is not shown.
+    fn site(&self, step: &Step) -> String {
+        match step.op.class {
+            Class::Release if step.op.verb.starts_with("unlock") && step.op.verb != "unlock to wait" => String::new(),
+            Class::Write if step.op.verb.starts_with("drop the ") => String::new(),
+            _ => self.names.site(step.site),
+        }
+    }
+}
+
+impl Meanwhile {
+    fn join(&mut self, draft: Draft, step: &Step, names: &Names) {
+        let joined = match self.parts.last_mut() {
+            Some(Part::Join(last)) => join(last, &draft, step, names),
+            _ => false,
+        };
+        if !joined {
+            self.parts.push(Part::Join(draft));
+        }
+    }
+
+    fn add_own(&mut self, draft: Draft, step: &Step, names: &Names) {
+        if !matches!(self.parts.last(), Some(Part::Own(..))) {
+            self.parts.push(Part::Own(Vec::new(), 0));
+        }
+        let Some(Part::Own(rows, steps)) = self.parts.last_mut() else { return };
+        *steps += 1;
+        if rows.len() <= FEW_ROWS && !rows.last_mut().is_some_and(|last| join(last, &draft, step, names)) {
+            rows.push(draft);
+        }
+    }
+
+    fn rows(self, task: TaskId) -> impl Iterator<Item = Draft> {
+        self.parts.into_iter().flat_map(move |part| match part {
+            Part::Own(rows, steps) if rows.len() > FEW_ROWS => {
+                let text = format!("… {} steps that no other thread can see", number(steps));
+                let row = Row { task, text, site: String::new(), tone: Tone::Quiet };
+                vec![Draft { row, joins: Joins::No }]
+            }
+            Part::Own(rows, _) => rows,
+            Part::Join(row) => vec![row],
+        })
     }
 }
 
@@ -147,43 +199,6 @@ impl<'a> Remarks<'a> {
 
     fn after(&self, step: usize) -> impl Iterator<Item = &'a Remark> {
         self.of(step).filter(|remark| !remark.instead)
-    }
-}
-
-/// Joins rows that say the same thing again and again.
-fn fold(rows: impl Iterator<Item = Row>) -> Vec<Row> {
-    let mut folded: Vec<(Row, usize)> = Vec::new();
-    for row in rows {
-        match folded.last_mut() {
-            Some((last, times)) if (last.task, &last.text, &last.site) == (row.task, &row.text, &row.site) => {
-                *times += 1
-            }
-            _ => folded.push((row, 1)),
-        }
-    }
-    let count = |(mut row, times): (Row, usize)| {
-        if times > 1 {
-            row.text.push_str(&format!(", {} times", number(times as u64)));
-        }
-        row
-    };
-    folded.into_iter().map(count).collect()
-}
-
-impl Meanwhile {
-    fn rows(mut self, task: TaskId) -> Vec<Draft> {
-        if self.own.len() > FEW_ROWS {
-            let text = format!("… {} steps that no other thread can see", number(self.own_steps));
-            let row = Row { task, text, site: String::new(), tone: Tone::Quiet };
-            self.own = vec![Draft { row, joins: Joins::No }];
-        }
-        let mut told = self.own;
-        if !self.joined.is_empty() {
-            let text = format!("join {}", list(&self.joined));
-            let row = Row { task, text, site: self.join_site, tone: Tone::Plain };
-            told.push(Draft { row, joins: Joins::No });
-        }
-        told
     }
 }
 
@@ -219,46 +234,42 @@ fn shared_objects(record: &Record, failure: Option<&Failure>) -> Vec<bool> {
 fn matters(step: &Step, shared: &[bool]) -> bool {
     match step.op.class {
         Class::Spawn => true,
-        // What comes of a question of the runtime's own is the step after it.
-        Class::Choice => !step.op.verb.ends_with('?'),
+        Class::Choice => true,
         Class::Yield => false,
-        _ => unusual(step.variant).is_some() || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
+        _ => unusual(step.variant) || shared.get(step.access.object.index()).is_some_and(|&shared| shared),
     }
 }
 
-/// What is to be said of a way out of a wait that is not the ordinary one.
-fn unusual(variant: Variant) -> Option<&'static str> {
-    match variant {
-        Variant::TimedOut => Some("timed out"),
-        Variant::Spurious => Some("woken for no reason"),
-        Variant::Ready | Variant::Message(_) => None,
-    }
+/// Whether a wait ended in a way that is not the ordinary one.
+fn unusual(variant: Variant) -> bool {
+    matches!(variant, Variant::TimedOut | Variant::Spurious)
 }
 
 fn joins(step: &Step, names: &Names) -> Joins {
     match step.op.class {
-        Class::Acquire if unusual(step.variant).is_none() => Joins::Release(step.access.object),
+        Class::Acquire if !unusual(step.variant) => Joins::Release(step.access.object),
+        Class::Release if step.op.verb == "unlock to wait" => Joins::EndOfWait,
         Class::Spawn => Joins::Spawns(vec![spawned(step, names)]),
+        Class::Join => Joins::Joined(vec![names.object(step.access.object).to_owned()]),
         _ => Joins::No,
     }
 }
 
-/// Whom a step has started.
-fn spawned(step: &Step, names: &Names) -> String {
-    match step.found {
-        Some(child) => names.task(TaskId::next_of(child.0 as usize)),
-        None => names.object(step.access.object).to_owned(),
-    }
-}
-
-/// Adds `step` to the latest row if it belongs there.
-fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
-    if last.row.task != step.task || unusual(step.variant).is_some() {
+/// Adds the row of `step` to the latest one if it belongs there.
+fn join(last: &mut Draft, draft: &Draft, step: &Step, names: &Names) -> bool {
+    if last.row.task != step.task {
         return false;
     }
     match &mut last.joins {
-        Joins::Release(object) if step.op.class == Class::Release && step.access.object == *object => {
+        Joins::Release(object)
+            if step.op.class == Class::Release && step.access.object == *object && step.op.verb != "unlock to wait" =>
+        {
             last.row.text.push_str(&format!(", {}", step.op.verb));
+            last.joins = Joins::No;
+            true
+        }
+        Joins::EndOfWait if step.variant == Variant::Spurious => {
+            last.row.text.clone_from(&draft.row.text);
             last.joins = Joins::No;
             true
         }
@@ -267,38 +278,14 @@ fn join(last: &mut Draft, step: &Step, names: &Names) -> bool {
             last.row.text = format!("{} {}", step.op.verb, list(tasks));
             true
         }
+        Joins::Joined(tasks) if step.op.class == Class::Join => {
+            tasks.push(names.object(step.access.object).to_owned());
+            last.row.text = format!("{} {}", step.op.verb, list(tasks));
+            last.row.site.clone_from(&draft.row.site);
+            true
+        }
         _ => false,
     }
-}
-
-/// What a step did: `load x → 0`, `store x ← 1`, `fetch_add x 0 → 1`.
-fn words(step: &Step, names: &Names) -> String {
-    let object = step.access.object;
-    let mut text = step.op.verb.to_owned();
-    if step.op.class == Class::Spawn {
-        text.push(' ');
-        text.push_str(&spawned(step, names));
-    } else if object.is_some() && step.op.class != Class::Time {
-        text.push(' ');
-        text.push_str(names.object(object));
-    }
-    let value = |word| names.value(object, word);
-    let tried = step.op.class == Class::Update && step.access.effect == Effect::Read;
-    match (step.found, step.left) {
-        _ if step.op.class == Class::Spawn || step.op.verb.starts_with("try_lock") => {}
-        (Some(found), Some(left)) => text.push_str(&format!(" {} → {}", value(found), value(left))),
-        (Some(found), None) => text.push_str(&format!(" → {}", value(found))),
-        (None, Some(left)) => text.push_str(&format!(" ← {}", value(left))),
-        (None, None) => {}
-    }
-    if tried {
-        text.push_str(" (fails)");
-    }
-    match unusual(step.variant) {
-        Some(way_out) if step.op.class != Class::Time => text.push_str(&format!(": {way_out}")),
-        _ => {}
-    }
-    text
 }
 
 /// The last rows: what failed, or who does not go on.
@@ -360,3 +347,6 @@ pub(crate) fn waits_for(waiting: &Waiting, names: &Names) -> String {
         _ => format!("waits: {}", about_to(waiting, names)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod kept;
 mod learnt;
 mod models;
 mod models_gone_wrong;
+mod output;
 mod places;
 mod plain_memory;
 mod programs;

@@ -1,8 +1,10 @@
 //! Small programs, most of them wrong, each in its own way.
 
+use std::time::Duration;
+
 use raddle::cell::UnsafeCell;
-use raddle::sync::atomic::{AtomicUsize, Ordering};
-use raddle::sync::{Arc, Mutex};
+use raddle::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use raddle::sync::{Arc, Condvar, Mutex, mpsc};
 use raddle::thread;
 
 /// Two threads count to two, unless both look before either writes.
@@ -188,4 +190,144 @@ pub fn counts_its_rounds() {
     }
     std::hint::black_box(rounds);
     thread.join().unwrap();
+}
+
+/// A weak compare-exchange that succeeds.
+pub fn exchanges_once() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    let thread = thread::spawn(move || other.compare_exchange_weak(0, 1, Ordering::SeqCst, Ordering::SeqCst));
+    n.load(Ordering::SeqCst);
+    let result = thread.join().unwrap();
+    assert!(result.is_err(), "it succeeded: {result:?}");
+}
+
+/// The same, wrong about the other way that it can go.
+pub fn exchanges_in_vain() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    let thread = thread::spawn(move || other.compare_exchange_weak(0, 1, Ordering::SeqCst, Ordering::SeqCst));
+    n.load(Ordering::SeqCst);
+    assert!(thread.join().unwrap().is_ok(), "it failed");
+}
+
+/// Touches what no other thread sees, after a join.
+pub fn joins_and_goes_on() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let own = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    let thread = thread::spawn(move || other.load(Ordering::SeqCst));
+    n.store(1, Ordering::SeqCst);
+    thread.join().unwrap();
+    own.load(Ordering::SeqCst);
+    panic!("look at the order of the rows");
+}
+
+/// Touches what no other thread sees, before, between and under locks.
+pub fn touches_its_own() {
+    let n = Arc::new(Mutex::new(0));
+    let own = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    let thread = thread::spawn(move || *other.lock().unwrap() += 1);
+    *n.lock().unwrap() += 1;
+    own.store(1, Ordering::SeqCst);
+    *n.lock().unwrap() += 1;
+    own.store(2, Ordering::SeqCst);
+    let guard = n.lock().unwrap();
+    own.store(3, Ordering::SeqCst);
+    drop(guard);
+    thread.join().unwrap();
+    panic!("look at the order of the rows");
+}
+
+/// Two threads wait, one is woken, and the other waits for ever.
+pub fn wakes_one_of_two() {
+    let gate = Arc::new((Mutex::new(0), Condvar::new()));
+    let waiters = [1, 2].map(|_| {
+        let gate = gate.clone();
+        thread::spawn(move || {
+            let (waiting, wake) = &*gate;
+            let mut guard = waiting.lock().unwrap();
+            *guard += 1;
+            drop(wake.wait(guard).unwrap());
+        })
+    });
+    while *gate.0.lock().unwrap() < 2 {
+        thread::yield_now();
+    }
+    gate.1.notify_one();
+    for waiter in waiters {
+        waiter.join().unwrap();
+    }
+}
+
+/// Takes every end of a wait for a wake-up.
+pub fn trusts_a_wake_up() {
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = gate.clone();
+    let waiter = thread::spawn(move || {
+        let (ready, wake) = &*other;
+        let guard = ready.lock().unwrap();
+        if !*guard {
+            assert!(*wake.wait(guard).unwrap(), "woken and not ready");
+        }
+    });
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+    waiter.join().unwrap();
+}
+
+/// Waits that end by time, each in its own way.
+pub fn runs_out_of_time() {
+    let (sender, orders) = mpsc::channel::<u32>();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(10));
+        thread::park_timeout(Duration::from_secs(90));
+        sender.send(1)
+    });
+    let gate = (Mutex::new(()), Condvar::new());
+    drop(gate.1.wait_timeout(gate.0.lock().unwrap(), Duration::from_millis(1500)).unwrap());
+    let order = orders.recv_timeout(Duration::from_secs(3600));
+    thread.join().unwrap().unwrap();
+    assert!(order.is_ok(), "no order came");
+}
+
+/// A pointer that is swapped by two threads.
+pub fn swaps_pointers() {
+    static VALUES: [u64; 2] = [1, 2];
+    let at = |index: usize| std::ptr::from_ref(&VALUES[index]).cast_mut();
+    let head = Arc::new(AtomicPtr::new(std::ptr::null_mut()));
+    let other = head.clone();
+    let thread = thread::spawn(move || {
+        other.swap(at(1), Ordering::SeqCst);
+    });
+    head.swap(at(0), Ordering::SeqCst);
+    head.fetch_or(1, Ordering::SeqCst);
+    thread.join().unwrap();
+    assert!(head.load(Ordering::SeqCst) == at(1), "the other pointer");
+}
+
+/// Waits for a flag and yields in between, until somebody raises it in vain.
+pub fn spins_and_yields() {
+    let ready = Arc::new(AtomicUsize::new(0));
+    let waiter = ready.clone();
+    let thread = thread::spawn(move || {
+        while waiter.load(Ordering::SeqCst) < 2 {
+            waiter.load(Ordering::Relaxed);
+            thread::yield_now();
+        }
+    });
+    ready.store(1, Ordering::SeqCst);
+    thread.join().unwrap();
+}
+
+/// A thread that is not waited for, and waits for a message that nobody will send. The sender is never dropped.
+pub fn leaves_a_receiver_waiting() {
+    let (sender, orders) = mpsc::sync_channel::<u32>(1);
+    let full = Arc::new(Mutex::new(0));
+    let other = full.clone();
+    std::mem::forget(full.lock().unwrap());
+    thread::spawn(move || drop(other.lock()));
+    thread::spawn(move || orders.recv().is_ok());
+    std::mem::forget(sender);
 }

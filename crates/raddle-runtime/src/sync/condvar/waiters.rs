@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use raddle_engine::ids::ObjectId;
+use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Word};
 
 use crate::execution::{Ask, Moment, Place, Progress, State};
 use crate::time::{CLOCK, after};
@@ -43,7 +43,7 @@ pub(super) struct Woken {
 }
 
 /// Begins to wait, in the step that releases the mutex.
-pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timed: bool) -> Begun {
+pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option<Duration>) -> Begun {
     // Waiters do not change anything for one another; those who notify change it for them.
     moment.touch(condvar.access(Effect::Read, Ordered::RELAXED));
     let mutex = moment.object().index() as u64;
@@ -52,7 +52,9 @@ pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timed: bool) ->
     if before == 0 {
         *word |= mutex << MUTEX_SHIFT;
     }
-    if timed {
+    if let Some(timeout) = timeout {
+        // For reports: how long it may wait.
+        moment.left(after(0, timeout));
         moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
     }
     let may_wake = moment.may_end_for_no_reason();
@@ -89,6 +91,7 @@ pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
         let asleep = asleep(moment, condvar.object);
         if asleep.count_ones() == 1 {
             *moment.word() |= asleep;
+            say_who_wakes(moment.state, condvar.object, asleep);
         }
         asleep
     });
@@ -96,9 +99,11 @@ pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
         let drawn = condvar.execution.choose(asleep.count_ones(), site, &WAKE);
         // Nothing can have happened since.
         let rest = (0..drawn).fold(asleep, |rest, _| rest & (rest - 1));
+        let slot = 1 << rest.trailing_zeros();
         let mut state = condvar.execution.state.borrow_mut();
-        state.objects[condvar.object.index()].word |= 1 << rest.trailing_zeros();
+        state.objects[condvar.object.index()].word |= slot;
         state.stale = true;
+        say_who_wakes(&mut state, condvar.object, slot);
     }
 }
 
@@ -107,13 +112,32 @@ pub(super) fn notify_all(condvar: Place<'_>, site: Site) {
     condvar.step(&NOTIFY_ALL, Effect::Change, Ordered::RELAXED, site, |moment| {
         let asleep = asleep(moment, condvar.object);
         *moment.word() |= asleep;
+        let woken = waiting(moment.state, condvar.object).filter(|(_, slot)| slot & asleep != 0).count();
+        moment.found(woken as u64);
     });
+}
+
+/// Keeps in the latest step, for reports, which task the slot belongs to; not if several tasks share it.
+fn say_who_wakes(state: &mut State, condvar: ObjectId, slot: u64) {
+    let mut woken = waiting(state, condvar).filter(|(_, of)| *of == slot).map(|(task, _)| task);
+    if let (Some(task), None) = (woken.next(), woken.next()) {
+        drop(woken);
+        if let Some(step) = state.trace.last_mut() {
+            step.left = Some(Word(u64::from(task.number())));
+        }
+    }
 }
 
 /// The slots of those who wait, notified or not.
 fn slots(state: &State, condvar: ObjectId) -> impl Iterator<Item = u64> + '_ {
-    let asks = state.alive.iter().filter_map(|task| state.tasks[task.index()].asks.as_ref());
-    asks.filter(move |ask| std::ptr::eq(ask.op, &raw const WAIT) && ask.object == condvar).map(|ask| ask.key)
+    waiting(state, condvar).map(|(_, slot)| slot)
+}
+
+/// The tasks that wait, notified or not, with their slots.
+fn waiting(state: &State, condvar: ObjectId) -> impl Iterator<Item = (TaskId, u64)> + '_ {
+    let asks = state.alive.iter().filter_map(|task| Some((*task, state.tasks[task.index()].asks.as_ref()?)));
+    asks.filter(move |(_, ask)| std::ptr::eq(ask.op, &raw const WAIT) && ask.object == condvar)
+        .map(|(task, ask)| (task, ask.key))
 }
 
 /// The slots of those who wait and were not notified yet, to be notified now.

@@ -31,7 +31,7 @@ use crate::actor::digest;
 use crate::coroutine::current;
 use crate::execution::{Ask, Kind, Met, Moment, Place, State, Tag};
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
-use crate::time::{after, begin_timed_wait};
+use crate::time::begin_timed_wait;
 
 static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static TRY_SEND: Operation = Operation { verb: "try_send", class: Class::Send };
@@ -273,7 +273,7 @@ impl<T> Channel<T> {
 
 /// What a receiver asks for that waits for a message, the end of all senders, or the time.
 pub(super) fn wait_to_receive(place: &Place<'_>, timeout: Option<Duration>, site: Site) -> Ask {
-    let deadline = timeout.map(|timeout| after(begin_timed_wait(place.execution, site), timeout));
+    let deadline = timeout.map(|timeout| begin_timed_wait(place.execution, timeout, site));
     let ready: fn(u64, u64) -> bool = word::can_receive;
     Ask { ready: Some(ready), deadline, ..Ask::new(&RECV, place.object, Effect::Change, site) }
 }
