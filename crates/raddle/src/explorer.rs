@@ -142,7 +142,7 @@ impl Explorer {
         self.set("save_schedules", &save.to_string())
     }
 
-    /// The stack of each thread of the program, in bytes; 2 MiB if not set.
+    /// The stack of each thread of the program, in bytes; 2 MiB if not set, at most 1 GiB.
     pub fn stack_size(self, bytes: usize) -> Self {
         self.set("stack_size", &bytes.to_string())
     }
