@@ -9,12 +9,15 @@ use raddle_engine::board::Remains;
 use raddle_engine::rng::mix;
 use serde::{Deserialize, Serialize};
 
-use crate::files::write_whole;
+use crate::files::{read_text, write_whole};
 use crate::settings::SettingError;
 use crate::strategy::Strategy;
 
 /// The version of this kind of file.
 const FORMAT: u32 = 4;
+
+/// The largest file that is read, and written: large searches have much to write down.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The first line of the file; the second is what is left.
 #[derive(Serialize, Deserialize)]
@@ -55,14 +58,11 @@ pub(crate) enum Left {
 
 /// What an earlier search of this test left.
 pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, SettingError> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Left::Nothing);
-        }
-        Err(error) => return Err(refused(file, &format!("cannot be read ({error})"))),
-    };
-    understood(&text, owner, strategy).map_err(|why| refused(file, &why))
+    match read_text(file, MOST_BYTES) {
+        Ok(Some(text)) => understood(&text, owner, strategy).map_err(|why| refused(file, &why)),
+        Ok(None) => Ok(Left::Nothing),
+        Err(error) => Err(refused(file, &format!("cannot be read ({error})"))),
+    }
 }
 
 fn refused(file: &Path, why: &str) -> SettingError {
@@ -118,6 +118,9 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
         sum: sum(remains.as_bytes()),
     };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
+    if remains.len() as u64 > MOST_BYTES - (1 << 16) {
+        return Err(format!("{}: it would have more than {MOST_BYTES} bytes", file.display()));
+    }
     write_whole(file, &format!("{head}\n{remains}\n")).map_err(|error| format!("{}: {error}", file.display()))
 }
 

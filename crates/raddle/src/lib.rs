@@ -54,6 +54,7 @@
 
 mod environment;
 mod explorer;
+mod file_lock;
 mod files;
 mod interrupt;
 mod learnt;
@@ -67,7 +68,6 @@ mod settings;
 pub mod strategy;
 mod strategy_name;
 mod tested;
-mod turn;
 mod workers;
 
 /// What is covered of the orders in which messages are received.

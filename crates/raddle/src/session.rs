@@ -14,11 +14,12 @@ use raddle_engine::strategy::Sharing;
 use raddle_engine::strategy::receive_order::{Followed, Following};
 
 use crate::explorer::Test;
+use crate::file_lock::FileLock;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
 use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
-use crate::regressions::Regressions;
+use crate::regressions::{MOST_KEPT, Regressions, Saved};
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report};
 use crate::schedules;
@@ -35,6 +36,8 @@ pub(crate) struct Session {
     teller: Option<Arc<Teller>>,
     /// What an earlier search left.
     left: Option<Remains>,
+    /// As long as this search may write down what is left of it, no other may.
+    _left_lock: Option<FileLock>,
 }
 
 impl Session {
@@ -42,9 +45,19 @@ impl Session {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        let resumes = plan.resume && plan.replay.is_none();
-        let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let mut notes = Vec::new();
+        let mut left_lock = None;
+        if plan.resume && plan.replay.is_none() {
+            left_lock = lock_left(&files)?;
+            if left_lock.is_none() {
+                plan.resume = false;
+                notes.push(
+                    "another search of this test is running, so this one began from the start and what is left of it is not kept"
+                        .to_owned(),
+                );
+            }
+        }
+        let left = if left_lock.is_some() { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let left = match left {
             Left::Nothing => None,
             Left::Remains(remains) => Some(*remains),
@@ -55,19 +68,19 @@ impl Session {
                 None
             }
         };
-        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left })
+        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left, _left_lock: left_lock })
     }
 
     pub(crate) fn run(mut self) -> Report {
         let mut report = match self.plan.replay.take() {
             Some(schedule) => self.replay(schedule),
             None => {
-                let mut regressions = self.read_regressions();
+                let regressions = self.read_regressions();
                 let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
                 let failing = failing.or_else(|| self.follow_schedules());
                 let mut report = failing.unwrap_or_else(|| self.search());
-                if let Some(regressions) = &mut regressions {
-                    self.keep(&mut report, regressions);
+                if regressions.is_some() {
+                    self.keep(&mut report);
                 }
                 report
             }
@@ -105,7 +118,7 @@ impl Session {
         let file = self.files.regressions.as_ref().map(|file| files::shown(file, &self.test))?;
         let (mut passed, mut misfits) = (0, Vec::new());
         for (tried, kept) in (1..).zip(regressions.kept()) {
-            let record = self.workers.replay(&Script::Names(kept.schedule.clone()), &self.plan.limits);
+            let record = self.workers.replay(&Script::Names(kept.schedule()), &self.plan.limits);
             let misfit = record.divergence.as_ref().map(|divergence| format!("line {}, {divergence}", kept.line));
             if record.outcome.failure().is_some() {
                 let place = format!("{}:{}", file.display(), kept.line);
@@ -132,7 +145,7 @@ impl Session {
     /// Follows the schedules of receives that are kept, until something fails.
     fn follow_schedules(&mut self) -> Option<Report> {
         let dir = self.files.schedules.as_ref()?;
-        let (kept, errors) = schedules::read(dir);
+        let (kept, errors) = schedules::read(dir, &self.files.lock_of(dir));
         self.notes.extend(errors.iter().map(|error| format!("a kept schedule is left out: {error}")));
         if kept.is_empty() {
             return None;
@@ -174,7 +187,7 @@ impl Session {
             self.notes.push(format!("no schedules are kept: {why}; what was kept before stays"));
             return;
         }
-        self.notes.push(match schedules::write(dir, generated) {
+        self.notes.push(match schedules::write(dir, &self.files.lock_of(dir), generated) {
             Ok(()) => format!("{} generated schedules are kept in {}", generated.len(), shown.display()),
             Err(error) => format!("the generated schedules are not kept: {error}"),
         });
@@ -242,7 +255,9 @@ impl Session {
                     .to_owned(),
             );
         }
-        if let Err(why) = learnt::write(file, &self.test.path, self.plan.program.context, &lessons) {
+        if let Err(why) =
+            learnt::write(file, &self.files.lock_of(file), &self.test.path, self.plan.program.context, &lessons)
+        {
             self.notes.push(format!("what was learnt could not be kept: {why}"));
         }
     }
@@ -307,14 +322,23 @@ impl Session {
     }
 
     /// Keeps the failing schedule for the next time.
-    fn keep(&mut self, report: &mut Report, regressions: &mut Regressions) {
+    fn keep(&mut self, report: &mut Report) {
         let (Some(failed), Some(file)) = (&report.failed, &self.files.regressions) else { return };
         // One that takes too many steps is long to write and long to run, and what it shows depends on the bound.
         let lasting = failed.replays() && !matches!(failed.failure, Failure::TooManySteps { .. });
         let Some(failure) = report.failure_line().filter(|_| lasting) else { return };
+        let lock = self.files.lock_of(file);
+        let saved = Regressions::keep(file, &lock, &self.test.path, &failed.record.schedule, &failure);
         let file = files::shown(file, &self.test);
-        match regressions.keep(&self.test.path, &failed.record.schedule, &failure) {
-            Ok(()) => report.saved = Some(file),
+        match saved {
+            Ok(Saved { dropped }) => {
+                if dropped > 0 {
+                    let schedules = if dropped == 1 { "schedule was" } else { "schedules were" };
+                    let note = format!("the {dropped} oldest {schedules} removed from {}", file.display());
+                    self.notes.push(format!("{note}: it has at most {MOST_KEPT}"));
+                }
+                report.saved = Some(file);
+            }
             Err(error) => self.notes.push(format!("not saved to {}: {error}", file.display())),
         }
     }
@@ -329,16 +353,23 @@ impl Session {
     }
 }
 
+/// Locks the file for what is left of a search; `None` if another search of the same test has locked it.
+fn lock_left(files: &Files) -> Result<Option<FileLock>, SettingError> {
+    let Some(file) = &files.left else {
+        let why = "a test without a name, or without a directory for its files (RADDLE_OUT), has no file";
+        return Err(SettingError::Resume { why: why.to_owned() });
+    };
+    let locked = FileLock::try_now(&files.lock_of(file));
+    locked.map_err(|error| SettingError::Resume { why: format!("{} cannot be locked: {error}", file.display()) })
+}
+
 /// What an earlier search of this test left.
 fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingError> {
-    let why = match (&files.left, plan.strategy.sharing()) {
-        (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
-        (Some(file), _) => {
-            let settings = plan.tree();
-            let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
-            return left::read(file, &owner, &mut *plan.strategy);
-        }
-        (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
+    let (Some(file), false) = (&files.left, matches!(plan.strategy.sharing(), Sharing::Alone)) else {
+        let why = format!("{} keeps nothing that could be written down", plan.strategy.name());
+        return Err(SettingError::Resume { why });
     };
-    Err(SettingError::Resume { why })
+    let settings = plan.tree();
+    let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
+    left::read(file, &owner, &mut *plan.strategy)
 }

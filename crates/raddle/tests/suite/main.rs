@@ -21,5 +21,6 @@ mod replay;
 mod reports;
 mod samplers;
 mod settings;
+mod shared_files;
 mod sittings;
 mod workers;
