@@ -8,7 +8,7 @@ use raddle_engine::coverage::Coverage;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{self, Ended, Found, Limits};
+use raddle_engine::search::{self, Ended, Found, Limits, Saver};
 use raddle_engine::shrink::{Effort, alike, shrink};
 use raddle_engine::strategy::Sharing;
 use raddle_engine::strategy::receive_order::{Followed, Following};
@@ -199,7 +199,8 @@ impl Session {
         let teller = self.teller.take();
         let watch = if self.plan.resume { Watch::new() } else { None };
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
-        let from = From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop) };
+        let from =
+            From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop), saver: self.saver() };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
@@ -274,6 +275,17 @@ impl Session {
             ),
         }
         left
+    }
+
+    /// Writes down what is left while the search goes on, if it may be resumed. What cannot be written then is told at the end, when it
+    /// is tried again.
+    fn saver(&self) -> Option<Saver> {
+        let (true, Some(file)) = (self.plan.resume, self.files.left.clone()) else { return None };
+        let (test, strategy, settings) = (self.test.path.clone(), self.plan.label.clone(), self.plan.tree());
+        Some(Box::new(move |remains| {
+            let owner = Owner { test: &test, strategy: &strategy, settings: &settings };
+            let _ = left::write(&file, &owner, Some(remains));
+        }))
     }
 
     /// Keeps what is left for the next sitting.

@@ -3,6 +3,7 @@
 mod ahead;
 mod counted;
 mod perch;
+mod save;
 mod share;
 mod walk;
 
@@ -11,6 +12,8 @@ use std::sync::PoisonError;
 
 use self::counted::Seen;
 pub use self::perch::Perch;
+use self::save::Saving;
+pub(super) use self::save::can_be_saved;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
@@ -74,6 +77,8 @@ pub struct Seat<'s> {
     due: Due,
     /// When to tell how far the search has come; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
+    /// When to commit, and to write down what is left; `None` if nobody asks for that.
+    saving: Option<Saving>,
 }
 
 /// A strategy of the caller's or of this worker alone.
@@ -134,7 +139,7 @@ impl Nature {
 const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Seat<'s> {
-    pub(super) fn new(search: &'s Search, mut strategy: Held<'s>) -> Self {
+    pub(super) fn new(search: &'s Search, mut strategy: Held<'s>, is_first: bool) -> Self {
         let asked = strategy.get();
         Self {
             watch: asked.revisits(),
@@ -167,6 +172,7 @@ impl<'s> Seat<'s> {
             next_look: (0, 0),
             due: Due::All,
             pace: None,
+            saving: search.saver.as_ref().map(|_| Saving::new(is_first)),
         }
     }
 
