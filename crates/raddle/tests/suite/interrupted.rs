@@ -43,7 +43,7 @@ fn stuck() {
 fn slow() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(begun);
-    std::thread::sleep(Duration::from_millis(1));
+    std::thread::sleep(Duration::from_millis(2));
     let count = raddle::sync::Arc::new(AtomicU32::new(0));
     let add = |_| {
         let count = count.clone();
@@ -134,9 +134,10 @@ fn the_second_time_ends_it_at_once() {
 fn killed_and_taken_up(strategy: &str, workers: &str) {
     let dir = fresh_dir(&format!("killed-{strategy}"));
     let variables = [("RADDLE_STRATEGY", strategy), ("RADDLE_WORKERS", workers)];
-    let first = child_with("slow", &dir, true, &variables);
+    let mut first = child_with("slow", &dir, true, &variables);
     let file = left_of("slow", &dir);
     while !file.exists() {
+        assert!(first.try_wait().unwrap().is_none(), "it ended before it had written anything down");
         std::thread::sleep(Duration::from_millis(5));
     }
     tell(&first, "-KILL");
