@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     format: u32,
     test: String,
     /// How many calls tell its statements apart.
@@ -87,7 +87,7 @@ pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
     }
 }
 
-fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
+pub(crate) fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
     let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
@@ -117,10 +117,15 @@ pub(crate) fn write(file: &Path, lock_file: &Path, test: &str, context: usize, l
         Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),
     };
     let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
-    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(lessons.as_bytes()) };
-    let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
     if lessons.len() as u64 > MOST_BYTES - (1 << 16) {
         return Err(format!("{}: it would have more than {MOST_BYTES} bytes", file.display()));
     }
-    write_whole(file, &format!("{head}\n{lessons}\n")).map_err(|error| format!("{}: {error}", file.display()))
+    write_whole(file, &written(test, context, &lessons)?).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// What a file has in it with this as its second line.
+pub(crate) fn written(test: &str, context: usize, lessons: &str) -> Result<String, String> {
+    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(lessons.as_bytes()) };
+    let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
+    Ok(format!("{head}\n{lessons}\n"))
 }

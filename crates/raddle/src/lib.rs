@@ -56,6 +56,8 @@ mod environment;
 mod explorer;
 mod file_lock;
 mod files;
+#[cfg(test)]
+mod fuzz;
 mod interrupt;
 mod learnt;
 mod left;

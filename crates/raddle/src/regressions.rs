@@ -71,7 +71,7 @@ impl Regressions {
         }
     }
 
-    fn parse(text: &str) -> Result<Self, RegressionsError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, RegressionsError> {
         let mut kept = Vec::new();
         let mut comments = Vec::new();
         let mut heading = Vec::new();
@@ -137,7 +137,7 @@ impl Regressions {
         Ok(Some(Saved { dropped }))
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = self.heading.join("\n") + "\n\n";
         for kept in &self.kept {
             for comment in &kept.comments {

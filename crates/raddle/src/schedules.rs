@@ -72,7 +72,11 @@ pub(crate) fn read(dir: &Path, lock_file: &Path) -> (Vec<(String, Vec<Scheduled>
 
 fn read_one(file: &Path) -> Result<Vec<Scheduled>, SchedulesError> {
     let unreadable = |source| SchedulesError::Unreadable { file: file.to_owned(), source };
-    let text = files::read_text(file, MOST_BYTES).map_err(unreadable)?.unwrap_or_default();
+    parse(file, &files::read_text(file, MOST_BYTES).map_err(unreadable)?.unwrap_or_default())
+}
+
+/// The receives in a text, which is what is in `file`.
+pub(crate) fn parse(file: &Path, text: &str) -> Result<Vec<Scheduled>, SchedulesError> {
     let wrong = |line, source| SchedulesError::Line { file: file.to_owned(), line, source };
     let mut lines = text.lines();
     let heading: Heading = serde_json::from_str(lines.next().unwrap_or_default()).map_err(|e| wrong(1, e))?;
