@@ -178,7 +178,7 @@ impl Search {
     }
 
     /// Hands `saver` every few seconds what is left of the search then, to be taken up again if the process ends before the search does.
-    /// Not where [that is known at the end only](can_be_saved).
+    /// Strategies whose workers share what they have learnt are not saved: what is left of them is known at the end only.
     #[must_use]
     pub fn saved_by(self, saver: Saver, strategy: &mut dyn Strategy) -> Self {
         Self { saver: can_be_saved(strategy).then_some(saver), ..self }

@@ -137,7 +137,7 @@ mod tests {
         let mut rng = Rng::new(7);
         for _ in 0..200 {
             let len = rng.below(12) as usize;
-            let list: Vec<u32> = (0..len).map(|_| rng.below(2) as u32).collect();
+            let list: Vec<u32> = (0..len).map(|_| rng.below(2)).collect();
             let runs = plain(&list);
             assert_eq!((values(&runs), runs.len(), runs.is_empty()), (list.clone(), len, len == 0));
             assert!((0..len + 2).all(|i| runs.get(i) == list.get(i).map(|&value| Decided::Value(value)).as_ref()));
