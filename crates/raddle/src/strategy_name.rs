@@ -111,4 +111,10 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_deepest_that_can_be_written_is_the_deepest_there_is() {
+        assert!(make(&format!("pct:{}", Pct::DEEPEST), 0).is_some());
+        assert!(make(&format!("pct:{}", Pct::DEEPEST + 1), 0).is_none());
+    }
 }
