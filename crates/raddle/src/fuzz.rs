@@ -58,7 +58,7 @@ fn most_memory() -> Option<u64> {
 
 /// To be run alone, since memory is counted for the process.
 #[test]
-#[ignore = "a million inputs take a minute or two: run by `cargo xtask fuzz-parsers`"]
+#[ignore = "a million inputs take a quarter of a minute optimised: run by `cargo xtask fuzz-parsers`"]
 fn parsers_answer_a_million_times() {
     let inputs = std::env::var("FUZZ_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(1_000_000);
     run(inputs);
