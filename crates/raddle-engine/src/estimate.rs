@@ -16,7 +16,7 @@ pub use walks::Walks;
 /// A number of orders, about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// How many orders there seem to be.
+    /// How many orders there seem to be; infinite if nobody knows.
     pub orders: f64,
     /// By how much of itself that may be wrong, at two standard errors; `None` where there is nothing to tell: the search is
     /// done, or nothing is known of the error.
@@ -24,6 +24,9 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Nothing is known of how many there are.
+    pub const UNKNOWN: Self = Self { orders: f64::INFINITY, error: None };
+
     /// There are exactly so many.
     #[must_use]
     pub fn exactly(orders: u64) -> Self {
@@ -37,8 +40,8 @@ impl Estimate {
         Some(((self.orders - off).max(1.0).min(self.orders), self.orders + off))
     }
 
-    /// The same when it is known that there are more than `seen`. What is left of the interval is what can still be true; if that
-    /// is nothing, there is at least what was seen.
+    /// The same when it is known that there are more than `seen`. What is left of the interval is what can still be true. If nothing of
+    /// it is left, the estimate was wrong, and the number of orders is unknown.
     #[must_use]
     pub fn given_seen(self, seen: u64) -> Self {
         let seen = seen as f64;
@@ -46,11 +49,11 @@ impl Estimate {
             return self;
         }
         match self.interval() {
-            Some((_, most)) if most > seen => {
+            Some((_, most)) if most > seen + 1.0 => {
                 let orders = f64::midpoint(seen, most);
                 Self { orders, error: Some((most - orders) / orders) }
             }
-            _ => Self { orders: seen + 1.0, error: None },
+            _ => Self::UNKNOWN,
         }
     }
 }
@@ -189,7 +192,9 @@ mod tests {
         assert_eq!(estimate.interval(), Some((50.0, 150.0)));
         assert_eq!(estimate.given_seen(99), estimate);
         assert_eq!(estimate.given_seen(130), Estimate { orders: 140.0, error: Some(10.0 / 140.0) });
-        assert_eq!(estimate.given_seen(150), Estimate { orders: 151.0, error: None });
+        assert_eq!(estimate.given_seen(149), Estimate::UNKNOWN);
+        assert_eq!(estimate.given_seen(150), Estimate::UNKNOWN);
+        assert_eq!(Estimate::UNKNOWN.given_seen(7), Estimate::UNKNOWN);
         assert_eq!(Estimate { orders: 2.0, error: Some(3.0) }.interval(), Some((1.0, 8.0)), "there is at least one");
         assert_eq!(Estimate { orders: 7.0, error: None }.interval(), None);
     }

@@ -2,7 +2,7 @@
 
 use crate::ids::StepIx;
 use crate::outcome::{Cast, Outcome};
-use crate::schedule::{Decided, Divergence, Schedule};
+use crate::schedule::{Decided, Decisions, Divergence, Schedule};
 use crate::search::{Limits, too_many_steps};
 use crate::strategy::least_switching;
 use crate::system::{Choice, Point, Program, System};
@@ -82,7 +82,7 @@ pub struct Record {
 pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
     let mut trace = Trace::default();
     let mut system = program.start(script.seed(), &mut trace);
-    let mut taken = Vec::new();
+    let mut taken = Decisions::default();
     let (mut next, mut switches, mut needed) = (0, 0, 0);
     let mut divergence = None;
     let diverged = |trace: &Trace, followed, why| {

@@ -12,9 +12,12 @@
 //! that it was woken for no reason, `2m4` that it took the message numbered 4. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
+mod decisions;
+
 use std::fmt;
 use std::str::FromStr;
 
+pub use self::decisions::Decisions;
 use crate::ids::StepIx;
 use crate::system::{Choice, Point, System, Variant};
 
@@ -112,7 +115,7 @@ pub struct Schedule {
     /// Feeds the program's own random numbers.
     pub seed: u64,
     /// One for each point with more than one alternative.
-    pub decisions: Vec<Decided>,
+    pub decisions: Decisions,
 }
 
 impl fmt::Display for Schedule {
@@ -122,11 +125,16 @@ impl fmt::Display for Schedule {
             write!(f, "/{}", self.seed)?;
         }
         f.write_str(":")?;
-        for (i, run) in self.decisions.chunk_by(|a, b| a == b && matches!(a, Decided::Task(..))).enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            write!(f, "{comma}{}", run[0])?;
-            if run.len() > 1 {
-                write!(f, "x{}", run.len())?;
+        let mut comma = "";
+        for (decided, times) in self.decisions.runs() {
+            // Values have no short form for several.
+            let (repeats, times) = if matches!(decided, Decided::Value(_)) { (times, 1) } else { (1, times) };
+            for _ in 0..repeats {
+                write!(f, "{comma}{decided}")?;
+                comma = ",";
+            }
+            if times > 1 {
+                write!(f, "x{times}")?;
             }
         }
         Ok(())
@@ -152,38 +160,52 @@ pub enum ScheduleError {
         /// Their place in the list, from 1.
         number: usize,
     },
-    /// It would take too much memory.
-    #[error("this schedule has more than {MOST_DECISIONS} decisions")]
-    TooLong,
+    /// More decisions than an execution can have steps.
+    #[error("this schedule has more than {MOST_DECISIONS} decisions, which no execution has")]
+    TooManyDecisions,
+    /// The text would take too much memory.
+    #[error("this schedule is {0} bytes long, and at most {LONGEST_BYTES} bytes are read")]
+    TooLong(usize),
 }
 
-/// More decisions than any execution that can be replayed has; keeps a mistyped count from filling the memory.
-pub const MOST_DECISIONS: usize = 100_000_000;
+/// An execution has at most this many steps, see [`Limits::steps`](crate::search::Limits::steps).
+pub const MOST_DECISIONS: usize = u32::MAX as usize;
+
+/// The longest text that is read as a schedule.
+pub const LONGEST_BYTES: usize = 1 << 20;
 
 impl FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Self, ScheduleError> {
+        if text.len() > LONGEST_BYTES {
+            return Err(ScheduleError::TooLong(text.len()));
+        }
         let text: String = text.split_whitespace().collect();
-        let start = || ScheduleError::Start(text.chars().take(12).collect());
+        let start = || ScheduleError::Start(shortened(&text, 12));
         let (head, tail) = text.split_once(':').ok_or_else(start)?;
         let (version, seed) = head.split_once('/').unwrap_or((head, "0"));
         if version != "v1" {
             let number = version.strip_prefix('v').filter(|v| v.parse::<u32>().is_ok());
-            return Err(number.map_or_else(start, |v| ScheduleError::Version(v.to_owned())));
+            return Err(number.map_or_else(start, |v| ScheduleError::Version(shortened(v, 12))));
         }
         let seed = seed.parse().map_err(|_| start())?;
-        let mut decisions = Vec::new();
+        let mut decisions = Decisions::with_capacity(tail.matches(',').count() + 1);
         for (i, token) in tail.split(',').enumerate().filter(|(_, t)| !t.is_empty()) {
-            let (decided, times) =
-                parse_token(token).ok_or_else(|| ScheduleError::Token { token: token.to_owned(), number: i + 1 })?;
+            let wrong = || ScheduleError::Token { token: shortened(token, 40), number: i + 1 };
+            let (decided, times) = parse_token(token).ok_or_else(wrong)?;
             if decisions.len().saturating_add(times) > MOST_DECISIONS {
-                return Err(ScheduleError::TooLong);
+                return Err(ScheduleError::TooManyDecisions);
             }
-            decisions.resize(decisions.len() + times, decided);
+            decisions.push_times(decided, times);
         }
         Ok(Self { seed, decisions })
     }
+}
+
+/// The first characters of a text, for a message.
+fn shortened(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }
 
 fn parse_token(token: &str) -> Option<(Decided, usize)> {
@@ -254,6 +276,18 @@ mod tests {
         assert!(error("v1:1x0").contains("not a decision"));
         assert!(error("v1:1x99999999999").contains("more than"));
         assert!(error("v1:=x").contains("not a decision"));
-        assert!(error("v1:1x18446744073709551615,1x18446744073709551615").contains("more than"));
+        assert!(error("v1:1x18446744073709551615,1x18446744073709551615").contains("more than 4294967295 decisions"));
+    }
+
+    #[test]
+    fn a_short_text_takes_little_memory_however_much_it_stands_for() {
+        let schedule: Schedule = "v1:1x99999999,2".parse().unwrap();
+        assert_eq!((schedule.decisions.len(), schedule.decisions.runs().count()), (100_000_000, 2));
+        assert_eq!(schedule.to_string(), "v1:1x99999999,2");
+        let long = format!("v1:{}", "1,".repeat(LONGEST_BYTES / 2));
+        let error = long.parse::<Schedule>().unwrap_err().to_string();
+        assert_eq!(error, "this schedule is 1048579 bytes long, and at most 1048576 bytes are read");
+        let token = format!("v1:{}", "y".repeat(10_000)).parse::<Schedule>().unwrap_err().to_string();
+        assert!(token.len() < 300, "{token}");
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
-use self::worker::Held;
+use self::worker::{Held, can_be_saved};
 pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
 use crate::caveats::CaveatCounts;
@@ -118,6 +118,9 @@ pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: 
 /// Is told how far a search has come.
 pub type Observer = Box<dyn Fn(&Progress) + Send + Sync>;
 
+/// Writes down what is left of a search that goes on.
+pub type Saver = Box<dyn Fn(Remains) + Send + Sync>;
+
 /// A search by one worker or several.
 pub struct Search {
     board: Local,
@@ -130,6 +133,7 @@ pub struct Search {
     systematic: bool,
     started: Instant,
     observer: Option<Observer>,
+    saver: Option<Saver>,
     /// What has been covered, if anybody asks for that.
     coverage: Option<Arc<Mutex<Coverage>>>,
     workers: usize,
@@ -172,6 +176,13 @@ impl Search {
     #[must_use]
     pub fn observed(self, observer: Observer) -> Self {
         Self { observer: Some(observer), ..self }
+    }
+
+    /// Hands `saver` every few seconds what is left of the search then, to be taken up again if the process ends before the search does.
+    /// Strategies whose workers share what they have learnt are not saved: what is left of them is known at the end only.
+    #[must_use]
+    pub fn saved_by(self, saver: Saver, strategy: &mut dyn Strategy) -> Self {
+        Self { saver: can_be_saved(strategy).then_some(saver), ..self }
     }
 
     /// Adds what each execution has received to `coverage`.
@@ -222,6 +233,7 @@ impl Search {
             systematic: matches!(strategy.sharing(), Sharing::ByPiece(by_piece) if !by_piece.selects()),
             started: Instant::now(),
             observer: None,
+            saver: None,
             coverage: None,
             workers,
             forks: true,
@@ -236,7 +248,7 @@ impl Search {
     /// The seat of the first worker.
     #[must_use]
     pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
-        let mut seat = Seat::new(self, Held::Lent(strategy));
+        let mut seat = Seat::new(self, Held::Lent(strategy), true);
         seat.repeat_first();
         seat.pace = self.observer.as_ref().map(|_| Pace::default());
         seat
@@ -245,7 +257,7 @@ impl Search {
     /// A seat for a worker that brings its own strategy, of the same kind as the first one's.
     #[must_use]
     pub fn seat_of(&self, strategy: Box<dyn Strategy>) -> Seat<'_> {
-        Seat::new(self, Held::Owned(strategy))
+        Seat::new(self, Held::Owned(strategy), false)
     }
 
     /// A seat for one more worker. Waits until there is enough to do; `None` if that never comes.

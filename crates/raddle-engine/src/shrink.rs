@@ -55,7 +55,7 @@ impl Shrinking<'_> {
             return false;
         }
         let Schedule { seed, decisions } = &self.best.schedule;
-        let decisions = decisions[..from].iter().chain(&decisions[to..]).cloned().collect();
+        let decisions = decisions.without(from, to);
         let record = (self.run)(&Script::Hints(Schedule { seed: *seed, decisions }));
         self.left.executions -= 1;
         self.left.steps = self.left.steps.saturating_sub(record.steps.len() as u64 + 1);

@@ -112,6 +112,26 @@ impl Names {
     }
 }
 
+/// Elements of all arrays together.
+const MOST_OBJECTS: usize = 1 << 18;
+
+/// More than this cannot be told apart in the names of messages.
+const MOST_THREADS: usize = 1 << 15;
+
+/// Instructions and local variables of all threads together.
+const MOST_INSTRUCTIONS: usize = 1 << 20;
+
+/// Adds so many objects that are declared at this place, unless there are too many then.
+fn count(objects: &mut usize, len: Option<u32>, at: At) -> Result<(), LitmusError> {
+    *objects += len.unwrap_or(1) as usize;
+    if *objects <= MOST_OBJECTS {
+        return Ok(());
+    }
+    let why =
+        format!("more than {MOST_OBJECTS} shared variables, mutexes and channels, with each element of their arrays");
+    Err(LitmusError::misused(at, why))
+}
+
 /// Resolves names and lays out the instructions.
 pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
     let mut names = Names::default();
@@ -123,22 +143,27 @@ pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
         finale: None,
         asserts: Vec::new(),
     };
+    let mut objects = 0;
     for shared in &litmus.shared {
+        count(&mut objects, shared.len, shared.at)?;
         let first = code.cells.len() as u32;
         names.declare(&shared.name, shared.at, Declared { kind: Kind::Shared, first, len: shared.len })?;
         code.cells.extend((0..shared.len.unwrap_or(1)).map(|_| shared.first));
     }
     for mutex in &litmus.mutexes {
+        count(&mut objects, mutex.len, mutex.at)?;
         names.declare(&mutex.name, mutex.at, Declared { kind: Kind::Mutex, first: code.mutexes, len: mutex.len })?;
         code.mutexes += mutex.len.unwrap_or(1);
     }
     for channel in &litmus.channels {
+        count(&mut objects, channel.len, channel.at)?;
         let first = code.channels.len() as u32;
         names.declare(&channel.name, channel.at, Declared { kind: Kind::Channel, first, len: channel.len })?;
         code.channels.extend((0..channel.len.unwrap_or(1)).map(|_| channel.order));
     }
+    let mut instructions = 0;
     for thread in &litmus.threads {
-        add_threads(thread, &names, &mut code)?;
+        instructions += add_threads(thread, &names, &mut code, MOST_INSTRUCTIONS - instructions)?;
     }
     if let Some(finale) = &litmus.finale {
         let (locals, instructions) = body::compile(finale, None, &names, &mut code.asserts, true)?;
@@ -147,14 +172,22 @@ pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
     Ok(code)
 }
 
-/// More than this cannot be told apart in the names of messages.
-const MOST_THREADS: usize = 1 << 15;
-
-fn add_threads(thread: &Thread, names: &Names, code: &mut Code) -> Result<(), LitmusError> {
+/// Adds a thread, or one for each number of its range, and returns how many instructions and local variables they have, at most
+/// `most`.
+fn add_threads(thread: &Thread, names: &Names, code: &mut Code, most: usize) -> Result<usize, LitmusError> {
     let (locals, instructions) = body::compile(&thread.body, thread.range.as_ref(), names, &mut code.asserts, false)?;
+    let numbers = thread.range.as_ref().map_or(1, |range| range.from.abs_diff(range.to) as usize + 1);
+    if code.threads.len() + numbers > MOST_THREADS {
+        return Err(LitmusError::misused(thread.at, format!("more than {MOST_THREADS} threads")));
+    }
+    let added = numbers.saturating_mul(locals + instructions.len());
+    if added > most {
+        let why = format!("more than {MOST_INSTRUCTIONS} instructions and local variables in all threads together");
+        return Err(LitmusError::misused(thread.at, why));
+    }
     let Some(range) = &thread.range else {
         code.threads.push(ThreadCode { label: thread.name.clone(), locals: vec![0; locals], instructions });
-        return Ok(());
+        return Ok(added);
     };
     for number in range.from..=range.to {
         let mut locals = vec![0; locals];
@@ -162,8 +195,5 @@ fn add_threads(thread: &Thread, names: &Names, code: &mut Code) -> Result<(), Li
         let label = format!("{}({number})", thread.name);
         code.threads.push(ThreadCode { label, locals, instructions: instructions.clone() });
     }
-    if code.threads.len() > MOST_THREADS {
-        return Err(LitmusError::misused(range.at, format!("more than {MOST_THREADS} threads")));
-    }
-    Ok(())
+    Ok(added)
 }

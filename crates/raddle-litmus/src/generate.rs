@@ -51,7 +51,7 @@ pub fn generate(seed: u64, size: Size) -> Litmus {
             author.locals.push("i".to_owned());
         }
         let body = author.body(0);
-        litmus.threads.push(Thread { name, range, body });
+        litmus.threads.push(Thread { name, range, body, at: At::default() });
     }
     if features.asserts && rng.below(2) == 0 {
         let value = call(Verb::Load, Some(target("x0", None)), Vec::new());

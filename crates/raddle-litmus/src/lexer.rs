@@ -17,7 +17,7 @@ pub(crate) enum Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Word(word) => write!(f, "`{word}`"),
+            Token::Word(word) => write!(f, "`{}`", shortened(word)),
             Token::Number(number) => write!(f, "`{number}`"),
             Token::Symbol(symbol) => write!(f, "`{symbol}`"),
             Token::End => f.write_str("the end of the file"),
@@ -67,6 +67,11 @@ pub(crate) fn lex(text: &str) -> Result<Lexed<'_>, LitmusError> {
     Ok(lexed)
 }
 
+/// The first characters of a text, for a message.
+fn shortened(text: &str) -> &str {
+    text.char_indices().nth(60).map_or(text, |(end, _)| &text[..end])
+}
+
 fn count(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
@@ -80,7 +85,7 @@ fn token(rest: &str, at: At) -> Result<(Token, usize), LitmusError> {
         let digits = rest[..len].replace('_', "");
         let number = digits.parse().map_err(|_| {
             let expected = "a number that fits in 64 bits".to_owned();
-            LitmusError::Expected { at, expected, found: format!("`{}`", &rest[..len]) }
+            LitmusError::Expected { at, expected, found: format!("`{}`", shortened(&rest[..len])) }
         })?;
         return Ok((Token::Number(number), len));
     }

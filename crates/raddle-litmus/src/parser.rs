@@ -14,12 +14,16 @@ impl Litmus {
     /// If the text does not follow the grammar; the error says where, and what was expected there. Names and their use are
     /// checked by [`Program::new`](crate::program::Program::new).
     pub fn parse(text: &str) -> Result<Self, LitmusError> {
+        if text.len() > LONGEST_BYTES {
+            let why = format!("a program has at most {LONGEST_BYTES} bytes, this one has {}", text.len());
+            return Err(LitmusError::misused(At { line: 1, column: 1 }, why));
+        }
         let lexed = lex(text)?;
         let mut litmus = Litmus::default();
         for (expectation, at) in lexed.expectations {
             litmus.expectations.push(self::expectation(expectation, at)?);
         }
-        let mut parser = Parser { tokens: lexed.tokens, next: 0, depth: 0 };
+        let mut parser = Parser { tokens: lexed.tokens, next: 0, depth: 0, height: 0 };
         while *parser.peek() != Token::End {
             parser.item(&mut litmus)?;
         }
@@ -51,10 +55,19 @@ struct Parser {
     next: usize,
     /// How many blocks and expressions are open.
     depth: u32,
+    /// The height of the tree of the expression that was read last.
+    height: u32,
 }
 
 /// Blocks and expressions within one another; what is deeper would need too much stack.
 const DEEPEST: u32 = 200;
+
+/// Operators on the way from an expression to one of its values. `1 + 1 + 1` has two, since a chain is a tree that leans to the left;
+/// whatever walks through a higher tree would need too much stack.
+const HIGHEST: u32 = 1_000;
+
+/// The longest text that is read as a program.
+const LONGEST_BYTES: usize = 1 << 20;
 
 /// Elements of an array, and threads of a range.
 const LARGEST: i64 = 1 << 16;
@@ -131,6 +144,16 @@ impl Parser {
         let parsed = rule(self);
         self.depth -= 1;
         parsed
+    }
+
+    /// An expression was read, and at the root of its tree is one more operator above parts of at most this height.
+    fn grow(&mut self, at: At, parts: u32) -> Parsed<()> {
+        self.height = parts + 1;
+        if self.height <= HIGHEST {
+            return Ok(());
+        }
+        let why = format!("more than {HIGHEST} operators in one chain: split it over several statements");
+        Err(LitmusError::misused(at, why))
     }
 
     fn item(&mut self, litmus: &mut Litmus) -> Parsed<()> {
@@ -219,6 +242,7 @@ impl Parser {
     }
 
     fn thread(&mut self) -> Parsed<Thread> {
+        let at = self.at();
         let name = self.word("the thread's name")?;
         let mut range = None;
         if self.skip("(") {
@@ -240,7 +264,7 @@ impl Parser {
         if !self.is("{") {
             return self.expected(if range.is_some() { "`{`" } else { "`(` or `{`" });
         }
-        Ok(Thread { name, range, body: self.block()? })
+        Ok(Thread { name, range, body: self.block()?, at })
     }
 
     fn block(&mut self) -> Parsed<Vec<Statement>> {

@@ -139,6 +139,8 @@ pub struct Thread {
     pub range: Option<Range>,
     /// What it does.
     pub body: Vec<Statement>,
+    /// Where it is declared.
+    pub at: At,
 }
 
 /// `i in 1..=5`.

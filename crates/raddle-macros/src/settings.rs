@@ -1,7 +1,9 @@
 //! The settings in the attribute's parentheses: `strategy = "pct", executions = 1_000`.
 //!
-//! Only their names are checked here. Values go on as text and are read by the same parser as the environment's.
+//! Names are checked here, and values as far as one setting alone decides what is allowed for it. Values go on as text and are read by
+//! the same parser as the environment's.
 
+use raddle_settings::{strategy, value};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
@@ -74,6 +76,24 @@ impl Parse for One {
                 return Err(syn::Error::new(other.span(), message));
             }
         };
+        if let Some(problem) = problem(&name.to_string(), &text) {
+            return Err(syn::Error::new(value.span(), format!("`{text}` is not {problem}")));
+        }
         Ok(Self { value: LitStr::new(&text, value.span()), name })
+    }
+}
+
+/// What is wrong with a value, to complete "… is not …".
+fn problem(name: &str, text: &str) -> Option<String> {
+    let unless = |right: bool, allowed: &str| (!right).then(|| allowed.to_owned());
+    match name {
+        "strategy" => strategy::find(text).is_none().then(|| strategy::problem(text)),
+        "time" => unless(value::duration(text).is_some(), value::DURATION),
+        "resume" | "coverage" | "save_schedules" | "isolate_panics" | "keep_going" | "regressions" => {
+            unless(value::flag(text).is_some(), value::FLAG)
+        }
+        "seed" | "learn" => unless(value::number::<u64>(text).is_some(), "a whole number"),
+        "executions" => unless(value::positive::<u64>(text).is_some(), "a number of executions, 1 or more"),
+        _ => None,
     }
 }

@@ -73,6 +73,15 @@ const MOST_IDLE: usize = 4_096;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
+/// Asks the system for a stack of this size and gives it back.
+///
+/// # Errors
+///
+/// If the system has no memory for it.
+pub fn try_stack(bytes: usize) -> std::io::Result<()> {
+    Fiber::new(bytes).map(drop)
+}
+
 impl Threads {
     /// The program that `body` is, run as `settings` say. Executions stay on the OS thread that calls this.
     pub fn new(body: Arc<dyn Fn() + Send + Sync>, settings: &Settings) -> Self {

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use crate::settings::{FLAG, Origin, SettingError, Settings, TABLE, read_flag};
+use raddle_settings::value;
+
+use crate::settings::{Origin, SettingError, Settings, TABLE, shortened};
 
 /// What the environment says.
 pub(crate) struct Environment {
@@ -43,9 +45,9 @@ impl Environment {
     /// Whether to tell how far a search has come, on a terminal or elsewhere.
     pub(crate) fn progress(&self, on_terminal: bool) -> Result<bool, SettingError> {
         let Some(value) = (self.lookup)(PROGRESS) else { return Ok(on_terminal) };
-        value.to_str().and_then(read_flag).ok_or_else(|| {
-            let value = value.to_string_lossy().into_owned();
-            SettingError::Value { setting: PROGRESS, value, allowed: FLAG }
+        value.to_str().and_then(value::flag).ok_or_else(|| {
+            let value = shortened(&value.to_string_lossy());
+            SettingError::Value { setting: PROGRESS, value, allowed: value::FLAG }
         })
     }
 

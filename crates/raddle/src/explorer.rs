@@ -114,7 +114,8 @@ impl Explorer {
     /// [named](Self::name) test. When the test is built anew, the search begins again. Numbers are those of all sittings together.
     ///
     /// Ctrl-C (and SIGTERM) then ends the process after the executions that are being run, when the file is written; the second
-    /// time, at once.
+    /// time, at once. The file is also written every few seconds, so that a crash or a kill costs no more than that; under `hapset` it
+    /// is written at the end only. Of two searches of one test at the same time, the second begins from the start and keeps nothing.
     pub fn resume(self, resume: bool) -> Self {
         self.set("resume", &resume.to_string())
     }
@@ -147,7 +148,7 @@ impl Explorer {
         self.set("save_schedules", &save.to_string())
     }
 
-    /// The stack of each thread of the program, in bytes; 2 MiB if not set.
+    /// The stack of each thread of the program, in bytes; 2 MiB if not set, at most 1 GiB.
     pub fn stack_size(self, bytes: usize) -> Self {
         self.set("stack_size", &bytes.to_string())
     }

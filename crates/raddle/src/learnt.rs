@@ -4,23 +4,25 @@
 //! aside under another name and not used: it is only there to save time, so it must never keep a test from running.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use raddle_engine::strategy::hapset::Lessons;
 use serde::{Deserialize, Serialize};
 
-use crate::files::write_whole;
+use crate::file_lock::FileLock;
+use crate::files::{read_whole, write_whole};
 use crate::left::sum;
-use crate::turn::Turn;
 
 /// The version of this kind of file.
 const FORMAT: u32 = 1;
 
+/// The largest file that is read, and written.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     format: u32,
     test: String,
     /// How many calls tell its statements apart.
@@ -67,9 +69,9 @@ pub(crate) enum Read {
 
 /// Reads what was learnt of a test with so many calls; what cannot be understood is set aside.
 pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
-    let text = match fs::read(file) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Read::Nothing,
+    let text = match read_whole(file, MOST_BYTES) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Read::Nothing,
         Err(error) => return Read::Broken { why: error.to_string(), now: None },
     };
     match understood(&text, test) {
@@ -85,7 +87,7 @@ pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
     }
 }
 
-fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
+pub(crate) fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
     let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
@@ -105,17 +107,25 @@ fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
 
 /// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile: one after the other. Readers
 /// see the old file or the new one, never half of it. What was learnt with another number of calls is no use any more.
-pub(crate) fn write(file: &Path, test: &str, context: usize, latest: &Lessons) -> Result<(), String> {
+pub(crate) fn write(file: &Path, lock_file: &Path, test: &str, context: usize, latest: &Lessons) -> Result<(), String> {
     if latest.statements.is_empty() {
         return Ok(());
     }
-    let _turn = Turn::at(file);
+    let _lock = FileLock::wait(lock_file).map_err(|error| error.to_string())?;
     let earlier = match read(file, test, context) {
         Read::Lessons(lessons) | Read::OfAnotherBuild(lessons) => lessons,
         Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),
     };
     let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
+    if lessons.len() as u64 > MOST_BYTES - (1 << 16) {
+        return Err(format!("{}: it would have more than {MOST_BYTES} bytes", file.display()));
+    }
+    write_whole(file, &written(test, context, &lessons)?).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// What a file has in it with this as its second line.
+pub(crate) fn written(test: &str, context: usize, lessons: &str) -> Result<String, String> {
     let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(lessons.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
-    write_whole(file, &format!("{head}\n{lessons}\n")).map_err(|error| format!("{}: {error}", file.display()))
+    Ok(format!("{head}\n{lessons}\n"))
 }

@@ -1,7 +1,7 @@
 //! What a search has left to do, in a file: for the next sitting.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -9,12 +9,15 @@ use raddle_engine::board::Remains;
 use raddle_engine::rng::mix;
 use serde::{Deserialize, Serialize};
 
-use crate::files::write_whole;
+use crate::files::{read_text, write_whole};
 use crate::settings::SettingError;
 use crate::strategy::Strategy;
 
 /// The version of this kind of file.
 const FORMAT: u32 = 4;
+
+/// The largest file that is read, and written: large searches have much to write down.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The first line of the file; the second is what is left.
 #[derive(Serialize, Deserialize)]
@@ -55,21 +58,18 @@ pub(crate) enum Left {
 
 /// What an earlier search of this test left.
 pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, SettingError> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Left::Nothing);
-        }
-        Err(error) => return Err(refused(file, &format!("cannot be read ({error})"))),
-    };
-    understood(&text, owner, strategy).map_err(|why| refused(file, &why))
+    match read_text(file, MOST_BYTES) {
+        Ok(Some(text)) => understood(&text, owner, strategy).map_err(|why| refused(file, &why)),
+        Ok(None) => Ok(Left::Nothing),
+        Err(error) => Err(refused(file, &format!("cannot be read ({error})"))),
+    }
 }
 
 fn refused(file: &Path, why: &str) -> SettingError {
     SettingError::Resume { why: format!("{} {why}; delete it to begin again", file.display()) }
 }
 
-fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, String> {
+pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, String> {
     let broken = |error: serde_json::Error| format!("is broken ({error})");
     let (head, remains) = text.trim_end().split_once('\n').ok_or("is broken (it has no second line)")?;
     let Version { format } = serde_json::from_str(head).map_err(broken)?;
@@ -109,6 +109,14 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
         };
     };
     let remains = serde_json::to_string(&remains).map_err(|error| error.to_string())?;
+    if remains.len() as u64 > MOST_BYTES - (1 << 16) {
+        return Err(format!("{}: it would have more than {MOST_BYTES} bytes", file.display()));
+    }
+    write_whole(file, &written(owner, &remains)?).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// What a file has in it with this as its second line.
+pub(crate) fn written(owner: &Owner<'_>, remains: &str) -> Result<String, String> {
     let head = Head {
         format: FORMAT,
         test: owner.test.to_owned(),
@@ -118,13 +126,22 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
         sum: sum(remains.as_bytes()),
     };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
-    write_whole(file, &format!("{head}\n{remains}\n")).map_err(|error| format!("{}: {error}", file.display()))
+    Ok(format!("{head}\n{remains}\n"))
 }
 
-/// A hash of the program that runs. Test programs are large, so it is made once.
+/// A hash of the program that runs; 0 if its file cannot be read. Test programs are large, so it is made once, and part by part.
 fn program() -> u64 {
     static HASH: OnceLock<u64> = OnceLock::new();
-    *HASH.get_or_init(|| sum(&std::env::current_exe().and_then(fs::read).unwrap_or_default()))
+    let hash = || -> io::Result<u64> {
+        let mut file = File::open(std::env::current_exe()?)?;
+        let (mut hash, mut part) = (0, Vec::new());
+        while file.by_ref().take(1 << 16).read_to_end(&mut part)? > 0 {
+            hash = mix(hash, sum(&part));
+            part.clear();
+        }
+        Ok(hash)
+    };
+    *HASH.get_or_init(|| hash().unwrap_or(0))
 }
 
 pub(crate) fn sum(bytes: &[u8]) -> u64 {

@@ -54,7 +54,10 @@
 
 mod environment;
 mod explorer;
+mod file_lock;
 mod files;
+#[cfg(test)]
+mod fuzz;
 mod interrupt;
 mod learnt;
 mod left;
@@ -67,7 +70,6 @@ mod settings;
 pub mod strategy;
 mod strategy_name;
 mod tested;
-mod turn;
 mod workers;
 
 /// What is covered of the orders in which messages are received.

@@ -11,10 +11,14 @@ use raddle_engine::coverage::{Criterion, Scheduled};
 use raddle_engine::strategy::receive_order::Generated;
 use serde::{Deserialize, Serialize};
 
+use crate::file_lock::FileLock;
 use crate::files;
 
 /// Of the files that are written here.
 const VERSION: u32 = 1;
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// The first line of a file.
 #[derive(Serialize, Deserialize)]
@@ -41,10 +45,16 @@ pub(crate) enum SchedulesError {
 }
 
 /// The schedules in `dir`, each with the name of its file; those that cannot be read are told of. None if there is no such directory.
-pub(crate) fn read(dir: &Path) -> (Vec<(String, Vec<Scheduled>)>, Vec<SchedulesError>) {
-    let mut files: Vec<_> = match fs::read_dir(dir) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Default::default(),
+pub(crate) fn read(dir: &Path, lock_file: &Path) -> (Vec<(String, Vec<Scheduled>)>, Vec<SchedulesError>) {
+    if !dir.exists() {
+        return Default::default();
+    }
+    let entries = || {
+        let lock = FileLock::wait(lock_file)?;
+        Ok((fs::read_dir(dir)?, lock))
+    };
+    let (mut files, _lock): (Vec<_>, _) = match entries() {
+        Ok((entries, lock)) => (entries.flatten().map(|entry| entry.path()).collect(), lock),
         Err(source) => return (Vec::new(), vec![SchedulesError::Unreadable { file: dir.to_owned(), source }]),
     };
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
@@ -62,7 +72,11 @@ pub(crate) fn read(dir: &Path) -> (Vec<(String, Vec<Scheduled>)>, Vec<SchedulesE
 
 fn read_one(file: &Path) -> Result<Vec<Scheduled>, SchedulesError> {
     let unreadable = |source| SchedulesError::Unreadable { file: file.to_owned(), source };
-    let text = fs::read_to_string(file).map_err(unreadable)?;
+    parse(file, &files::read_text(file, MOST_BYTES).map_err(unreadable)?.unwrap_or_default())
+}
+
+/// The receives in a text, which is what is in `file`.
+pub(crate) fn parse(file: &Path, text: &str) -> Result<Vec<Scheduled>, SchedulesError> {
     let wrong = |line, source| SchedulesError::Line { file: file.to_owned(), line, source };
     let mut lines = text.lines();
     let heading: Heading = serde_json::from_str(lines.next().unwrap_or_default()).map_err(|e| wrong(1, e))?;
@@ -76,8 +90,9 @@ fn read_one(file: &Path) -> Result<Vec<Scheduled>, SchedulesError> {
 }
 
 /// Writes schedules to `dir`, in place of those that are there.
-pub(crate) fn write(dir: &Path, schedules: &[Generated]) -> Result<(), SchedulesError> {
+pub(crate) fn write(dir: &Path, lock_file: &Path, schedules: &[Generated]) -> Result<(), SchedulesError> {
     let unwritable = |file: &Path, source| SchedulesError::Unwritable { file: file.to_owned(), source };
+    let _lock = FileLock::wait(lock_file).map_err(|source| unwritable(dir, source))?;
     for (at, Generated { criterion, goal, receives }) in (1..).zip(schedules) {
         let (first, second) = goal.clone();
         let heading = Heading { raddle_receives: VERSION, criterion: *criterion, first, second };

@@ -9,17 +9,18 @@ use raddle_engine::coverage::Coverage;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
-use raddle_engine::search::{self, Ended, Found, Limits};
+use raddle_engine::search::{self, Ended, Found, Limits, Saver};
 use raddle_engine::shrink::{Effort, alike, shrink};
 use raddle_engine::strategy::Sharing;
 use raddle_engine::strategy::receive_order::{Followed, Following};
 
 use crate::explorer::Test;
+use crate::file_lock::FileLock;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
 use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
-use crate::regressions::Regressions;
+use crate::regressions::{MOST_KEPT, Regressions, Saved};
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report, printed};
 use crate::schedules;
@@ -36,6 +37,8 @@ pub(crate) struct Session {
     teller: Option<Arc<Teller>>,
     /// What an earlier search left.
     left: Option<Remains>,
+    /// As long as this search may write down what is left of it, no other may.
+    _left_lock: Option<FileLock>,
 }
 
 impl Session {
@@ -43,9 +46,19 @@ impl Session {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let workers = Workers { name, body, settings: plan.program.clone(), printed: AtomicBool::new(false) };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
-        let resumes = plan.resume && plan.replay.is_none();
-        let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let mut notes = Vec::new();
+        let mut left_lock = None;
+        if plan.resume && plan.replay.is_none() {
+            left_lock = lock_left(&files)?;
+            if left_lock.is_none() {
+                plan.resume = false;
+                notes.push(
+                    "another search of this test is running, so this one began from the start and what is left of it is not kept"
+                        .to_owned(),
+                );
+            }
+        }
+        let left = if left_lock.is_some() { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let left = match left {
             Left::Nothing => None,
             Left::Remains(remains) => Some(*remains),
@@ -56,19 +69,19 @@ impl Session {
                 None
             }
         };
-        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left })
+        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left, _left_lock: left_lock })
     }
 
     pub(crate) fn run(mut self) -> Report {
         let mut report = match self.plan.replay.take() {
             Some(schedule) => self.replay(schedule),
             None => {
-                let mut regressions = self.read_regressions();
+                let regressions = self.read_regressions();
                 let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
                 let failing = failing.or_else(|| self.follow_schedules());
                 let mut report = failing.unwrap_or_else(|| self.search());
-                if let Some(regressions) = &mut regressions {
-                    self.keep(&mut report, regressions);
+                if regressions.is_some() {
+                    self.keep(&mut report);
                 }
                 report
             }
@@ -107,7 +120,7 @@ impl Session {
         let file = self.files.regressions.as_ref().map(|file| files::shown(file, &self.test))?;
         let (mut passed, mut misfits) = (0, Vec::new());
         for (tried, kept) in (1..).zip(regressions.kept()) {
-            let script = Script::Names(kept.schedule.clone());
+            let script = Script::Names(kept.schedule());
             let Shown { record, printed } = self.workers.show(&script, &self.plan.limits, self.plan.backtraces);
             let misfit = record.divergence.as_ref().map(|divergence| format!("line {}, {divergence}", kept.line));
             if record.outcome.failure().is_some() {
@@ -136,7 +149,7 @@ impl Session {
     /// Follows the schedules of receives that are kept, until something fails.
     fn follow_schedules(&mut self) -> Option<Report> {
         let dir = self.files.schedules.as_ref()?;
-        let (kept, errors) = schedules::read(dir);
+        let (kept, errors) = schedules::read(dir, &self.files.lock_of(dir));
         self.notes.extend(errors.iter().map(|error| format!("a kept schedule is left out: {error}")));
         if kept.is_empty() {
             return None;
@@ -178,7 +191,7 @@ impl Session {
             self.notes.push(format!("no schedules are kept: {why}; what was kept before stays"));
             return;
         }
-        self.notes.push(match schedules::write(dir, generated) {
+        self.notes.push(match schedules::write(dir, &self.files.lock_of(dir), generated) {
             Ok(()) => format!("{} generated schedules are kept in {}", generated.len(), shown.display()),
             Err(error) => format!("the generated schedules are not kept: {error}"),
         });
@@ -190,7 +203,8 @@ impl Session {
         let teller = self.teller.take();
         let watch = Watch::new();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
-        let from = From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop) };
+        let from =
+            From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop), saver: self.saver() };
         let Plan { strategy, limits, workers, .. } = &mut self.plan;
         let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
         self.leave(&searched, remains);
@@ -250,7 +264,9 @@ impl Session {
                     .to_owned(),
             );
         }
-        if let Err(why) = learnt::write(file, &self.test.path, self.plan.program.context, &lessons) {
+        if let Err(why) =
+            learnt::write(file, &self.files.lock_of(file), &self.test.path, self.plan.program.context, &lessons)
+        {
             self.notes.push(format!("what was learnt could not be kept: {why}"));
         }
     }
@@ -267,6 +283,17 @@ impl Session {
             ),
         }
         left
+    }
+
+    /// Writes down what is left while the search goes on, if it may be resumed. What cannot be written then is told at the end, when it
+    /// is tried again.
+    fn saver(&self) -> Option<Saver> {
+        let (true, Some(file)) = (self.plan.resume, self.files.left.clone()) else { return None };
+        let (test, strategy, settings) = (self.test.path.clone(), self.plan.label.clone(), self.plan.tree());
+        Some(Box::new(move |remains| {
+            let owner = Owner { test: &test, strategy: &strategy, settings: &settings };
+            let _ = left::write(&file, &owner, Some(remains));
+        }))
     }
 
     /// Keeps what is left for the next sitting.
@@ -319,14 +346,23 @@ impl Session {
     }
 
     /// Keeps the failing schedule for the next time.
-    fn keep(&mut self, report: &mut Report, regressions: &mut Regressions) {
+    fn keep(&mut self, report: &mut Report) {
         let (Some(failed), Some(file)) = (&report.failed, &self.files.regressions) else { return };
         // One that takes too many steps is long to write and long to run, and what it shows depends on the bound.
         let lasting = failed.replays() && !matches!(failed.failure, Failure::TooManySteps { .. });
         let Some(failure) = report.failure_line().filter(|_| lasting) else { return };
+        let lock = self.files.lock_of(file);
+        let saved = Regressions::keep(file, &lock, &self.test.path, &failed.record.schedule, &failure);
         let file = files::shown(file, &self.test);
-        match regressions.keep(&self.test.path, &failed.record.schedule, &failure) {
-            Ok(()) => report.saved = Some(file),
+        match saved {
+            Ok(Saved { dropped }) => {
+                if dropped > 0 {
+                    let schedules = if dropped == 1 { "schedule was" } else { "schedules were" };
+                    let note = format!("the {dropped} oldest {schedules} removed from {}", file.display());
+                    self.notes.push(format!("{note}: it has at most {MOST_KEPT}"));
+                }
+                report.saved = Some(file);
+            }
             Err(error) => self.notes.push(format!("not saved to {}: {error}", file.display())),
         }
     }
@@ -349,16 +385,23 @@ impl Session {
     }
 }
 
+/// Locks the file for what is left of a search; `None` if another search of the same test has locked it.
+fn lock_left(files: &Files) -> Result<Option<FileLock>, SettingError> {
+    let Some(file) = &files.left else {
+        let why = "a test without a name, or without a directory for its files (RADDLE_OUT), has no file";
+        return Err(SettingError::Resume { why: why.to_owned() });
+    };
+    let locked = FileLock::try_now(&files.lock_of(file));
+    locked.map_err(|error| SettingError::Resume { why: format!("{} cannot be locked: {error}", file.display()) })
+}
+
 /// What an earlier search of this test left.
 fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingError> {
-    let why = match (&files.left, plan.strategy.sharing()) {
-        (Some(_), Sharing::Alone) => format!("{} keeps nothing that could be written down", plan.strategy.name()),
-        (Some(file), _) => {
-            let settings = plan.tree();
-            let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
-            return left::read(file, &owner, &mut *plan.strategy);
-        }
-        (None, _) => "a test without a name, or without a directory for its files (RADDLE_OUT), has no file".to_owned(),
+    let (Some(file), false) = (&files.left, matches!(plan.strategy.sharing(), Sharing::Alone)) else {
+        let why = format!("{} keeps nothing that could be written down", plan.strategy.name());
+        return Err(SettingError::Resume { why });
     };
-    Err(SettingError::Resume { why })
+    let settings = plan.tree();
+    let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
+    left::read(file, &owner, &mut *plan.strategy)
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use raddle_engine::schedule::{Schedule, ScheduleError};
 use raddle_engine::search::Limits;
 use raddle_runtime::threads;
+use raddle_settings::value;
 
 use crate::environment::Environment;
 use crate::strategy::{Bound, Strategy, Unit};
@@ -30,16 +31,14 @@ pub enum SettingError {
         allowed: &'static str,
     },
     /// There is no such strategy.
-    #[error("{setting} is `{value}`, which is not a strategy{}; there are: {allowed}", hint(.nearest))]
+    #[error("{setting} is `{value}`, which is not {problem}")]
     Strategy {
         /// As it was written.
         setting: &'static str,
         /// What was asked for.
         value: String,
-        /// What was probably meant.
-        nearest: Option<&'static str>,
-        /// What there is.
-        allowed: String,
+        /// What is wrong with it, what was probably meant, and what there is.
+        problem: String,
     },
     /// There is no such setting.
     #[error("there is no setting `{name}`; there are: {allowed}")]
@@ -77,13 +76,17 @@ pub enum SettingError {
         /// Why not, and what to do.
         why: String,
     },
+    /// A stack size that the system has no memory for.
+    #[error("stack_size is {bytes} bytes, and there is no memory for one such stack: {source}; set a smaller one")]
+    NoStack {
+        /// What it was set to.
+        bytes: usize,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The strategy `replay` without a schedule.
     #[error("the strategy `replay` needs a schedule: set RADDLE_REPLAY to one, or to a file that has one")]
     NothingToReplay,
-}
-
-fn hint(nearest: &Option<&'static str>) -> String {
-    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
 /// Where a setting was made.
@@ -105,9 +108,6 @@ pub(crate) struct Setting {
     set: fn(&mut Settings, &str) -> Option<()>,
 }
 
-/// What is allowed for what is on or off.
-pub(crate) const FLAG: &str = "`true` (or `1`) or `false` (or `0`)";
-
 macro_rules! setting {
     ($name:ident, $variable:expr, $allowed:expr, $read:expr) => {
         Setting {
@@ -125,25 +125,25 @@ macro_rules! setting {
 /// Everything that can be set.
 pub(crate) static TABLE: [Setting; 20] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
-    setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
-    setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
-    setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", read_number),
+    setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", value::positive),
+    setting!(time, Some("RADDLE_TIME"), value::DURATION, value::duration),
+    setting!(seed, Some("RADDLE_SEED"), "a number such as `7`", value::number),
     setting!(workers, Some("RADDLE_WORKERS"), "a number of workers between 1 and 1024", read_workers),
-    setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", read_number),
-    setting!(resume, Some("RADDLE_RESUME"), FLAG, read_flag),
-    setting!(learn, Some("RADDLE_LEARN"), "a number of executions, 0 or more", read_number),
+    setting!(deviations, Some("RADDLE_DEVIATIONS"), "a number of deviations between 0 and 4294967295", value::number),
+    setting!(resume, Some("RADDLE_RESUME"), value::FLAG, value::flag),
+    setting!(learn, Some("RADDLE_LEARN"), "a number of executions, 0 or more", value::number),
     setting!(context, Some("RADDLE_CONTEXT"), "a number of calls between 0 and 64", read_context),
-    setting!(coverage, Some("RADDLE_COVERAGE"), FLAG, read_flag),
-    setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), FLAG, read_flag),
-    setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
+    setting!(coverage, Some("RADDLE_COVERAGE"), value::FLAG, value::flag),
+    setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), value::FLAG, value::flag),
+    setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", value::positive),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
-    setting!(stack_size, None, "a stack size of 32768 bytes or more", read_stack_size),
-    setting!(spurious_wakeups, None, "a number of wake-ups between 0 and 4294967295", read_number),
-    setting!(isolate_panics, None, FLAG, read_flag),
-    setting!(keep_going, None, FLAG, read_flag),
-    setting!(regressions, None, FLAG, read_flag),
-    setting!(must_explore, Some("RADDLE_MUST_EXPLORE"), FLAG, read_flag),
+    setting!(stack_size, None, "a stack size between 32768 and 1073741824 bytes", read_stack_size),
+    setting!(spurious_wakeups, None, "a number of wake-ups between 0 and 4294967295", value::number),
+    setting!(isolate_panics, None, value::FLAG, value::flag),
+    setting!(keep_going, None, value::FLAG, value::flag),
+    setting!(regressions, None, value::FLAG, value::flag),
+    setting!(must_explore, Some("RADDLE_MUST_EXPLORE"), value::FLAG, value::flag),
 ];
 
 /// Settings as they were made; `None` where nothing was said.
@@ -181,52 +181,29 @@ fn read_strategy(text: &str) -> Option<Wanted> {
     strategy_name::make(text, 0).map(|_| Wanted::Name(text.to_owned()))
 }
 
-fn read_number<N: TryFrom<u64>>(text: &str) -> Option<N> {
-    let number: u64 = text.trim().replace('_', "").parse().ok()?;
-    number.try_into().ok()
-}
-
-fn read_positive<N: TryFrom<u64>>(text: &str) -> Option<N> {
-    read_number(text).filter(|&n: &u64| n > 0)?.try_into().ok()
-}
-
 fn read_workers(text: &str) -> Option<usize> {
-    read_positive(text).filter(|&workers| workers <= 1024)
+    value::positive(text).filter(|&workers| workers <= 1024)
 }
 
 fn read_context(text: &str) -> Option<usize> {
-    read_number(text).filter(|&calls| calls <= 64)
+    value::number(text).filter(|&calls| calls <= 64)
 }
 
 fn read_stack_size(text: &str) -> Option<usize> {
-    read_number(text).filter(|&bytes| bytes >= 32_768)
-}
-
-/// As in code, or as environments are mostly written.
-pub(crate) fn read_flag(text: &str) -> Option<bool> {
-    match text.trim() {
-        "true" | "1" => Some(true),
-        "false" | "0" => Some(false),
-        _ => None,
-    }
+    value::number(text).filter(|bytes| (1 << 15..=1 << 30).contains(bytes))
 }
 
 fn read_text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn read_duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
-    let number: f64 = number.trim().parse().ok()?;
-    let seconds = match unit {
-        "ms" => number / 1e3,
-        "s" => number,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
+/// The first characters of a value, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
 }
 
 impl Settings {
@@ -246,10 +223,10 @@ impl Settings {
         let written = setting.variable.filter(|_| origin == Origin::Environment).unwrap_or(setting.name);
         let value = value.to_owned();
         Err(if setting.name == "strategy" {
-            let nearest = strategy_name::nearest(&value);
-            SettingError::Strategy { setting: written, value, nearest, allowed: strategy_name::allowed() }
+            let problem = raddle_settings::strategy::problem(&value);
+            SettingError::Strategy { setting: written, value: shortened(&value), problem }
         } else {
-            SettingError::Value { setting: written, value, allowed: setting.allowed }
+            SettingError::Value { setting: written, value: shortened(&value), allowed: setting.allowed }
         })
     }
 
@@ -373,6 +350,9 @@ impl Plan {
             context,
             ..threads::Settings::default()
         };
+        if program.stack_bytes > usual.stack_bytes {
+            check_stack(program.stack_bytes)?;
+        }
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);
         let backtraces = environment.backtraces();
@@ -406,6 +386,11 @@ impl Plan {
     }
 }
 
+/// Whether the system has memory for a stack of this size: if not, that is a wrong setting and no failure of the program.
+fn check_stack(bytes: usize) -> Result<(), SettingError> {
+    threads::try_stack(bytes).map_err(|source| SettingError::NoStack { bytes, source })
+}
+
 fn named(name: &str, seed: u64, replays: bool) -> Result<Box<dyn Strategy>, SettingError> {
     match strategy_name::make(name, seed) {
         Some(Named::Search(strategy)) => Ok(strategy),
@@ -421,18 +406,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
-        let read = |text| read_duration(text).map(|time| time.as_millis());
-        assert_eq!(read("30s"), Some(30_000));
-        assert_eq!(read("500ms"), Some(500));
-        assert_eq!(read("1.5 m"), Some(90_000));
-        assert_eq!(read("1h"), Some(3_600_000));
-        for wrong in ["", "30", "s", "-1s", "0s", "1e999s", "3 weeks", "NaNs", "1s2"] {
-            assert_eq!(read(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
     fn a_wrong_value_names_the_setting_the_value_and_what_is_allowed() {
         let wrong = |name, value| Settings::default().set(name, value).unwrap_err().to_string();
         assert_eq!(wrong("workers", "0"), "workers is `0`, which is not a number of workers between 1 and 1024");
@@ -446,9 +419,23 @@ mod tests {
         assert!(
             wrong("stratagem", "x").starts_with("there is no setting `stratagem`; there are: strategy, executions")
         );
-        for (name, value) in [("steps", "4294967296"), ("seed", "-1"), ("keep_going", "yes"), ("stack_size", "1000")] {
+        for (name, value) in [
+            ("steps", "4294967296"),
+            ("seed", "-1"),
+            ("keep_going", "yes"),
+            ("stack_size", "1000"),
+            ("stack_size", "1073741825"),
+        ] {
             assert!(wrong(name, value).contains(value), "{name}");
         }
+    }
+
+    #[test]
+    fn a_stack_that_there_is_no_memory_for_is_a_wrong_setting() {
+        assert!(check_stack(1 << 20).is_ok());
+        let error = check_stack(1 << 46).unwrap_err().to_string();
+        let said = "stack_size is 70368744177664 bytes, and there is no memory for one such stack: ";
+        assert!(error.starts_with(said) && error.ends_with("; set a smaller one"), "{error}");
     }
 
     /// What the compiler says of a setting that there is not lists those of the attribute.

@@ -12,7 +12,7 @@ use std::thread;
 use raddle_engine::board::Remains;
 use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
-use raddle_engine::search::{self, Limits, Search, Seat, Status};
+use raddle_engine::search::{self, Limits, Saver, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
 use raddle_runtime::model::Model;
@@ -99,6 +99,8 @@ pub(crate) struct From {
     /// What is covered, if that is asked for.
     pub(crate) coverage: Option<Arc<Mutex<Coverage>>>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
+    /// Writes down every few seconds what is left.
+    pub(crate) saver: Option<Saver>,
 }
 
 /// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
@@ -123,6 +125,9 @@ impl Workers {
         }
         if let Some(stop) = from.stop {
             search = search.stopped_by(stop);
+        }
+        if let Some(saver) = from.saver {
+            search = search.saved_by(saver, strategy);
         }
         if let Some(teller) = teller.clone() {
             search = search.observed(Box::new(move |progress| teller.tell(progress)));

@@ -85,6 +85,16 @@ impl Local {
         self.lock().total.clone()
     }
 
+    /// What was committed so far, and what is left if all workers were lost now.
+    pub(crate) fn snapshot(&self) -> Remains {
+        let state = self.lock();
+        let State { queue, later, out, trunk, total, claim, .. } = &*state;
+        let pieces = out.iter().flatten().chain(queue).chain(later.values().flatten()).cloned().collect();
+        let claim = trunk.claim().max(*claim);
+        let failed = total.found.as_ref().and_then(Found::known);
+        Remains { pieces, trunk: trunk.clone(), total: total.clone(), claim, learnt: None, failed }
+    }
+
     /// What was done and what is left; call when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();

@@ -4,6 +4,7 @@ mod ahead;
 mod counted;
 mod perch;
 mod repeat;
+mod save;
 mod share;
 mod walk;
 
@@ -14,6 +15,8 @@ use std::sync::PoisonError;
 use self::counted::Seen;
 pub use self::perch::Perch;
 use self::repeat::Repeats;
+use self::save::Saving;
+pub(super) use self::save::can_be_saved;
 use self::walk::{Chosen, Walked};
 use super::{Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
@@ -80,6 +83,8 @@ pub struct Seat<'s> {
     repeats: Repeats,
     /// When to tell how far the search has come; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
+    /// When to commit, and to write down what is left; `None` if nobody asks for that.
+    saving: Option<Saving>,
 }
 
 /// A strategy of the caller's or of this worker alone.
@@ -120,7 +125,7 @@ pub enum Status {
 const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Seat<'s> {
-    pub(super) fn new(search: &'s Search, mut strategy: Held<'s>) -> Self {
+    pub(super) fn new(search: &'s Search, mut strategy: Held<'s>, is_first: bool) -> Self {
         let asked = strategy.get();
         Self {
             watch: asked.revisits(),
@@ -154,6 +159,7 @@ impl<'s> Seat<'s> {
             next_look: (0, 0),
             due: Due::All,
             pace: None,
+            saving: search.saver.as_ref().map(|_| Saving::new(is_first)),
         }
     }
 

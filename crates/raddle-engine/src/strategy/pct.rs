@@ -45,13 +45,16 @@ const FIRST_GUESS: u32 = 100;
 pub(super) const PROFILED: u64 = 32;
 
 impl Pct {
-    /// Looks for bugs of `depth` ordering constraints; at least 1.
+    /// Each unit of depth takes memory and time in every execution, and no bug that deep was ever found this way.
+    pub const DEEPEST: u32 = 1_000;
+
+    /// Looks for bugs of `depth` ordering constraints, at least 1. More than [`DEEPEST`](Self::DEEPEST) count as that many.
     #[must_use]
     pub fn new(seed: u64, depth: u32) -> Self {
         Self {
             seed,
             execution: 0,
-            depth: depth.max(1),
+            depth: depth.clamp(1, Self::DEEPEST),
             rng: Rng::new(seed),
             longest: 0,
             drawn: 0,
@@ -173,6 +176,13 @@ impl ByNumber for Pct {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn depth_has_a_limit() {
+        let mut pct = Pct::new(0, u32::MAX);
+        pct.begin(&mut Vec::new());
+        assert_eq!(pct.changes.len() as u32, Pct::DEEPEST - 1);
+    }
     use crate::example::Counters;
     use crate::search::{Limits, search};
 

@@ -3,7 +3,7 @@
 use super::{Parsed, Parser};
 use crate::error::LitmusError;
 use crate::lexer::Token;
-use crate::syntax::{Binary, COMPARISONS, Call, Expression, TIGHTEST, Target, Unary, Verb};
+use crate::syntax::{Binary, COMPARISONS, Call, Expression, Target, Unary, Verb};
 
 impl Parser {
     /// An expression; `what` it is, for the error if there is none.
@@ -11,28 +11,30 @@ impl Parser {
         self.deeper(|parser| parser.level(0, what))
     }
 
-    fn level(&mut self, level: usize, what: &str) -> Parsed<Expression> {
-        if level == TIGHTEST {
-            return self.unary(what);
-        }
-        let mut left = self.level(level + 1, what)?;
+    /// An expression whose operators, outside parentheses, bind at least as tightly as `least`. It calls itself for the right sides of
+    /// operators only, so that parentheses within one another do not take much stack.
+    fn level(&mut self, least: usize, what: &str) -> Parsed<Expression> {
+        let mut left = self.unary(what)?;
         let mut compared = false;
-        while let Some(operator) = self.operator(level) {
+        while let Some(operator) = self.operator(least) {
             let at = self.at();
-            if compared {
+            let level = operator.level();
+            if compared && level == COMPARISONS {
                 return Err(LitmusError::misused(at, "comparisons cannot be chained: use parentheses"));
             }
             compared = level == COMPARISONS;
             self.next += 1;
+            let left_height = self.height;
             let right = self.level(level + 1, "a value")?;
+            self.grow(at, left_height.max(self.height))?;
             left = Expression::Binary(operator, Box::new(left), Box::new(right), at);
         }
         Ok(left)
     }
 
-    /// The operator that comes next, if it is one of this level.
-    fn operator(&self, level: usize) -> Option<Binary> {
-        Binary::ALL.into_iter().find(|operator| operator.level() == level && self.is(operator.symbol()))
+    /// The operator that comes next, if it binds at least as tightly as `least`.
+    fn operator(&self, least: usize) -> Option<Binary> {
+        Binary::ALL.into_iter().find(|operator| operator.level() >= least && self.is(operator.symbol()))
     }
 
     fn unary(&mut self, what: &str) -> Parsed<Expression> {
@@ -43,7 +45,9 @@ impl Parser {
         } else {
             return self.primary(what);
         };
+        let at = self.at();
         let operand = self.deeper(|parser| parser.unary("a value"))?;
+        self.grow(at, self.height)?;
         Ok(Expression::Unary(operator, Box::new(operand)))
     }
 
@@ -55,12 +59,14 @@ impl Parser {
         }
         if let Token::Number(number) = *self.peek() {
             self.next += 1;
+            self.height = 0;
             return Ok(Expression::Number(number));
         }
         if *self.peek_second() == Token::Symbol("(") {
             return self.call(what);
         }
         let at = self.at();
+        self.height = 0;
         Ok(Expression::Local(self.name(what)?, at))
     }
 
@@ -76,6 +82,7 @@ impl Parser {
         self.next += 1;
         self.symbol("(")?;
         let mut between = false;
+        self.height = 0;
         let target = if verb == Verb::Choose {
             None
         } else {
@@ -83,14 +90,17 @@ impl Parser {
             Some(self.target(verb)?)
         };
         let mut arguments = Vec::new();
+        let mut highest = self.height;
         for _ in 0..verb.arguments() {
             if between {
                 self.symbol(",")?;
             }
             between = true;
             arguments.push(self.expression("a value")?);
+            highest = highest.max(self.height);
         }
         self.symbol(")")?;
+        self.grow(at, highest)?;
         Ok(Expression::Call(Box::new(Call { verb, target, arguments, at })))
     }
 

@@ -85,6 +85,33 @@ fn deep_nesting_is_refused() {
     assert!(mistake(&text).ends_with("nested more than 200 levels deep"));
     let text = format!("thread t {{ a = {}1; }}", "!".repeat(100_000));
     assert!(mistake(&text).ends_with("nested more than 200 levels deep"));
-    let text = format!("thread t {{ {}", "if 1 { } else ".repeat(100_000));
+    let text = format!("thread t {{ {}", "if 1 { } else ".repeat(50_000));
     assert!(mistake(&text).ends_with("nested more than 200 levels deep"));
+}
+
+#[test]
+fn long_chains_are_refused() {
+    let said = "more than 1000 operators in one chain: split it over several statements";
+    let chain = |operators: usize| format!("1{}", "+1".repeat(operators));
+    let longest = format!("thread t {{ a = {}; }}", chain(1_000));
+    assert!(mistake(&longest).starts_with("nothing is wrong"));
+    assert!(Litmus::parse(&longest).is_ok_and(|litmus| litmus.to_string().matches('+').count() == 1_000));
+    assert!(mistake(&format!("thread t {{ a = {}; }}", chain(50_000))).ends_with(said));
+    // Each of these chains is short enough, but they are nested.
+    let nested = (0..9).fold("1".to_owned(), |inner, _| format!("({inner}){}", "*1".repeat(150)));
+    assert!(mistake(&format!("thread t {{ a = {nested}; }}")).ends_with(said));
+    let called = format!("shared x[2]; thread t {{ a = load(x[{}]){}; }}", chain(600), "+1".repeat(600));
+    assert!(mistake(&called).ends_with(said));
+}
+
+#[test]
+fn programs_that_would_take_much_memory_are_refused() {
+    let arrays: String = (0..5).map(|i| format!("shared a{i}[65536]; ")).collect();
+    assert!(mistake(&arrays).contains("more than 262144 shared variables, mutexes and channels"));
+    assert!(mistake("thread t(i in 1..=32769) { }").ends_with("more than 32768 threads"));
+    assert!(mistake(&"thread t { } ".repeat(32_769)).ends_with("more than 32768 threads"));
+    let long = format!("thread t(i in 1..=30000) {{ {} }}", "a = 1; ".repeat(100));
+    assert!(mistake(&long).ends_with("more than 1048576 instructions and local variables in all threads together"));
+    let text = " ".repeat((1 << 20) + 1);
+    assert_eq!(mistake(&text), "1:1: a program has at most 1048576 bytes, this one has 1048577");
 }

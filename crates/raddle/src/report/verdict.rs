@@ -112,11 +112,12 @@ fn no_failure(report: &Report) -> String {
     }
 }
 
-/// So many of all orders, if it is known about how many those are.
+/// So many of all orders, if it is known about how many those are. `estimate` is `None` where nobody asks for that.
 pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
-    let Some(Estimate { orders: all, error }) = estimate.filter(|estimate| estimate.orders.is_finite()) else {
-        return orders(executions);
-    };
+    let Some(Estimate { orders: all, error }) = estimate else { return orders(executions) };
+    if !all.is_finite() {
+        return format!("{} of an unknown number of orders", number(executions));
+    }
     let told = error.map(|error| (error * 100.0).round()).filter(|percent| *percent > 0.0);
     let wrong_by = told.map(|percent| format!(" ± {percent} %")).unwrap_or_default();
     if all <= executions as f64 && error.is_none() {
@@ -126,7 +127,8 @@ pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
         // Samplers see the same order more than once.
         return format!("{} executions of a program with ≈ {}{wrong_by} orders", number(executions), about(all));
     }
-    let part = 100.0 * executions as f64 / all;
+    // What was stopped before its end is never all there is, however little is missing.
+    let part = (100.0 * executions as f64 / all).min(99.9);
     let part = if part >= 0.1 { format!("{part:.1}") } else { format!("{part:.0e}") };
     format!("{} of ≈ {}{wrong_by} orders ({part} %)", number(executions), about(all))
 }
@@ -147,5 +149,7 @@ mod tests {
         assert_eq!(share(10_000, of(2.1e6, Some(0.12))), "10,000 of ≈ 2.1e6 ± 12 % orders (0.5 %)");
         assert_eq!(share(10_000, of(3e12, None)), "10,000 of ≈ 3.0e12 orders (3e-7 %)");
         assert_eq!(share(500, of(2.0, Some(0.0))), "500 executions of a program with ≈ 2 orders");
+        assert_eq!(share(10_000, of(10_001.0, None)), "10,000 of ≈ 10,001 orders (99.9 %)");
+        assert_eq!(share(10_000, Some(Estimate::UNKNOWN)), "10,000 of an unknown number of orders");
     }
 }

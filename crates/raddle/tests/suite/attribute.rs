@@ -64,8 +64,8 @@ fn an_error_is_a_failure() -> Result<(), std::num::ParseIntError> {
     Ok(())
 }
 
-#[raddle::test(strategy = "rnadom")]
-#[should_panic(expected = "strategy is `rnadom`, which is not a strategy (did you mean `random`?)")]
+#[raddle::test(workers = 0)]
+#[should_panic(expected = "workers is `0`, which is not a number of workers between 1 and 1024")]
 fn a_wrong_value_is_an_error() {}
 
 #[raddle::test]

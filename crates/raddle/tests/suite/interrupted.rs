@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::thread;
 
 /// Tells the parent that it runs.
@@ -37,15 +38,40 @@ fn stuck() {
     }
 }
 
+/// 1,680 orders, each of which takes some time.
+#[raddle::test(time = "1h")]
+#[ignore = "run as a child of other tests"]
+fn slow() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(begun);
+    std::thread::sleep(Duration::from_millis(2));
+    let count = raddle::sync::Arc::new(AtomicU32::new(0));
+    let add = |_| {
+        let count = count.clone();
+        thread::spawn(move || (0..3).for_each(|_| assert!(count.fetch_add(1, SeqCst) < 9)))
+    };
+    let threads: Vec<_> = (0..3).map(add).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn left_of(test: &str, dir: &Path) -> PathBuf {
+    dir.join(format!("suite-interrupted-{test}.left.json"))
+}
+
 fn file(dir: &Path) -> PathBuf {
-    dir.join("suite-interrupted-endless.left.json")
+    left_of("endless", dir)
 }
 
 /// A child that has begun.
 fn child(test: &str, dir: &Path, resume: bool) -> Child {
+    child_with(test, dir, resume, &[])
+}
+
+/// The same, with some variables set.
+fn child_with(test: &str, dir: &Path, resume: bool, variables: &[(&str, &str)]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "--ignored", "--nocapture", &format!("interrupted::{test}")]);
-    command.env("RADDLE_OUT", dir).env("RADDLE_RESUME", resume.to_string());
+    command.env("RADDLE_OUT", dir).env("RADDLE_RESUME", resume.to_string()).envs(variables.iter().copied());
     let _ = std::fs::remove_file(dir.join("begun"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !dir.join("begun").exists() {
@@ -108,4 +134,34 @@ fn the_second_time_ends_it_at_once() {
         tell(&child, "-INT");
     }
     assert_eq!(end(child).0, Some(2));
+}
+
+/// Kills a search as soon as it has written something down, and lets another one end it.
+fn killed_and_taken_up(strategy: &str, workers: &str) {
+    let dir = fresh_dir(&format!("killed-{strategy}"));
+    let variables = [("RADDLE_STRATEGY", strategy), ("RADDLE_WORKERS", workers)];
+    let mut first = child_with("slow", &dir, true, &variables);
+    let file = left_of("slow", &dir);
+    while !file.exists() {
+        assert!(first.try_wait().unwrap().is_none(), "it ended before it had written anything down");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    tell(&first, "-KILL");
+    assert_eq!(end(first).0, Some(9));
+    let left = std::fs::read_to_string(&file).expect("what is left");
+    let executions = left.split_once("\"total\":{\"executions\":").map(|(_, rest)| rest.split(',').next().unwrap());
+    let executions: u32 = executions.and_then(|number| number.parse().ok()).expect("how many were run");
+    assert!((1..1_680).contains(&executions), "{executions}");
+    let second = child_with("slow", &dir, true, &variables).wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(second.status.success() && said.contains("verified: all 1,680 orders"), "{said}");
+    assert!(!file.exists(), "nothing is left");
+}
+
+#[test]
+fn a_search_that_is_killed_is_taken_up_where_it_last_wrote_itself_down() {
+    std::thread::scope(|scope| {
+        scope.spawn(|| killed_and_taken_up("exhaustive", "1"));
+        scope.spawn(|| killed_and_taken_up("dpor", "2"));
+    });
 }

@@ -24,5 +24,6 @@ mod reports;
 mod same_twice;
 mod samplers;
 mod settings;
+mod shared_files;
 mod sittings;
 mod workers;

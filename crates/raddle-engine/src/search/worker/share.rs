@@ -45,12 +45,14 @@ impl<'s> Seat<'s> {
         }
         let steps = self.tally.steps;
         let limit = self.search.limits.time;
-        if (limit.is_none() && self.pace.is_none()) || (self.done < self.next_look.0 && steps < self.next_look.1) {
+        let timeless = limit.is_none() && self.pace.is_none() && self.saving.is_none();
+        if timeless || (self.done < self.next_look.0 && steps < self.next_look.1) {
             return true;
         }
         let elapsed = self.search.started.elapsed();
         let slow = elapsed.as_micros() > u128::from(self.done) * SLOW_MICROS;
         self.next_look = (self.done + if slow { 1 } else { 64 }, steps + 4_096);
+        self.saving.iter_mut().for_each(|saving| saving.look(elapsed));
         if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
             let strategy = self.strategy.get();
             let (own, learning) = (strategy.estimate(), strategy.learning());
@@ -114,8 +116,9 @@ impl<'s> Seat<'s> {
             Beat::GoOn => {}
             Beat::Share => self.share(),
             Beat::Failing if self.may_come_first() => {}
-            Beat::Failing | Beat::Stop => self.leave(),
+            Beat::Failing | Beat::Stop => return self.leave(),
         }
+        self.save_if_due();
     }
 
     fn call_others_if_long(&mut self) {
@@ -177,7 +180,7 @@ impl<'s> Seat<'s> {
     }
 
     /// Says what was done, and goes on.
-    fn commit(&mut self, given: Given) {
+    pub(super) fn commit(&mut self, given: Given) {
         let then = match self.rest() {
             Some(piece) => Then::GoesOn(piece),
             None => Then::Done(self.claim()),

@@ -24,7 +24,7 @@ use super::wakeup::{Item, Open};
 use crate::strategy::{Bound, Claim, Unit};
 
 /// Shared nodes, each with its place in a table.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trunk {
     nodes: Vec<Option<Shared>>,
     free: Vec<usize>,
@@ -39,7 +39,7 @@ pub struct Trunk {
     in_turn: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shared {
     node: Node,
     parent: Option<usize>,
