@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 17] = [
+const ALLOWED: [&str; 19] = [
     "strategy",
     "executions",
     "time",
@@ -20,6 +20,8 @@ const ALLOWED: [&str; 17] = [
     "coverage",
     "save_schedules",
     "steps",
+    "hang",
+    "hang_end",
     "stack_size",
     "spurious_wakeups",
     "isolate_panics",

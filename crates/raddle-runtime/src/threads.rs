@@ -24,7 +24,7 @@ use raddle_engine::trace::{Effect, Site, Trace};
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::Settings;
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
-use crate::{panics, thread};
+use crate::{crash, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
 pub struct Threads {
@@ -111,6 +111,7 @@ impl Program for Threads {
     type System = Running;
 
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
+        let _inside = crash::inside();
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
         let mut running =
@@ -358,6 +359,7 @@ impl System for Running {
 
     #[inline]
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
+        let _inside = crash::inside();
         let worker = self.worker.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
@@ -428,6 +430,7 @@ impl System for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        let _inside = crash::inside();
         let worker = self.worker.clone();
         if worker.sound.get() {
             current::enter(&worker.execution, || self.tear_down());

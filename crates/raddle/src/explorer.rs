@@ -84,6 +84,19 @@ impl Explorer {
         self.set("steps", &steps.to_string())
     }
 
+    /// After so long without a step it is told which task does not come back, with a schedule; 10 seconds if not set, never if zero.
+    pub fn hang(mut self, time: Duration) -> Self {
+        self.settings.hang = Some(time);
+        self
+    }
+
+    /// After so long without a step the process ends as failed, since a task that does not come back cannot be stopped; 60 seconds if not
+    /// set, never if zero.
+    pub fn hang_end(mut self, time: Duration) -> Self {
+        self.settings.hang_end = Some(time);
+        self
+    }
+
     /// The seed of a strategy that was asked for by name, 0 if not set. The same seed, the same search.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", &seed.to_string())

@@ -56,6 +56,7 @@ mod environment;
 mod explorer;
 mod files;
 mod interrupt;
+mod last_words;
 mod learnt;
 mod left;
 mod regressions;

@@ -8,7 +8,7 @@ mod receives;
 mod source;
 mod story;
 mod table;
-mod text;
+pub(crate) mod text;
 mod verdict;
 
 use std::fmt;

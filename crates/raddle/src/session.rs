@@ -16,6 +16,7 @@ use raddle_engine::strategy::receive_order::{Followed, Following};
 use crate::explorer::Test;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
+use crate::last_words::{self, Source};
 use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
@@ -40,8 +41,9 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
-        let workers = Workers { name, body, settings: plan.program.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
+        let last_words = last_words::prepare(&test, &files, Source::Schedule);
+        let workers = Workers { name, body, settings: plan.program.clone(), last_words, patience: plan.patience };
         let resumes = plan.resume && plan.replay.is_none();
         let left = if resumes { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let mut notes = Vec::new();
@@ -64,6 +66,7 @@ impl Session {
             None => {
                 let mut regressions = self.read_regressions();
                 let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
+                self.workers.last_words = last_words::prepare(&self.test, &self.files, Source::Search);
                 let failing = failing.or_else(|| self.follow_schedules());
                 let mut report = failing.unwrap_or_else(|| self.search());
                 if let Some(regressions) = &mut regressions {

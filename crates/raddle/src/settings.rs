@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use raddle_engine::schedule::{Schedule, ScheduleError};
 use raddle_engine::search::Limits;
+use raddle_runtime::crash::Patience;
 use raddle_runtime::threads;
 
 use crate::environment::Environment;
@@ -108,6 +109,9 @@ pub(crate) struct Setting {
 /// What is allowed for what is on or off.
 pub(crate) const FLAG: &str = "`true` (or `1`) or `false` (or `0`)";
 
+/// What is allowed for how long a program may go without a step.
+const PATIENCE: &str = "a duration such as `500ms`, `30s` or `2m`, or `0` for never";
+
 macro_rules! setting {
     ($name:ident, $variable:expr, $allowed:expr, $read:expr) => {
         Setting {
@@ -123,7 +127,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 19] = [
+pub(crate) static TABLE: [Setting; 21] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", read_positive),
     setting!(time, Some("RADDLE_TIME"), "a duration such as `500ms`, `30s`, `2m` or `1h`", read_duration),
@@ -136,6 +140,8 @@ pub(crate) static TABLE: [Setting; 19] = [
     setting!(coverage, Some("RADDLE_COVERAGE"), FLAG, read_flag),
     setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), FLAG, read_flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", read_positive),
+    setting!(hang, Some("RADDLE_HANG"), PATIENCE, read_patience),
+    setting!(hang_end, Some("RADDLE_HANG_END"), PATIENCE, read_patience),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
     setting!(stack_size, None, "a stack size of 32768 bytes or more", read_stack_size),
@@ -160,6 +166,9 @@ pub(crate) struct Settings {
     pub(crate) coverage: Option<bool>,
     pub(crate) save_schedules: Option<bool>,
     pub(crate) steps: Option<u32>,
+    /// Zero for never.
+    pub(crate) hang: Option<Duration>,
+    pub(crate) hang_end: Option<Duration>,
     pub(crate) replay: Option<String>,
     pub(crate) out: Option<String>,
     pub(crate) stack_size: Option<usize>,
@@ -227,6 +236,10 @@ fn read_duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
 }
 
+fn read_patience(text: &str) -> Option<Duration> {
+    if text.trim() == "0" { Some(Duration::ZERO) } else { read_duration(text) }
+}
+
 impl Settings {
     /// Sets what is called `name`.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
@@ -269,6 +282,8 @@ impl Settings {
             coverage: self.coverage.or(code.coverage),
             save_schedules: self.save_schedules.or(code.save_schedules),
             steps: self.steps.or(code.steps),
+            hang: self.hang.or(code.hang),
+            hang_end: self.hang_end.or(code.hang_end),
             replay: self.replay.or(code.replay),
             out: self.out.or(code.out),
             stack_size: self.stack_size.or(code.stack_size),
@@ -287,6 +302,8 @@ pub(crate) struct Plan {
     pub(crate) label: String,
     pub(crate) limits: Limits,
     pub(crate) program: threads::Settings,
+    /// How long the program may go without a step.
+    pub(crate) patience: Patience,
     /// Run this and nothing else.
     pub(crate) replay: Option<Schedule>,
     /// Where files go, if the user says so; empty for nowhere.
@@ -309,6 +326,9 @@ const DEFAULT_EXECUTIONS: u64 = 10_000;
 
 /// Time for a strategy that ends by itself, if nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// After so long without a step it is told, and after so long the process ends, if nothing is said.
+const DEFAULT_HANG: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 impl Plan {
     /// With this strategy, if none is asked for.
@@ -366,6 +386,11 @@ impl Plan {
             context,
             ..threads::Settings::default()
         };
+        let patience = |set: Option<Duration>, usual| Some(set.unwrap_or(usual)).filter(|time| !time.is_zero());
+        let patience = Patience {
+            tell: patience(settings.hang, DEFAULT_HANG.0),
+            end: patience(settings.hang_end, DEFAULT_HANG.1),
+        };
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);
         let backtraces = environment.backtraces();
@@ -378,6 +403,7 @@ impl Plan {
             label,
             limits,
             program,
+            patience,
             replay,
             out,
             regressions,

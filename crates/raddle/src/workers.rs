@@ -15,6 +15,7 @@ use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
+use raddle_runtime::crash::{LastWords, Patience, attend};
 use raddle_runtime::model::Model;
 use raddle_runtime::threads::{Settings, Threads};
 
@@ -74,6 +75,9 @@ pub(crate) struct Workers {
     pub(crate) name: String,
     pub(crate) body: Body,
     pub(crate) settings: Settings,
+    /// What is said if the process ends in the middle of an execution.
+    pub(crate) last_words: Arc<LastWords>,
+    pub(crate) patience: Patience,
 }
 
 /// Where a search begins, what is to be found out on the way, and what ends it from outside.
@@ -134,23 +138,30 @@ impl Workers {
     /// Runs one execution, to be looked at.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
         let settings = Settings { tell: true, context: 0, ..self.settings.clone() };
-        let telling = Self { name: self.name.clone(), body: self.body.clone(), settings };
+        let telling = self.with(settings);
         telling.on_fresh_worker(Replay(script, limits))
     }
 
     /// Runs the execution that is shown; its panics are printed where they happen if `print_panics`.
     pub(crate) fn show(&self, script: &Script, limits: &Limits, print_panics: bool) -> Record {
         let settings = Settings { print_panics, ..self.settings.clone() };
-        let loud = Self { name: self.name.clone(), body: self.body.clone(), settings };
-        loud.replay(script, limits)
+        self.with(settings).replay(script, limits)
+    }
+
+    fn with(&self, settings: Settings) -> Self {
+        let (name, body, last_words) = (self.name.clone(), self.body.clone(), self.last_words.clone());
+        Self { name, body, settings, last_words, patience: self.patience }
     }
 
     fn on_fresh_worker<W: Work + Send>(&self, work: W) -> W::Result {
         thread::scope(|scope| {
-            let worker = self.start(scope, || match &self.body {
-                Body::Threads(body) => work.with(&mut Threads::new(body.clone(), &self.settings)),
-                Body::Model(make) if self.settings.tell => work.with(&mut make().telling()),
-                Body::Model(make) => work.with(&mut make()),
+            let worker = self.start(scope, || {
+                let _attending = attend(self.last_words.clone(), self.patience);
+                match &self.body {
+                    Body::Threads(body) => work.with(&mut Threads::new(body.clone(), &self.settings)),
+                    Body::Model(make) if self.settings.tell => work.with(&mut make().telling()),
+                    Body::Model(make) => work.with(&mut make()),
+                }
             });
             worker.join().unwrap_or_else(|bug| panic::resume_unwind(bug))
         })

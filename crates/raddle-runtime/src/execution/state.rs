@@ -301,6 +301,11 @@ impl State {
         self.rng.is_some()
     }
 
+    /// The seed of the program's random numbers, if it has drawn any; else 0.
+    pub(crate) fn seed_if_drawn(&self) -> u64 {
+        if self.drew_random() { self.seed } else { 0 }
+    }
+
     /// What the current task has looked at.
     pub(crate) fn spin(&mut self) -> &mut Spin {
         &mut self.spins[self.current.index()]

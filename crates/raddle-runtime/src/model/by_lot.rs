@@ -14,6 +14,7 @@ use raddle_engine::trace::Trace;
 pub(super) use self::desk::Desk;
 use self::desk::Note;
 use crate::actor::{Counts, Delivery, Fate, Faults};
+use crate::crash;
 use crate::model::apply::Stop;
 use crate::model::handler::own;
 use crate::model::handling::{AtOnce, Effect, Handling, Mailed, Parcel, Wrapping};
@@ -90,6 +91,7 @@ impl Scene {
         {
             let (actor, nth) = counts.find(lots.draw(counts.total()).0);
             trace.count();
+            crash::handles(task(actor));
             *steps = trace.len();
             if !self.receive_by_lot(actor, nth, handling, &mut counts, trace) || !self.holds() {
                 break;

@@ -4,6 +4,7 @@ mod actors;
 mod attribute;
 mod compile;
 mod contexts;
+mod crashes;
 mod delay;
 mod failures;
 mod hapset;

@@ -3,6 +3,8 @@
 //! Where steps turn out to be needed, the execution is run again: it failed and is to be shown, or whether memory was raced on depends on
 //! them.
 
+use std::ptr;
+
 use super::Seat;
 use super::walk::{Chosen, Walked};
 use crate::lots::Drawn;
@@ -47,8 +49,11 @@ impl Seat<'_> {
         let Self { strategy, path, lots, every_point: false, .. } = self else { return depth };
         let Some(rng) = strategy.get().lots() else { return depth };
         lots.begin(rng, self.search.limits.steps as usize);
+        self.trace.draw(lots.draws());
         system.wander(lots, &mut self.trace);
+        self.trace.draw(ptr::null_mut());
         let (drawn, times, next) = lots.drawn();
+        drawn.iter().for_each(|drawn| self.trace.choose(drawn.choice));
         rng.clone_from(next);
         path.truncate(depth);
         path.extend(drawn.iter().map(|&Drawn { choice, alternatives }| Chosen { choice, alternatives, looks: 0 }));

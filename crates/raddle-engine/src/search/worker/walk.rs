@@ -101,6 +101,9 @@ impl Seat<'_> {
                         return Walked::Short(steps);
                     }
                     product *= f64::from(chosen.alternatives);
+                    if self.trace.counts_only() && chosen.alternatives > 1 {
+                        self.trace.choose(chosen.choice);
+                    }
                     chosen.choice
                 }
             };
