@@ -13,6 +13,7 @@
 pub(crate) mod act;
 pub(crate) mod current;
 mod cut_off;
+pub(crate) mod quiet_abort;
 pub(crate) mod scoped;
 pub(crate) mod wipe;
 

@@ -38,7 +38,7 @@ mod linux {
     use std::ptr;
     use std::sync::OnceLock;
 
-    use crate::coroutine::current;
+    use crate::coroutine::{current, quiet_abort};
     use crate::crash::{self, Reason};
 
     /// The signals by which a program crashes.
@@ -88,7 +88,10 @@ mod linux {
             let context = &mut *context.cast::<libc::ucontext_t>();
             let fault = if was_sent(&*info) { 0 } else { (*info).si_addr().addr() };
             let cuts_off = match signal {
-                libc::SIGABRT => announced(),
+                libc::SIGABRT if announced() => {
+                    quiet_abort::end();
+                    true
+                }
                 libc::SIGSEGV | libc::SIGBUS if !in_guard(fault) => false,
                 libc::SIGSEGV | libc::SIGBUS if in_program_text(context) => true,
                 libc::SIGSEGV | libc::SIGBUS if open_page(fault) => return,

@@ -172,3 +172,20 @@ fn who_comes_back_after_a_while_is_only_told_of() {
     assert!(!ended.said.contains("FAILED"), "{}", ended.said);
     assert!(ended.kept("slow").is_empty());
 }
+
+#[test]
+fn a_panic_that_cannot_unwind_is_a_failure_like_any_other() {
+    let ended = run("panics_across_a_foreign_frame");
+    ended.left_with(101);
+    let shown = String::from_utf8_lossy(&ended.output.stdout);
+    for words in [
+        "FAILED after 2 orders: abort in main\n",
+        ": not across this frame\n  The panic came to a function that cannot unwind",
+        "replay: RADDLE_REPLAY=v1:1 cargo test crashes::children::panics_across_a_foreign_frame -- --exact",
+    ] {
+        assert!(shown.contains(words), "no `{words}` in:\n{shown}");
+    }
+    assert_eq!(ended.said, "", "nothing aborts");
+    assert!(!shown.contains("aborting"), "{shown}");
+    assert!(ended.kept("panics_across_a_foreign_frame").ends_with("\nv1:1\n"));
+}

@@ -292,3 +292,13 @@ fn model_loops() -> Model {
         m.send(&loops, ());
     })
 }
+
+extern "C" fn panics_across() {
+    panic!("not across this frame");
+}
+
+#[raddle::test(strategy = "dpor", workers = 1)]
+#[ignore = "run as a child of other tests"]
+fn panics_across_a_foreign_frame() {
+    raced(|| panics_across());
+}
