@@ -1,6 +1,7 @@
 //! Choices that are drawn by lot, where nothing but the number of alternatives counts.
 
 use crate::rng::Rng;
+use crate::search::Deadline;
 use crate::system::Choice;
 
 /// Where choices are drawn from, and which were drawn. Lent to a [system](crate::system::System::wander) that goes on by itself.
@@ -11,6 +12,7 @@ pub struct Lots {
     /// How many orders there are, if all walks are as wide as this one at each of its points.
     product: f64,
     most_steps: usize,
+    deadline: Deadline,
 }
 
 /// What was drawn so far. It has an address of its own, which stays the same when the lots are moved: whoever tells of a crash in the
@@ -39,17 +41,23 @@ pub struct Drawn {
 
 impl Default for Lots {
     fn default() -> Self {
-        Self { rng: Rng::new(0), drawn: Box::default(), product: 1.0, most_steps: 0 }
+        Self { rng: Rng::new(0), drawn: Box::default(), product: 1.0, most_steps: 0, deadline: Deadline::new(None) }
     }
 }
 
 impl Lots {
-    /// Begins to draw from here, for an execution of at most so many steps.
-    pub(crate) fn begin(&mut self, rng: &Rng, most_steps: usize) {
+    /// Begins to draw from here, for an execution of at most so many steps that has to be over at a time.
+    pub(crate) fn begin(&mut self, rng: &Rng, most_steps: usize, deadline: Deadline) {
         self.rng.clone_from(rng);
         self.drawn.list.clear();
         self.product = 1.0;
         self.most_steps = most_steps;
+        self.deadline = deadline;
+    }
+
+    /// The time at which the execution has to be over, and when to look at the clock again.
+    pub(crate) fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 
     /// Where to find what is drawn from now on.
@@ -72,6 +80,10 @@ impl Lots {
     /// Draws one of so many.
     #[inline]
     pub fn draw(&mut self, alternatives: u32) -> Choice {
+        if self.deadline.is_over() {
+            // After this step nobody goes on.
+            self.most_steps = 0;
+        }
         if alternatives == 1 {
             return Choice(0);
         }

@@ -92,6 +92,11 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> bool {
     // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
     // thread then counts as panicking for ever, which is why the worker is not used any more.
     let task = state.current;
+    if state.tearing_down && state.task().panics.is_empty() {
+        // Raddle unwinds the task, and not a panic of the program's: the task is left where it is.
+        drop(state);
+        return cut_off_instead(execution);
+    }
     let Some((latest, place)) = state.task().panics.pop() else { return true };
     let failure = if message == CANNOT_UNWIND {
         Failure::CannotUnwind { task, message: latest, place }
@@ -100,7 +105,13 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> bool {
         Failure::Abort { task, messages: [first, latest], place }
     };
     state.outcome = Some(failure.into());
-    state.spoiled = true;
+    drop(state);
+    cut_off_instead(execution)
+}
+
+/// The abort that follows is to cut off the task, and no word is said of it.
+fn cut_off_instead(execution: &Execution) -> bool {
+    execution.state.borrow_mut().spoiled = true;
     execution.aborting.set(true);
     quiet_abort::begin();
     false

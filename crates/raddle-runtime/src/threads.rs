@@ -111,7 +111,7 @@ impl Program for Threads {
     type System = Running;
 
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
-        let _inside = crash::inside();
+        let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
         let mut running =
@@ -359,7 +359,7 @@ impl System for Running {
 
     #[inline]
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
-        let _inside = crash::inside();
+        let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
@@ -430,7 +430,7 @@ impl System for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _inside = crash::inside();
+        let _inside = crash::inside(None);
         let worker = self.worker.clone();
         if worker.sound.get() {
             current::enter(&worker.execution, || self.tear_down());

@@ -12,7 +12,7 @@ use std::sync::PoisonError;
 use self::counted::Seen;
 pub use self::perch::Perch;
 use self::walk::{Chosen, Walked};
-use super::{Found, Pace, Search, Spare};
+use super::{Deadline, Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
 use crate::estimate::Estimate;
 use crate::lots::Lots;
@@ -70,6 +70,8 @@ pub struct Seat<'s> {
     trace: Trace,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
+    /// When the search has to be over, in the middle of an execution too.
+    deadline: Deadline,
     /// What comes after an execution and has not been done.
     due: Due,
     /// When to tell how far the search has come; `None` if this worker does not.
@@ -165,6 +167,7 @@ impl<'s> Seat<'s> {
             beside: Default::default(),
             trace: Trace::default(),
             next_look: (0, 0),
+            deadline: search.deadline(),
             due: Due::All,
             pace: None,
         }
@@ -377,12 +380,16 @@ impl<'s> Seat<'s> {
                 system = Some(again);
             }
         }
+        if matches!(walked, Walked::OutOfTime) {
+            self.give_up_for_time();
+            return seen;
+        }
         if let Some(product) = self.product.take() {
             self.tally.walks.add(product);
         }
         let (outcome, not_taken) = match walked {
             Walked::To(outcome) => (Some(outcome), 0),
-            Walked::Pruned => (None, 0),
+            Walked::Pruned | Walked::OutOfTime => (None, 0),
             Walked::Short(steps) => (None, steps),
         };
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {

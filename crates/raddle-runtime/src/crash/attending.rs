@@ -36,8 +36,9 @@ pub(crate) struct Record {
     /// How long there was no step then.
     pub(super) seconds: AtomicU64,
     told: AtomicBool,
-    /// The execution of a model, if that is what runs, and its trace.
+    /// The execution of a model, if that is what runs.
     model: AtomicPtr<Scene>,
+    /// What the search has lent to the execution.
     trace: AtomicPtr<Trace>,
     /// The actor of the model whose handler runs.
     task: AtomicU32,
@@ -130,10 +131,16 @@ impl Drop for Inside {
     }
 }
 
-/// The program runs, on fibers, until what is returned is dropped.
+/// The program runs, on fibers, until what is returned is dropped. `trace` is what the search lends to it, if it does; after the end of an
+/// execution it is still there.
 #[inline]
-pub(crate) fn inside() -> Inside {
-    Inside::enter(OWN.get())
+pub(crate) fn inside(trace: Option<&Trace>) -> Inside {
+    let own = OWN.get();
+    // SAFETY: as in `Inside::beat`.
+    if let (Some(record), Some(trace)) = (unsafe { own.as_ref() }, trace) {
+        record.trace.store(ptr::from_ref(trace).cast_mut(), Relaxed);
+    }
+    Inside::enter(own)
 }
 
 /// A handler of a model runs, or a check of it, until what is returned is dropped; or the model finds out what can happen next. `trace` is
@@ -193,7 +200,9 @@ pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&Record>)) {
         // SAFETY: this OS thread is in the middle of a task of the execution, whose tables nobody else can touch. It may have them
         // borrowed and be about to change them; each change leaves what is read here (lengths, tasks, steps) valid throughout.
         let state = unsafe { &*execution.state.as_ptr() };
-        let running = Running { who: state, trace: &state.trace, task: state.current, pending: None };
+        // SAFETY: what is lent to an execution outlives it. At its end the search has it back, and keeps it until the execution is dropped.
+        let lent = own.filter(|_| execution.over.get()).and_then(|own| unsafe { own.trace.load(Relaxed).as_ref() });
+        let running = Running { who: state, trace: lent.unwrap_or(&state.trace), task: state.current, pending: None };
         if let Some(body) = body.take() {
             body(&running, own);
         }

@@ -189,3 +189,17 @@ fn a_panic_that_cannot_unwind_is_a_failure_like_any_other() {
     assert!(!shown.contains("aborting"), "{shown}");
     assert!(ended.kept("panics_across_a_foreign_frame").ends_with("\nv1:1\n"));
 }
+
+#[test]
+fn operations_inside_a_foreign_frame_do_not_end_the_process() {
+    let ended = run("deadlocks_in_a_foreign_frame");
+    let shown = String::from_utf8_lossy(&ended.output.stdout);
+    ended.left_with(101);
+    assert!(shown.contains(": deadlock\n"), "{shown}");
+    assert_eq!(ended.said, "");
+}
+
+#[test]
+fn a_crash_in_a_destructor_at_the_end() {
+    run("crashes_when_dropped").died_by(11).shows_again("crashes_when_dropped", "crash by SIGSEGV");
+}

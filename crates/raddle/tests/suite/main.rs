@@ -23,4 +23,5 @@ mod reports;
 mod samplers;
 mod settings;
 mod sittings;
+mod time_limit;
 mod workers;

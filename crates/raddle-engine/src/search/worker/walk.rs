@@ -33,6 +33,10 @@ impl Seat<'_> {
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
+            if self.deadline.is_over() {
+                self.path.truncate(depth);
+                return Walked::OutOfTime;
+            }
             if by_lot {
                 depth = self.wander(system, depth, &mut product);
             }
@@ -200,6 +204,8 @@ pub(super) enum Walked {
     Pruned,
     /// The same, so many steps before it would have come to where it is given up.
     Short(usize),
+    /// The time of the search was over in its middle, so nothing came of it.
+    OutOfTime,
 }
 
 impl Walked {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use raddle::actor::{Actor, Context, System};
 use raddle::model::Model;
-use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use raddle::sync::{Arc, Mutex};
 use raddle::thread;
 
 /// Crashes in one of two orders.
@@ -301,4 +301,42 @@ extern "C" fn panics_across() {
 #[ignore = "run as a child of other tests"]
 fn panics_across_a_foreign_frame() {
     raced(|| panics_across());
+}
+
+extern "C" fn lock_both(first: &Mutex<()>, second: &Mutex<()>) {
+    let _first = first.lock();
+    let _second = second.lock();
+}
+
+#[raddle::test(strategy = "dpor", workers = 1)]
+#[ignore = "run as a child of other tests"]
+fn deadlocks_in_a_foreign_frame() {
+    let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+    let others = locks.clone();
+    let thread = thread::spawn(move || lock_both(&others.1, &others.0));
+    lock_both(&locks.0, &locks.1);
+    thread.join().unwrap();
+}
+
+/// Crashes when it is dropped because the execution has failed.
+struct CrashesInDrop;
+
+impl Drop for CrashesInDrop {
+    fn drop(&mut self) {
+        write_to_nowhere();
+    }
+}
+
+#[raddle::test(strategy = "dpor", workers = 1)]
+#[ignore = "run as a child of other tests"]
+fn crashes_when_dropped() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let other = flag.clone();
+    let first = thread::spawn(move || {
+        let _held = CrashesInDrop;
+        assert!(!other.load(SeqCst));
+        std::mem::forget(_held);
+    });
+    flag.store(true, SeqCst);
+    first.join().unwrap();
 }
