@@ -55,6 +55,7 @@ mod slot;
 mod step;
 mod tell;
 mod view;
+mod waiting;
 
 use std::fmt;
 use std::hash::Hash;

@@ -227,7 +227,7 @@ impl Scene {
         let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
         let tells = self.story.is_some();
-        let timer = tells && number.is_some_and(|number| mail.place(number).is_none());
+        let timer = tells && number.is_some_and(|number| mail.queue.get(Some(number)).is_none());
         let (letter, parcel) = mail.take(delivery, number);
         body.party.read(&letter, delivery);
         trace.push(Step { found: Some(Word(letter.name)), ..step });
