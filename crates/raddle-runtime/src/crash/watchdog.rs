@@ -108,7 +108,7 @@ impl Watched {
         let beats = self.record.beats.load(Relaxed);
         let Patience { tell, end } = self.record.patience;
         // An even number: the program does not run, and whatever does is no matter of the watchdog's.
-        if beats != self.beats || beats % 2 == 0 {
+        if beats != self.beats || beats.is_multiple_of(2) {
             (self.beats, self.since, self.told) = (beats, Instant::now(), false);
         }
         let waited = self.since.elapsed();

@@ -33,7 +33,7 @@ impl Actor for Count {
         self.0 += n;
         let me = context.me();
         context.send(&me, n + 1);
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             context.send(&me, n + 7);
         }
     }

@@ -132,9 +132,12 @@ impl Sent {
     #[inline]
     pub(super) fn term(&self, delivery: Delivery) -> Sum {
         let contents = combine(self.digest, u64::from(self.delayed));
+        let sender = u64::from(self.sender.number()) << 1 | 1;
         let line = match delivery {
             Delivery::Arrival => 0,
-            _ => mix(u64::from(self.sender.number()) << 1 | 1, self.knowledge),
+            // Only where deliveries are causal it matters what senders knew.
+            _ if self.knowledge == 0 => sender,
+            _ => mix(sender, self.knowledge),
         };
         Sum::of(mix(line, contents))
     }
