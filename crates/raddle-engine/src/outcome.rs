@@ -55,6 +55,15 @@ pub enum Failure {
         /// Where the second one came from.
         place: Option<Place>,
     },
+    /// A panic came to a frame that cannot be unwound, such as that of an `extern "C"` function: outside Raddle, the process aborts.
+    CannotUnwind {
+        /// Which task.
+        task: TaskId,
+        /// With which message.
+        message: String,
+        /// Where the panic came from.
+        place: Option<Place>,
+    },
     /// A task ran out of stack.
     StackOverflow {
         /// Which.
@@ -135,7 +144,7 @@ impl Failure {
     pub fn kind(&self) -> &'static str {
         match self {
             Failure::Panic { .. } => "panic",
-            Failure::Abort { .. } => "abort",
+            Failure::Abort { .. } | Failure::CannotUnwind { .. } => "abort",
             Failure::StackOverflow { .. } => "stack overflow",
             Failure::Deadlock { .. } => "deadlock",
             Failure::Livelock { .. } => "livelock",

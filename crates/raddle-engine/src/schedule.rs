@@ -9,7 +9,8 @@
 //!
 //! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
 //! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
-//! that it was woken for no reason, `2m4` that it took the message numbered 4. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
+//! that it was woken for no reason, `2m4` that it took the message numbered 4. `@1` is the second of the alternatives
+//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
 mod decisions;
@@ -45,6 +46,8 @@ pub enum Decided {
     Task(TaskName, Variant),
     /// This value was drawn.
     Value(u32),
+    /// The alternative at this place, counted from 0.
+    Place(u32),
 }
 
 impl Decided {
@@ -86,13 +89,15 @@ impl Decided {
             (Decided::Value(value), Point::Data { choices, .. }) => {
                 Err(format!("value {value} was drawn, but there are only {choices} to draw from"))
             }
+            (_, Point::End(_)) => Err("the execution is over".to_owned()),
+            (Decided::Place(place), point) if *place < point.alternatives() => Ok(Choice(*place)),
+            (Decided::Place(_), point) => Err(format!("there are only {} alternatives", point.alternatives())),
             (Decided::Task(name, _), Point::Data { choices, .. }) => {
                 Err(format!("task {name} was to go on, but a value out of {choices} is asked for"))
             }
             (Decided::Value(value), Point::Actions(_)) => {
                 Err(format!("value {value} was to be drawn, but a task is to be chosen"))
             }
-            (_, Point::End(_)) => Err("the execution is over".to_owned()),
         }
     }
 }
@@ -105,6 +110,7 @@ impl fmt::Display for Decided {
             Decided::Task(name, Variant::Spurious) => write!(f, "{name}s"),
             Decided::Task(name, Variant::Message(message)) => write!(f, "{name}m{message}"),
             Decided::Value(value) => write!(f, "={value}"),
+            Decided::Place(place) => write!(f, "@{place}"),
         }
     }
 }
@@ -212,6 +218,9 @@ fn parse_token(token: &str) -> Option<(Decided, usize)> {
     if let Some(value) = token.strip_prefix('=') {
         return Some((Decided::Value(value.parse().ok()?), 1));
     }
+    if let Some(place) = token.strip_prefix('@') {
+        return Some((Decided::Place(place.parse().ok()?), 1));
+    }
     let (who, times) = match token.split_once('x') {
         Some((who, times)) => (who, times.parse().ok().filter(|&t| t > 0)?),
         None => (token, 1),
@@ -261,7 +270,14 @@ mod tests {
 
     #[test]
     fn text_survives_a_round_trip() {
-        for text in ["v1:", "v1:main", "v1:main,1x3,2,=1,=1,2t,2sx2,1.1", "v1:maint,1m3x2,2.1m0", "v1/7:=0,12.3.4x10"] {
+        for text in [
+            "v1:",
+            "v1:main",
+            "v1:main,1x3,2,=1,=1,2t,2sx2,1.1",
+            "v1:maint,1m3x2,2.1m0",
+            "v1/7:=0,12.3.4x10",
+            "v1:@1,@0,@0",
+        ] {
             assert_eq!(round_trip(text), text);
         }
         assert_eq!(round_trip(" v1:1,1,\n 1 "), "v1:1x3");

@@ -3,6 +3,7 @@
 //! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
 //! [`Seat`] and works from there, on a thread of its own, until the search is over.
 
+mod deadline;
 mod found;
 mod progress;
 mod worker;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(crate) use self::deadline::Deadline;
 pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
@@ -317,6 +319,11 @@ impl Search {
             Some(own) if self.systematic => Some(own.given_seen(run)),
             own => own.or(walks),
         }
+    }
+
+    /// When it has to be over.
+    fn deadline(&self) -> Deadline {
+        Deadline::new(self.limits.time.and_then(|time| self.started.checked_add(time)))
     }
 
     /// What was found, once all workers have stopped.

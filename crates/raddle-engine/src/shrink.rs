@@ -104,7 +104,8 @@ fn cost(record: &Record) -> (u32, usize, usize) {
 #[must_use]
 pub fn alike(one: &Failure, other: &Failure) -> bool {
     match (one, other) {
-        (Failure::Panic { place: a, .. }, Failure::Panic { place: b, .. }) => a == b,
+        (Failure::Panic { place: a, .. }, Failure::Panic { place: b, .. })
+        | (Failure::CannotUnwind { place: a, .. }, Failure::CannotUnwind { place: b, .. }) => a == b,
         _ => one.kind() == other.kind(),
     }
 }

@@ -125,9 +125,9 @@ pub trait System {
 
     /// What a choice would lead to, where that can be told for less than it costs to go there; the program stays where it is.
     /// Called at a point by searches that may give an execution up for the state it comes to; if they do not, the next call is
-    /// [`step`](Self::step) with the same choice.
-    fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {
-        let _ = choice;
+    /// [`step`](Self::step) with the same choice. `so_far` is what has happened until here.
+    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
+        let _ = (choice, so_far);
         None
     }
 }

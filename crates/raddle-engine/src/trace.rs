@@ -1,11 +1,14 @@
 //! The steps an execution has taken, and what each of them touched.
 
 use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ObjectId, StepIx, TaskId};
-use crate::system::Variant;
+use crate::lots::Draws;
+use crate::system::{Choice, Variant};
 
 /// Where in the source an operation was asked for.
 pub type Site = &'static Location<'static>;
@@ -251,6 +254,12 @@ struct Taken {
     counts_only: bool,
     /// How many were counted.
     counted: usize,
+    /// The latest of those that were counted, as far as is known.
+    latest_counted: Option<Latest>,
+    /// The choices between several alternatives that led to the counted steps, but for those that are being drawn.
+    choices: Vec<Choice>,
+    /// The choices that are being drawn; null if none are.
+    drawing: AtomicPtr<Draws>,
     steps: Vec<Step>,
     more: Vec<Access>,
     receipts: Vec<Receipt>,
@@ -258,6 +267,17 @@ struct Taken {
     changes: Vec<u32>,
     /// By the latest step before each.
     notes: Vec<(StepIx, Note)>,
+}
+
+/// The latest step of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Latest {
+    /// Who.
+    pub task: TaskId,
+    /// Did what.
+    pub op: &'static Operation,
+    /// Where in the source.
+    pub site: Site,
 }
 
 /// How far a trace has come, to be [gone back](Trace::truncate) to.
@@ -312,6 +332,37 @@ impl Trace {
         self.taken.counted += 1;
     }
 
+    /// Keeps a choice between several alternatives, where the step that it leads to is only counted. Called by the search before that step.
+    #[inline]
+    pub(crate) fn choose(&mut self, choice: Choice) {
+        self.taken.choices.push(choice);
+    }
+
+    /// Says where the choices are that are being drawn; null if they are not any more.
+    pub(crate) fn draw(&mut self, draws: *mut Draws) {
+        *self.taken.drawing.get_mut() = draws;
+    }
+
+    /// The choices that led to steps that were only counted, oldest first, but for those that are [being drawn](Self::drawing).
+    #[must_use]
+    pub fn choices(&self) -> &[Choice] {
+        &self.taken.choices
+    }
+
+    /// Where the choices are that are being drawn while an execution goes on [by lot](crate::system::System::wander); null otherwise. For
+    /// those who have to tell, in the middle of that, how the execution came to where it is.
+    #[must_use]
+    pub fn drawing(&self) -> *const Draws {
+        self.taken.drawing.load(Relaxed)
+    }
+
+    /// The latest step, also if steps are only counted, as far as it is known then.
+    #[must_use]
+    pub fn latest(&self) -> Option<Latest> {
+        let kept = |step: &Step| Latest { task: step.task, op: step.op, site: step.site };
+        self.taken.steps.last().map(kept).or(self.taken.latest_counted)
+    }
+
     /// All steps, oldest first.
     #[inline]
     #[must_use]
@@ -352,6 +403,7 @@ impl Trace {
     #[inline]
     pub fn push(&mut self, mut step: Step) {
         if self.taken.counts_only {
+            self.taken.latest_counted = Some(Latest { task: step.task, op: step.op, site: step.site });
             return self.count();
         }
         step.more = u32::try_from(self.taken.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
@@ -449,6 +501,9 @@ impl Trace {
     pub fn clear(&mut self) {
         self.taken.counts_only = false;
         self.taken.counted = 0;
+        self.taken.latest_counted = None;
+        self.taken.choices.clear();
+        *self.taken.drawing.get_mut() = ptr::null_mut();
         self.taken.steps.clear();
         self.taken.more.clear();
         self.taken.receipts.clear();

@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 18] = [
+const ALLOWED: [&str; 22] = [
     "strategy",
     "executions",
     "time",
@@ -22,12 +22,16 @@ const ALLOWED: [&str; 18] = [
     "coverage",
     "save_schedules",
     "steps",
+    "hang",
+    "hang_end",
     "stack_size",
     "spurious_wakeups",
     "isolate_panics",
     "keep_going",
     "regressions",
     "must_explore",
+    "leaked_threads",
+    "timeouts",
 ];
 
 /// Names and values, as written.

@@ -22,6 +22,8 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+pub(crate) use self::cut_off::install as install_handlers;
+
 /// What a fiber runs.
 pub(crate) type Job = Box<dyn FnOnce()>;
 

@@ -9,6 +9,7 @@ mod enabled;
 mod ending;
 mod frames;
 mod object;
+mod participants;
 mod spin;
 mod state;
 mod task;

@@ -15,6 +15,12 @@ pub mod cell;
 pub mod choice;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]
 mod coroutine;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "handlers of signals; what they rely on is at the head of the module")]
+pub mod crash;
+#[cfg(not(target_os = "linux"))]
+#[path = "crash/elsewhere.rs"]
+pub mod crash;
 mod execution;
 mod explorer_hint;
 pub mod hint;

@@ -45,6 +45,7 @@ mod handler;
 mod handling;
 mod memo;
 mod monitors;
+mod participants;
 mod point;
 mod run;
 mod scratch;
@@ -54,6 +55,7 @@ mod slot;
 mod step;
 mod tell;
 mod view;
+mod waiting;
 
 use std::fmt;
 use std::hash::Hash;
@@ -67,7 +69,7 @@ use raddle_engine::trace::{Access, Site, Step, Trace};
 pub(crate) use self::handling::{Effect, Handling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
-use self::step::Scene;
+pub(crate) use self::step::Scene;
 pub use self::view::View;
 use crate::actor::{Actor, Labels, Rules};
 
@@ -167,7 +169,9 @@ impl Program for Model {
     fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
         let mut scene = Box::new(self.first.clone());
         scene.take_first_steps(trace);
+        let inside = crate::crash::inside_model(&scene, Some(trace), None);
         scene.survey();
+        drop(inside);
         Run(scene)
     }
 }

@@ -100,8 +100,10 @@ pub(crate) fn message(payload: &dyn Any) -> String {
     text.unwrap_or("(a panic whose payload is not a string)").to_owned()
 }
 
-/// The panics with which the compiler's own code ends the process, instead of unwinding further.
-const LAST_WORDS: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
+/// The panics with which the compiler's own code ends the process, instead of unwinding further: out of a destructor that runs because of
+/// another panic, and through a frame that cannot be unwound (of an `extern "C"` function).
+const IN_CLEANUP: &str = "panic in a destructor during cleanup";
+const CANNOT_UNWIND: &str = "panic in a function that cannot unwind";
 
 /// Whether a panic is printed, and as whose.
 enum Print {
@@ -120,7 +122,7 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
     };
     let message = message(info.payload());
     let place = info.location().map(Place::from);
-    if !LAST_WORDS.contains(&message.as_str()) {
+    if message != IN_CLEANUP && message != CANNOT_UNWIND {
         state.note_unwinding();
         state.task().panics.push((message, place));
         return if state.settings.print_panics { Print::AsTheProgramsBy(name_of_current(&state)) } else { Print::Not };
@@ -128,9 +130,14 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
     // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
     // thread then counts as panicking for ever, which is why the worker is not used any more.
     let task = state.current;
-    let Some((second, place)) = state.task().panics.pop() else { return Print::AsRaddles };
-    let first = state.task().panics.pop().map_or(message, |(message, _)| message);
-    state.outcome = Some(Failure::Abort { task, messages: [first, second], place }.into());
+    let Some((latest, place)) = state.task().panics.pop() else { return Print::AsRaddles };
+    let failure = if message == CANNOT_UNWIND {
+        Failure::CannotUnwind { task, message: latest, place }
+    } else {
+        let first = state.task().panics.pop().map_or(message, |(message, _)| message);
+        Failure::Abort { task, messages: [first, latest], place }
+    };
+    state.outcome = Some(failure.into());
     state.spoiled = true;
     execution.aborting.set(true);
     // The standard library is about to say that it aborts, which it does not.

@@ -28,7 +28,7 @@ use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
-use crate::{output, panics, thread};
+use crate::{crash, output, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
 pub struct Threads {
@@ -167,6 +167,7 @@ impl Program for Threads {
     type System = Running;
 
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
+        let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
         let mut running =
@@ -419,6 +420,8 @@ impl System for Running {
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let worker = self.worker.clone();
         let mut state = worker.execution.state.borrow_mut();
+        // At the end of an execution, the trace that led there is the one to be told of.
+        let _inside = crash::inside((!state.finishing).then_some(trace));
         std::mem::swap(trace, &mut state.trace);
         let (task, stepped) = match state.data.take() {
             Some((choices, site, op)) => {
@@ -481,6 +484,7 @@ impl System for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        let _inside = crash::inside(None);
         let worker = self.worker.clone();
         if let Ok(state) = worker.execution.state.try_borrow()
             && let Some(shown) = state.new_facts()

@@ -89,6 +89,19 @@ impl Explorer {
         self.set("steps", &steps.to_string())
     }
 
+    /// After so long without a step it is told which task does not come back, with a schedule; 10 seconds if not set, never if zero.
+    pub fn hang(mut self, time: Duration) -> Self {
+        self.settings.hang = Some(time);
+        self
+    }
+
+    /// After so long without a step the process ends as failed, since a task that does not come back cannot be stopped; 60 seconds if not
+    /// set, never if zero.
+    pub fn hang_end(mut self, time: Duration) -> Self {
+        self.settings.hang_end = Some(time);
+        self
+    }
+
     /// The seed of a strategy that was asked for by name, 0 if not set. The same seed, the same search.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", &seed.to_string())
@@ -162,6 +175,19 @@ impl Explorer {
     /// failure of the program.
     pub fn isolate_panics(self, isolate: bool) -> Self {
         self.set("isolate_panics", &isolate.to_string())
+    }
+
+    /// What becomes of threads that still wait when the test's function has returned and nobody can wake them: a failure (`"fail"`, if
+    /// not set), or nothing (`"allow"`) as long as they do not wait for one another. The verdict names them.
+    pub fn leaked_threads(self, how: &str) -> Self {
+        self.set("leaked_threads", how)
+    }
+
+    /// When a wait that has a time may end by it: at any moment, since a real thread can be slow (`"any"`, if not set), or only when
+    /// nothing else can happen (`"late"`), so that a time that is a mere safety net never fires while others can go on. Orders are
+    /// left out by that, and the verdict says so.
+    pub fn timeouts(self, when: &str) -> Self {
+        self.set("timeouts", when)
     }
 
     /// Whether to go on after a failure and count the failing executions. The first one is reported.

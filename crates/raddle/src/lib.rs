@@ -59,6 +59,7 @@ mod files;
 #[cfg(test)]
 mod fuzz;
 mod interrupt;
+mod last_words;
 mod learnt;
 mod left;
 mod regressions;

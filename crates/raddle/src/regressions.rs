@@ -126,10 +126,7 @@ impl Regressions {
             return Err(RegressionsError::TooLong(text.len()));
         }
         if self.heading.is_empty() {
-            self.heading = vec![
-                format!("# Schedules in which `{test_path}` failed. Raddle runs them first, before it searches."),
-                "# One per line, the newest last. Check this file in; delete what is of no more use.".to_owned(),
-            ];
+            self.heading = heading(test_path);
         }
         self.kept.push(Kept { comments: vec![format!("# {failure}")], text, line: 0 });
         let dropped = self.kept.len().saturating_sub(MOST_KEPT);
@@ -149,6 +146,14 @@ impl Regressions {
         }
         text
     }
+}
+
+/// What stands at the top of a new file.
+pub(crate) fn heading(test_path: &str) -> Vec<String> {
+    vec![
+        format!("# Schedules in which `{test_path}` failed. Raddle runs them first, before it searches."),
+        "# One per line, the newest last. Check this file in; delete what is of no more use.".to_owned(),
+    ]
 }
 
 #[cfg(test)]

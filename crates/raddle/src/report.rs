@@ -11,7 +11,7 @@ mod repeats;
 mod source;
 mod story;
 mod table;
-mod text;
+pub(crate) mod text;
 mod verdict;
 
 use std::fmt;

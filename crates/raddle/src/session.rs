@@ -18,6 +18,7 @@ use crate::explorer::Test;
 use crate::file_lock::FileLock;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
+use crate::last_words::{self, Source};
 use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
 use crate::regressions::{MOST_KEPT, Regressions, Saved};
@@ -44,8 +45,16 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
-        let workers = Workers { name, body, settings: plan.program.clone(), printed: AtomicBool::new(false) };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
+        let last_words = last_words::prepare(&test, &files, Source::Schedule);
+        let workers = Workers {
+            name,
+            body,
+            settings: plan.program.clone(),
+            printed: AtomicBool::new(false),
+            last_words,
+            patience: plan.patience,
+        };
         let mut notes = Vec::new();
         let mut left_lock = None;
         if plan.resume && plan.replay.is_none() {
@@ -78,6 +87,7 @@ impl Session {
             None => {
                 let regressions = self.read_regressions();
                 let failing = regressions.as_ref().and_then(|regressions| self.run_regressions(regressions));
+                self.workers.last_words = last_words::prepare(&self.test, &self.files, Source::Search);
                 let failing = failing.or_else(|| self.follow_schedules());
                 let mut report = failing.unwrap_or_else(|| self.search());
                 if regressions.is_some() {

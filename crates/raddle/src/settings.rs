@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use raddle_engine::schedule::{Schedule, ScheduleError};
 use raddle_engine::search::Limits;
-use raddle_runtime::threads;
+use raddle_runtime::crash::Patience;
+use raddle_runtime::threads::{self, LeakedThreads, Timeouts};
 use raddle_settings::value;
 
 use crate::environment::Environment;
@@ -108,6 +109,9 @@ pub(crate) struct Setting {
     set: fn(&mut Settings, &str) -> Option<()>,
 }
 
+/// What is allowed for how long a program may go without a step.
+const PATIENCE: &str = "a duration such as `500ms`, `30s` or `2m`, or `0` for never";
+
 macro_rules! setting {
     ($name:ident, $variable:expr, $allowed:expr, $read:expr) => {
         Setting {
@@ -123,7 +127,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 20] = [
+pub(crate) static TABLE: [Setting; 24] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", value::positive),
     setting!(time, Some("RADDLE_TIME"), value::DURATION, value::duration),
@@ -136,6 +140,8 @@ pub(crate) static TABLE: [Setting; 20] = [
     setting!(coverage, Some("RADDLE_COVERAGE"), value::FLAG, value::flag),
     setting!(save_schedules, Some("RADDLE_SAVE_SCHEDULES"), value::FLAG, value::flag),
     setting!(steps, Some("RADDLE_STEPS"), "a number of steps between 1 and 4294967295", value::positive),
+    setting!(hang, Some("RADDLE_HANG"), PATIENCE, read_patience),
+    setting!(hang_end, Some("RADDLE_HANG_END"), PATIENCE, read_patience),
     setting!(replay, Some("RADDLE_REPLAY"), "a schedule or a file", read_text),
     setting!(out, Some("RADDLE_OUT"), "a directory", read_text),
     setting!(stack_size, None, "a stack size between 32768 and 1073741824 bytes", read_stack_size),
@@ -144,6 +150,8 @@ pub(crate) static TABLE: [Setting; 20] = [
     setting!(keep_going, None, value::FLAG, value::flag),
     setting!(regressions, None, value::FLAG, value::flag),
     setting!(must_explore, Some("RADDLE_MUST_EXPLORE"), value::FLAG, value::flag),
+    setting!(leaked_threads, Some("RADDLE_LEAKED_THREADS"), "`fail` or `allow`", read_leaked_threads),
+    setting!(timeouts, Some("RADDLE_TIMEOUTS"), "`any` or `late`", read_timeouts),
 ];
 
 /// Settings as they were made; `None` where nothing was said.
@@ -161,6 +169,9 @@ pub(crate) struct Settings {
     pub(crate) coverage: Option<bool>,
     pub(crate) save_schedules: Option<bool>,
     pub(crate) steps: Option<u32>,
+    /// Zero for never.
+    pub(crate) hang: Option<Duration>,
+    pub(crate) hang_end: Option<Duration>,
     pub(crate) replay: Option<String>,
     pub(crate) out: Option<String>,
     pub(crate) stack_size: Option<usize>,
@@ -169,6 +180,8 @@ pub(crate) struct Settings {
     pub(crate) keep_going: Option<bool>,
     pub(crate) regressions: Option<bool>,
     pub(crate) must_explore: Option<bool>,
+    pub(crate) leaked_threads: Option<LeakedThreads>,
+    pub(crate) timeouts: Option<Timeouts>,
 }
 
 /// A strategy as it was asked for.
@@ -204,6 +217,26 @@ pub(crate) fn shortened(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+fn read_leaked_threads(text: &str) -> Option<LeakedThreads> {
+    match text.trim() {
+        "fail" => Some(LeakedThreads::Fail),
+        "allow" => Some(LeakedThreads::Allow),
+        _ => None,
+    }
+}
+
+fn read_timeouts(text: &str) -> Option<Timeouts> {
+    match text.trim() {
+        "any" => Some(Timeouts::Any),
+        "late" => Some(Timeouts::Late),
+        _ => None,
+    }
+}
+
+fn read_patience(text: &str) -> Option<Duration> {
+    if text.trim() == "0" { Some(Duration::ZERO) } else { value::duration(text) }
 }
 
 impl Settings {
@@ -248,6 +281,8 @@ impl Settings {
             coverage: self.coverage.or(code.coverage),
             save_schedules: self.save_schedules.or(code.save_schedules),
             steps: self.steps.or(code.steps),
+            hang: self.hang.or(code.hang),
+            hang_end: self.hang_end.or(code.hang_end),
             replay: self.replay.or(code.replay),
             out: self.out.or(code.out),
             stack_size: self.stack_size.or(code.stack_size),
@@ -256,6 +291,8 @@ impl Settings {
             keep_going: self.keep_going.or(code.keep_going),
             regressions: self.regressions.or(code.regressions),
             must_explore: self.must_explore.or(code.must_explore),
+            leaked_threads: self.leaked_threads.or(code.leaked_threads),
+            timeouts: self.timeouts.or(code.timeouts),
         }
     }
 }
@@ -267,6 +304,8 @@ pub(crate) struct Plan {
     pub(crate) label: String,
     pub(crate) limits: Limits,
     pub(crate) program: threads::Settings,
+    /// How long the program may go without a step.
+    pub(crate) patience: Patience,
     /// Run this and nothing else.
     pub(crate) replay: Option<Schedule>,
     /// Where files go, if the user says so; empty for nowhere.
@@ -293,6 +332,9 @@ const DEFAULT_EXECUTIONS: u64 = 10_000;
 
 /// Time for a strategy that ends by itself, if nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// After so long without a step it is told, and after so long the process ends, if nothing is said.
+const DEFAULT_HANG: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 impl Plan {
     /// With this strategy, if none is asked for.
@@ -347,12 +389,19 @@ impl Plan {
             stack_bytes: settings.stack_size.unwrap_or(usual.stack_bytes),
             spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
+            leaked_threads: settings.leaked_threads.unwrap_or_default(),
+            timeouts: settings.timeouts.unwrap_or_default(),
             context,
             ..threads::Settings::default()
         };
         if program.stack_bytes > usual.stack_bytes {
             check_stack(program.stack_bytes)?;
         }
+        let patience = |set: Option<Duration>, usual| Some(set.unwrap_or(usual)).filter(|time| !time.is_zero());
+        let patience = Patience {
+            tell: patience(settings.hang, DEFAULT_HANG.0),
+            end: patience(settings.hang_end, DEFAULT_HANG.1),
+        };
         let out = settings.out.map(PathBuf::from);
         let regressions = settings.regressions.unwrap_or(true);
         let backtraces = environment.backtraces();
@@ -365,6 +414,7 @@ impl Plan {
             label,
             limits,
             program,
+            patience,
             replay,
             out,
             regressions,

@@ -15,6 +15,7 @@ use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Saver, Search, Seat, Status};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
+use raddle_runtime::crash::{LastWords, Patience, attend};
 use raddle_runtime::model::Model;
 use raddle_runtime::output::{self, Redirected, Sink};
 use raddle_runtime::threads::{Settings, Threads};
@@ -82,6 +83,9 @@ pub(crate) struct Workers {
     pub(crate) settings: Settings,
     /// Whether the program has printed anything.
     pub(crate) printed: AtomicBool,
+    /// What is said if the process ends in the middle of an execution.
+    pub(crate) last_words: Arc<LastWords>,
+    pub(crate) patience: Patience,
 }
 
 /// An execution that was run to be shown.
@@ -169,7 +173,8 @@ impl Workers {
     fn replay_to(&self, sink: Sink, print_panics: bool, script: &Script, limits: &Limits) -> Shown {
         let settings = Settings { tell: true, context: 0, print_panics, ..self.settings.clone() };
         let printed = AtomicBool::new(false);
-        let telling = Self { name: self.name.clone(), body: self.body.clone(), settings, printed };
+        let (name, body, last_words) = (self.name.clone(), self.body.clone(), self.last_words.clone());
+        let telling = Self { name, body, settings, printed, last_words, patience: self.patience };
         let (record, printed) = telling.on_fresh_worker_to(sink, Replay(script, limits));
         Shown { record, printed }
     }
@@ -182,6 +187,7 @@ impl Workers {
     fn on_fresh_worker_to<W: Work + Send>(&self, sink: Sink, work: W) -> (W::Result, String) {
         let work = || {
             let redirected = Redirected::to(sink);
+            let _attending = attend(self.last_words.clone(), self.patience);
             let result = match &self.body {
                 Body::Threads(body) => work.with(&mut Threads::new(body.clone(), &self.settings)),
                 Body::Model(make) if self.settings.tell => work.with(&mut make().telling()),

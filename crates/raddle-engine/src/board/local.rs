@@ -80,6 +80,11 @@ impl Local {
         self.last_number
     }
 
+    /// Adds what was done by a worker that gives its piece back as it was.
+    pub(crate) fn add(&self, tally: Tally) {
+        self.lock().total.add(tally);
+    }
+
     /// What was committed so far.
     pub(crate) fn total(&self) -> Tally {
         self.lock().total.clone()

@@ -18,7 +18,7 @@ use self::repeat::Repeats;
 use self::save::Saving;
 pub(super) use self::save::can_be_saved;
 use self::walk::{Chosen, Walked};
-use super::{Found, Pace, Search, Spare};
+use super::{Deadline, Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
@@ -77,6 +77,8 @@ pub struct Seat<'s> {
     trace: Trace,
     /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
     next_look: (u64, u64),
+    /// When the search has to be over, in the middle of an execution too.
+    deadline: Deadline,
     /// What comes after an execution and has not been done.
     due: Due,
     /// Which executions are run again to see whether they do the same.
@@ -157,6 +159,7 @@ impl<'s> Seat<'s> {
             beside: Default::default(),
             trace: Trace::default(),
             next_look: (0, 0),
+            deadline: search.deadline(),
             due: Due::All,
             pace: None,
             saving: search.saver.as_ref().map(|_| Saving::new(is_first)),
@@ -381,12 +384,16 @@ impl<'s> Seat<'s> {
                 system = Some(again);
             }
         }
+        if matches!(walked, Walked::OutOfTime) {
+            self.give_up_for_time();
+            return seen;
+        }
         if let Some(product) = self.product.take() {
             self.tally.walks.add(product);
         }
         let (outcome, not_taken) = match walked {
             Walked::To(outcome) => (Some(outcome), 0),
-            Walked::Pruned => (None, 0),
+            Walked::Pruned | Walked::OutOfTime => (None, 0),
             Walked::Short(steps) => (None, steps),
         };
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {

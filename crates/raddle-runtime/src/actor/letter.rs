@@ -84,6 +84,7 @@ impl Letter {
     }
 
     /// A hash of what its sender knew, where that matters.
+    #[inline]
     pub(crate) fn knowledge(&self) -> u64 {
         if self.clock.is_empty() { 0 } else { mix(digest(&self.clock), u64::from(self.ordinal)) }
     }

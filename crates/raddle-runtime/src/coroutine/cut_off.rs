@@ -5,7 +5,8 @@
 //! it came from the program's own code, it lets the fiber return as if its function had ended; nothing on its stack is dropped.
 //! If it came from inside a shared library, which may hold a lock of the allocator's, it opens that one page, so that the library
 //! can go on: sooner or later it is the program itself that needs the next. The handler of an abort looks whether the panic
-//! hook has announced one, and does the same. Any other signal goes to the handler that was there before. Elsewhere than on
+//! hook has announced one, and does the same. Any other signal ends the process, so what led to it is [told](crate::crash) and it goes to
+//! the handler that was there before. Elsewhere than on
 //! Linux with x86-64 or AArch64, the process ends as it would without Raddle.
 
 use std::io;
@@ -25,7 +26,7 @@ pub(super) fn close_reserve(limit: usize) -> io::Result<()> {
 }
 
 /// Installs the handler, once per process.
-pub(super) fn install() {
+pub(crate) fn install() {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     linux::install();
 }
@@ -38,11 +39,14 @@ mod linux {
     use std::sync::OnceLock;
 
     use crate::coroutine::current;
+    use crate::crash::{self, Reason};
+
+    /// The signals by which a program crashes.
+    const SIGNALS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
     struct Installed {
-        segv: libc::sigaction,
-        bus: libc::sigaction,
-        abort: libc::sigaction,
+        /// What was done about each of the signals before.
+        before: [libc::sigaction; SIGNALS.len()],
         /// Where the program's own code lies.
         text: (usize, usize),
     }
@@ -50,12 +54,7 @@ mod linux {
     static INSTALLED: OnceLock<Installed> = OnceLock::new();
 
     pub(super) fn install() {
-        INSTALLED.get_or_init(|| Installed {
-            segv: replace(libc::SIGSEGV),
-            bus: replace(libc::SIGBUS),
-            abort: replace(libc::SIGABRT),
-            text: program_text(),
-        });
+        INSTALLED.get_or_init(|| Installed { before: SIGNALS.map(replace), text: program_text() });
     }
 
     fn replace(signal: c_int) -> libc::sigaction {
@@ -87,21 +86,39 @@ mod linux {
         // read, by plain loads; nothing is allocated or locked.
         unsafe {
             let context = &mut *context.cast::<libc::ucontext_t>();
-            let ours = match signal {
-                libc::SIGABRT => announced(),
-                _ if !in_guard((*info).si_addr().addr()) => false,
-                _ if in_program_text(context) => true,
-                _ if open_page((*info).si_addr().addr()) => return,
-                _ => {
-                    tell_overflow();
-                    false
-                }
+            let fault = if was_sent(&*info) { 0 } else { (*info).si_addr().addr() };
+            let cuts_off = match signal {
+                libc::SIGABRT if announced() => true,
+                libc::SIGSEGV | libc::SIGBUS if !in_guard(fault) => false,
+                libc::SIGSEGV | libc::SIGBUS if in_program_text(context) => true,
+                libc::SIGSEGV | libc::SIGBUS if open_page(fault) => return,
+                _ => false,
             };
-            if !(ours && cut_off(context)) {
-                pass_on(signal, info, ptr::from_mut(context).cast());
+            if cuts_off && cut_off(context) {
+                return;
             }
+            let overflow = matches!(signal, libc::SIGSEGV | libc::SIGBUS) && is_below_stack(fault, context);
+            crash::tell(match signal {
+                _ if overflow => Reason::StackOverflow,
+                _ => Reason::Signal(signal, (!was_sent(&*info)).then_some(fault)),
+            });
+            pass_on(signal, info, ptr::from_mut(context).cast());
         }
     }
+
+    /// Whether somebody has sent the signal, by `raise` or `kill`; else it comes from an instruction.
+    fn was_sent(info: &libc::siginfo_t) -> bool {
+        info.si_code <= 0
+    }
+
+    /// Whether `fault` lies where the stack that is in use would grow to: it has come to its end.
+    fn is_below_stack(fault: usize, context: &libc::ucontext_t) -> bool {
+        let (_, stack) = counters(context);
+        (stack.saturating_sub(MOST_PROBED_BYTES)..stack.saturating_add(super::PAGE_BYTES)).contains(&fault)
+    }
+
+    /// How far below the stack pointer a function touches memory before it moves the pointer.
+    const MOST_PROBED_BYTES: usize = 16 * super::PAGE_BYTES;
 
     /// Whether the running task is about to abort and the panic hook has said so.
     fn announced() -> bool {
@@ -135,28 +152,6 @@ mod linux {
     fn in_program_text(context: &libc::ucontext_t) -> bool {
         let (pc, _) = counters(context);
         INSTALLED.get().is_some_and(|installed| (installed.text.0..installed.text.1).contains(&pc))
-    }
-
-    /// Says which task it was before the process ends, where even the reserve was not enough.
-    fn tell_overflow() {
-        crate::output::show_from_here_on();
-        let task = current::with(|e| e.state.try_borrow().map_or(0, |state| state.current.number())).unwrap_or(0);
-        let mut digits = [b'0'; 10];
-        let mut rest = task;
-        for digit in digits.iter_mut().rev() {
-            *digit += (rest % 10) as u8;
-            rest /= 10;
-        }
-        let first = digits.iter().position(|digit| *digit != b'0').unwrap_or(digits.len() - 1);
-        let parts: [&[u8]; 3] = [
-            b"raddle: task ",
-            &digits[first..],
-            b" (0 is main) ran out of stack inside a library, where it cannot be cut off; the process ends\n",
-        ];
-        for part in parts {
-            // SAFETY: a plain call into libc with a valid buffer, which signal handlers may make.
-            unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
-        }
     }
 
     /// Lets the running fiber return; says whether there is one.
@@ -218,11 +213,8 @@ mod linux {
     /// The arguments must be those of the signal being handled.
     unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         crate::output::show_from_here_on();
-        let before = INSTALLED.get().map(|installed| match signal {
-            libc::SIGBUS => &installed.bus,
-            libc::SIGABRT => &installed.abort,
-            _ => &installed.segv,
-        });
+        let which = SIGNALS.iter().position(|known| *known == signal);
+        let before = INSTALLED.get().zip(which).map(|(installed, at)| &installed.before[at]);
         match before {
             Some(action) if action.sa_sigaction > libc::SIG_IGN => {
                 // SAFETY: the action was installed for this signal by someone who wrote it for these arguments.
@@ -237,9 +229,12 @@ mod linux {
                     }
                 }
             }
-            // SAFETY: a plain call into libc. The faulting instruction runs again and ends the process.
+            // SAFETY: plain calls into libc. A faulting instruction runs again and ends the process; one that was sent comes only once.
             _ => unsafe {
                 libc::signal(signal, libc::SIG_DFL);
+                if was_sent(&*info) {
+                    libc::raise(signal);
+                }
             },
         }
     }

@@ -160,6 +160,8 @@ pub(crate) struct State {
     pub(crate) outcome: Option<Outcome>,
     /// Somebody has asked whether a thread is finished.
     pub(crate) looked_at_thread_end: bool,
+    /// The execution has ended, and what is left of it is run on.
+    pub(crate) finishing: bool,
     /// Nothing is decided any more: actors that wait for messages end, and what is left is abandoned.
     pub(crate) over: bool,
     /// A task was left in the middle of a panic hook: this OS thread can panic no more.
@@ -229,6 +231,7 @@ impl Default for State {
             drawn: 0,
             outcome: None,
             looked_at_thread_end: false,
+            finishing: false,
             over: false,
             spoiled: false,
             unwinding: Vec::new(),
@@ -270,6 +273,7 @@ impl State {
         self.data = None;
         self.outcome = None;
         self.looked_at_thread_end = false;
+        self.finishing = false;
         self.over = false;
         self.unwinding.clear();
         self.streak = (TaskId::MAIN, 0);
@@ -392,6 +396,11 @@ impl State {
     pub(crate) fn rng(&mut self) -> &mut Rng {
         self.caveats.drew_random = true;
         self.rng.get_or_insert_with(|| Rng::new(self.seed))
+    }
+
+    /// The seed of the program's random numbers, if it has drawn any; else 0.
+    pub(crate) fn seed_if_drawn(&self) -> u64 {
+        if self.rng.is_some() { self.seed } else { 0 }
     }
 
     /// What the current task has looked at.

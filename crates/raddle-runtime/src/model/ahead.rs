@@ -13,8 +13,9 @@ use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handling::Effect;
 use crate::model::memo::Done;
-use crate::model::slot::{Sent, Slot, adds};
+use crate::model::slot::{Slot, adds};
 use crate::model::step::{Scene, index, task};
+use crate::model::waiting::Sent;
 
 impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
@@ -34,15 +35,16 @@ impl Scene {
         let action = &self.actions[choice.index()];
         let actor = index(action.task);
         let slot = &self.actors[actor];
-        let place = match action.variant {
-            Variant::Ready => 0,
-            Variant::Message(number) => slot.mail.place(number)?,
+        let number = match action.variant {
+            Variant::Ready => None,
+            Variant::Message(number) => Some(number),
             _ => return None,
         };
+        // A timer that goes off is more than can be foreseen.
+        let (letter, parcel) = slot.mail.queue.get(number)?;
         if self.delivery() != Delivery::Unordered {
-            return self.foresee_ordered(choice, actor, place);
+            return self.foresee_ordered(choice, actor, number);
         }
-        let (letter, parcel) = &slot.mail.queue[place];
         // Names tell actors apart that different executions have created in the same place.
         let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
         let taken = slot.mail.adds(letter, parcel).wrapping_add(slot.body.digest);
@@ -51,14 +53,14 @@ impl Scene {
         let done = match known {
             Some(done) => {
                 debug_assert!(
-                    self.run_in_vain(actor, place) == Some(done),
+                    self.run_in_vain(actor, number) == Some(done),
                     "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
                      hash order, or on something that is no part of the hash of the actor or the message?",
                     self.cards[actor].who
                 );
                 done
             }
-            None => self.foresee_anew(choice, actor, place, key)?,
+            None => self.foresee_anew(choice, actor, number, key)?,
         };
         let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
         Some(Foreseen { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
@@ -66,8 +68,8 @@ impl Scene {
 
     /// Finds out what a handler does that has not done it before, as far as is remembered.
     #[inline(never)]
-    fn foresee_anew(&mut self, choice: Choice, actor: usize, place: usize, key: u64) -> Option<Done> {
-        let ran = self.run_ahead(actor, place);
+    fn foresee_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
+        let ran = self.run_ahead(actor, number);
         let done = self.foresee_unordered(actor, &ran);
         self.scratch.keep(choice, ran, done.is_some());
         if !self.stopped {
@@ -76,14 +78,14 @@ impl Scene {
         done
     }
 
-    /// Runs the handler for what lies at `place`.
-    fn run_ahead(&mut self, actor: usize, place: usize) -> Ran {
+    /// Runs the handler for the message with this number, or the oldest.
+    fn run_ahead(&mut self, actor: usize, number: Option<u32>) -> Ran {
         let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
-        self.scratch.run_handler(&self.code, &self.roster, card, body, &mail.queue[place].1, Vec::new())
+        self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
     }
 
-    fn run_in_vain(&mut self, actor: usize, place: usize) -> Option<Done> {
-        let ran = self.run_ahead(actor, place);
+    fn run_in_vain(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
+        let ran = self.run_ahead(actor, number);
         let done = self.foresee_unordered(actor, &ran);
         self.scratch.take_back(ran);
         done
@@ -116,17 +118,17 @@ impl Scene {
         }
     }
 
-    /// What comes of it when `actor` has received what lies at `place`, where messages are in some order; `None` if it does more than send
+    /// What comes of it when `actor` has received the message with this number, or the oldest, where messages are in some order; `None` if it does more than send
     /// to those who can receive.
     #[inline(never)]
-    fn foresee_ordered(&mut self, choice: Choice, actor: usize, place: usize) -> Option<Foreseen> {
-        let ran = self.run_ahead(actor, place);
-        let foreseen = self.foresee_all(actor, place, &ran);
+    fn foresee_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Foreseen> {
+        let ran = self.run_ahead(actor, number);
+        let foreseen = self.foresee_all(actor, number, &ran);
         self.scratch.keep(choice, ran, foreseen.is_some());
         foreseen
     }
 
-    fn foresee_all(&self, actor: usize, place: usize, ran: &Ran) -> Option<Foreseen> {
+    fn foresee_all(&self, actor: usize, number: Option<u32>, ran: &Ran) -> Option<Foreseen> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
@@ -136,12 +138,12 @@ impl Scene {
         }
         let body = &self.actors[actor].body;
         let digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
-        let digest = digest.wrapping_add(self.foresee_mail(actor, place, &ran.handling.effects));
+        let digest = digest.wrapping_add(self.foresee_mail(actor, number, &ran.handling.effects));
         Some(Foreseen { state: self.state_with(digest, 0), steps })
     }
 
-    /// By how much the hash of the state would change with the mailboxes, when `actor` has received what lies at `place`.
-    fn foresee_mail(&self, actor: usize, place: usize, effects: &[(Effect, Site)]) -> u64 {
+    /// By how much the hash of the state would change with the mailboxes, when `actor` has received the message with this number, or the oldest.
+    fn foresee_mail(&self, actor: usize, number: Option<u32>, effects: &[(Effect, Site)]) -> u64 {
         let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
         for to in effects.iter().filter_map(|(effect, _)| effect.receiver()) {
             if !changed.contains(&to) {
@@ -152,7 +154,7 @@ impl Scene {
             let mail = &self.actors[of].mail;
             let sent = effects.iter().filter_map(|(effect, _)| effect.sent_to(of));
             let sent = sent.map(|digest| Sent::new(task(actor), digest));
-            let with = mail.digest_with(self.delivery(), (of == actor).then_some(place), sent);
+            let with = mail.digest_with(self.delivery(), (of == actor).then_some(number), sent);
             sum.wrapping_sub(mail.digest).wrapping_add(with)
         })
     }

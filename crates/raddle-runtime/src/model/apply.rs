@@ -150,9 +150,9 @@ impl Scene {
         let delivery = self.delivery();
         let left = self.change_mail(actor, |mail| {
             mail.timers.clear();
-            let left = mem::take(&mut mail.queue);
+            let mut left = mem::take(&mut mail.queue);
             mail.refresh(delivery);
-            left
+            left.take_all().collect::<Vec<_>>()
         });
         for (letter, _) in left {
             self.bury(letter.sender, actor, letter.label);

@@ -14,6 +14,7 @@ use raddle_engine::trace::Trace;
 pub(super) use self::desk::Desk;
 use self::desk::Note;
 use crate::actor::{Counts, Delivery, Fate, Faults};
+use crate::crash;
 use crate::model::apply::Stop;
 use crate::model::handler::own;
 use crate::model::handling::{AtOnce, Effect, Handling, Mailed, Parcel, Wrapping};
@@ -51,7 +52,7 @@ impl Scene {
             let slot = &mut self.actors[actor];
             if !slot.mail.queue.is_empty() {
                 let queue = &mut self.code.shelf.own(actor, slot).mail.queue;
-                self.scratch.desks[actor].collect(queue.drain(..), delivery);
+                self.scratch.desks[actor].collect(queue.take_all(), delivery);
             }
             self.count_one(actor, counts);
         }
@@ -69,11 +70,13 @@ impl Scene {
     /// What is left on a desk goes back to the mailbox, with numbers, by which it is told apart from here on.
     #[inline(never)]
     fn clear_desk(&mut self, actor: usize) {
+        let delivery = self.delivery();
         let desk = &mut self.scratch.desks[actor];
         if desk.len() > 0 {
             let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
             let free = (0..).filter(|number| mail.timers.iter().all(|timer| timer.1.number != *number));
-            mail.queue.extend(desk.clear(free));
+            let posts = desk.clear(free).collect::<Vec<_>>();
+            mail.queue.extend(delivery, posts.into_iter());
         }
     }
 
@@ -90,6 +93,7 @@ impl Scene {
         {
             let (actor, nth) = counts.find(lots.draw(counts.total()).0);
             trace.count();
+            crash::handles(task(actor));
             *steps = trace.len();
             if !self.receive_by_lot(actor, nth, handling, &mut counts, trace) || !self.holds() {
                 break;

@@ -68,19 +68,10 @@ impl Scene {
             let act =
                 |variant, op| Action { task, variant, op, object, effect: Effect::Change, role: Role::Plain, site };
             let receive = |letter: &Letter| act(Variant::Message(letter.number), &RECEIVE);
-            match delivery {
-                Delivery::Arrival if queue.is_empty() => {}
-                Delivery::Arrival => actions.push(act(Variant::Ready, &RECEIVE)),
-                Delivery::Unordered => {
-                    for (letter, _) in queue {
-                        actions.push(receive(letter));
-                    }
-                }
-                Delivery::PerSender | Delivery::Causal => {
-                    let letters = || queue.iter().map(|mail| &mail.0);
-                    let can = letters().enumerate().filter(|(at, letter)| delivery.lets(letters(), *at, letter));
-                    actions.extend(can.map(|(_, letter)| receive(letter)));
-                }
+            if delivery == Delivery::Arrival {
+                actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
+            } else {
+                queue.each_open(delivery, |letter| actions.push(receive(letter)));
             }
             if !timers.is_empty() {
                 self.odd = true;

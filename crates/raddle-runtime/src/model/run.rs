@@ -68,7 +68,7 @@ impl System for Run {
         self.0.fingerprint()
     }
 
-    fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {
-        self.0.foresee(choice)
+    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
+        self.0.foresee(choice, so_far)
     }
 }

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use raddle_engine::ids::TaskId;
-use smallvec::SmallVec;
 
-use crate::actor::{Delivery, Letter, Party, Timer, Who, combine, mix};
+use crate::actor::{Delivery, Letter, Party, Timer, Who, combine};
 use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
+use crate::model::waiting::{Sent, Waiting};
 
 /// A message and what it lies in.
 pub(super) type Post = (Letter, Parcel);
@@ -42,10 +42,7 @@ impl Clone for Slot {
         (self.body.children, self.body.restarts, self.body.next_timer) = (*children, *restarts, *next_timer);
         (self.body.of, self.body.digest) = (*of, *digest);
         let Mail { queue, timers, of, digest } = &other.mail;
-        self.mail.queue.clear();
-        if !queue.is_empty() {
-            self.mail.queue.extend(queue.iter().cloned());
-        }
+        self.mail.queue.clone_from(queue);
         self.mail.timers.clone_from(timers);
         (self.mail.of, self.mail.digest) = (*of, *digest);
     }
@@ -80,8 +77,7 @@ pub(super) struct Body {
 
 /// What waits to be received.
 pub(super) struct Mail {
-    /// In order of arrival. Most are short, and a copy is made of each that changes.
-    pub(super) queue: SmallVec<[Post; 2]>,
+    pub(super) queue: Waiting,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// Whose it is.
     of: u32,
@@ -143,11 +139,10 @@ impl Body {
     }
 }
 
-/// Most mailboxes are empty, which is no reason to look through them.
 impl Clone for Mail {
     #[inline]
     fn clone(&self) -> Self {
-        let queue = if self.queue.is_empty() { SmallVec::new() } else { self.queue.clone() };
+        let queue = self.queue.clone();
         let timers = if self.timers.is_empty() { Vec::new() } else { self.timers.clone() };
         Self { queue, timers, ..*self }
     }
@@ -155,7 +150,7 @@ impl Clone for Mail {
 
 impl Mail {
     pub(super) fn new(of: u32, delivery: Delivery) -> Self {
-        let mut mail = Self { queue: SmallVec::new(), timers: Vec::new(), of, digest: 0 };
+        let mut mail = Self { queue: Waiting::default(), timers: Vec::new(), of, digest: 0 };
         mail.refresh(delivery);
         mail
     }
@@ -166,10 +161,8 @@ impl Mail {
             letter.number = letter.number.wrapping_add(1);
         }
         let number = letter.number;
-        let len = self.queue.len();
-        let place = delivery.place_for_next(self.queue.last_mut().map(|last| &mut last.0.delayed), len);
         let adds = self.adds(&letter, &parcel);
-        self.queue.insert(place, (letter, parcel));
+        self.queue.put(delivery, (letter, parcel));
         if delivery == Delivery::Unordered {
             self.digest = self.digest.wrapping_add(adds);
         } else {
@@ -189,14 +182,13 @@ impl Mail {
     }
 
     fn has(&self, number: u32) -> bool {
-        let timers = self.timers.iter().map(|(_, letter, _)| letter);
-        self.queue.iter().map(|(letter, _)| letter).chain(timers).any(|letter| letter.number == number)
+        self.queue.has(number) || self.timers.iter().any(|timer| timer.1.number == number)
     }
 
     /// The message with this number, or the oldest.
     pub(super) fn look(&self, number: Option<u32>) -> &Parcel {
-        match number.map_or(Some(0), |number| self.place(number)) {
-            Some(place) => &self.queue[place].1,
+        match self.queue.get(number) {
+            Some(post) => &post.1,
             None => {
                 let timer = self.timers.iter().find(|timer| Some(timer.1.number) == number);
                 &timer.expect("raddle bug: the message is gone").2
@@ -206,14 +198,12 @@ impl Mail {
 
     /// Takes a message out: the one with this number, or the oldest.
     pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Post {
-        let place = number.map_or(Some(0), |number| self.place(number));
-        let taken = match place {
-            Some(place) if delivery == Delivery::Unordered => {
-                let (letter, parcel) = self.queue.remove(place);
+        let taken = match self.queue.take(number) {
+            Some((letter, parcel)) if delivery == Delivery::Unordered => {
                 self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
                 return (letter, parcel);
             }
-            Some(place) => self.queue.remove(place),
+            Some(post) => post,
             None => {
                 let timer = self.timers.iter().position(|timer| Some(timer.1.number) == number);
                 let (_, letter, parcel) = self.timers.remove(timer.expect("raddle bug: the message is gone"));
@@ -222,11 +212,6 @@ impl Mail {
         };
         self.refresh(delivery);
         taken
-    }
-
-    /// Where the message with this number lies.
-    pub(super) fn place(&self, number: u32) -> Option<usize> {
-        self.queue.iter().position(|mail| mail.0.number == number)
     }
 
     /// Hashes what can be told of the queue by what can be received from it, in which order.
@@ -240,33 +225,26 @@ impl Mail {
         adds(parcel.digest, letter.delayed, self.of)
     }
 
-    /// What this mailbox would add to the hash of the state, without the message at a place and with others that are sent to it.
+    /// What this mailbox would add to the hash of the state, without the message that has this number, or the oldest if none is given, and
+    /// with others that one sender sends to it.
     pub(super) fn digest_with(
         &self,
         delivery: Delivery,
-        without: Option<usize>,
+        without: Option<Option<u32>>,
         sent: impl Iterator<Item = Sent>,
     ) -> u64 {
-        let stays = self.queue.iter().enumerate().filter(|(at, _)| Some(*at) != without);
-        let all = stays.map(|(_, (letter, parcel))| Sent::of(letter, parcel)).chain(sent);
         let key = Part::Timer.of(self.of);
         let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(combine(timer.2.digest, key)));
-        let queue = match delivery {
-            Delivery::Unordered => {
-                all.fold(0_u64, |sum, sent| sum.wrapping_add(adds(sent.digest, sent.delayed, self.of)))
-            }
-            Delivery::Arrival => all.fold(0, |hash, sent| mix(hash, sent.contents())),
-            Delivery::PerSender | Delivery::Causal => {
-                let mut before: SmallVec<[TaskId; 16]> = SmallVec::new();
-                all.fold(0_u64, |sum, sent| {
-                    let place = before.iter().filter(|sender| **sender == sent.sender).count() as u64;
-                    before.push(sent.sender);
-                    let place = mix(u64::from(sent.sender.number()) << 32 | place, sent.knowledge);
-                    sum.wrapping_add(mix(place, sent.contents()))
-                })
-            }
+        let queue = if delivery == Delivery::Unordered {
+            debug_assert!(
+                without.is_none() && sent.count() == 0,
+                "raddle bug: what comes and goes is added or taken away"
+            );
+            let all = self.queue.listed().iter();
+            all.fold(0_u64, |sum, (letter, parcel)| sum.wrapping_add(self.adds(letter, parcel)))
+        } else {
+            combine(self.queue.digest_with(delivery, without, sent), Part::Message.of(self.of))
         };
-        let queue = if delivery == Delivery::Unordered { queue } else { combine(queue, Part::Message.of(self.of)) };
         queue.wrapping_add(timers)
     }
 }
@@ -277,31 +255,4 @@ impl Mail {
 pub(super) fn adds(message: u64, delayed: bool, actor: u32) -> u64 {
     let part = if delayed { Part::Delayed } else { Part::Message };
     combine(message, part.of(actor))
-}
-
-/// What the hash of a queue is made of.
-#[derive(Clone, Copy)]
-pub(super) struct Sent {
-    sender: TaskId,
-    /// The hash of what it says.
-    digest: u64,
-    delayed: bool,
-    knowledge: u64,
-}
-
-impl Sent {
-    /// A message that is on its way, as any other.
-    pub(super) fn new(sender: TaskId, digest: u64) -> Self {
-        Self { sender, digest, delayed: false, knowledge: 0 }
-    }
-
-    fn of(letter: &Letter, parcel: &Parcel) -> Self {
-        let Letter { sender, delayed, .. } = *letter;
-        Self { sender, digest: parcel.digest, delayed, knowledge: letter.knowledge() }
-    }
-
-    #[inline]
-    fn contents(&self) -> u64 {
-        combine(self.digest, u64::from(self.delayed))
-    }
 }

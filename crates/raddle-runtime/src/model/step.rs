@@ -19,6 +19,7 @@ use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Va
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
+use crate::crash;
 use crate::model::apply::Stop;
 use crate::model::monitors::Watcher;
 use crate::model::scratch::Scratch;
@@ -175,6 +176,18 @@ impl Scene {
         }
     }
 
+    /// Who is to go on by this choice, and by which of several possibilities, for whoever has to tell that in the middle of it.
+    fn chosen(&self, choice: Choice) -> Option<(TaskId, Option<Variant>)> {
+        match &self.stop {
+            Stop::Actions => {
+                let Action { task, variant, .. } = self.actions[choice.index()];
+                Some((task, (self.actions.len() > 1).then_some(variant)))
+            }
+            Stop::Draw { actor, .. } | Stop::Fate { actor, .. } => Some((task(*actor), None)),
+            Stop::End(_) => None,
+        }
+    }
+
     /// Goes on where something other than the next message was to be decided.
     fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
@@ -199,6 +212,7 @@ impl Scene {
             Variant::Ready => None,
             _ => {
                 trace.push(step);
+                crash::handles(action.task);
                 return self.crash(actor, trace);
             }
         };
@@ -214,10 +228,11 @@ impl Scene {
         let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
         let tells = self.story.is_some();
-        let timer = tells && number.is_some_and(|number| mail.place(number).is_none());
+        let timer = tells && number.is_some_and(|number| mail.queue.get(Some(number)).is_none());
         let (letter, parcel) = mail.take(delivery, number);
         body.party.read(&letter, delivery);
         trace.push(Step { found: Some(Word(letter.name)), ..step });
+        crash::handles(action.task);
         trace.touch(access(letter.object(), Effect::Change, Role::Takes));
         if delivery == Delivery::Arrival && self.code.rules.faults.delay > 0 {
             // It may have been late, or have overtaken what was: another that comes first makes a difference.
@@ -291,6 +306,7 @@ impl System for Scene {
     }
 
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
+        let _inside = crash::inside_model(self, Some(trace), self.chosen(choice));
         if matches!(self.stop, Stop::Actions) {
             self.take(choice, trace);
         } else {
@@ -305,12 +321,14 @@ impl System for Scene {
 
     fn survey(&mut self) {
         if !self.surveyed {
+            let _inside = crash::inside_model(self, None, None);
             self.surveyed = true;
             self.reach_point();
         }
     }
 
     fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        let _inside = crash::inside_model(self, Some(trace), None);
         self.go_by_lot(lots, trace);
     }
 
@@ -395,7 +413,8 @@ impl System for Scene {
         if self.unhashed { None } else { Some(self.state_with(self.digest, stop)) }
     }
 
-    fn foresee(&mut self, choice: Choice) -> Option<Foreseen> {
+    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
+        let _inside = crash::inside_model(self, Some(so_far), self.chosen(choice));
         self.foresee_receive(choice)
     }
 }

@@ -36,6 +36,7 @@ impl Running {
         let mut trace = self.worker.unseen.take().unwrap_or_default();
         trace.count_only();
         if let Ok(mut state) = self.worker.execution.state.try_borrow_mut() {
+            state.finishing = true;
             state.most_tasks = state.tasks.len() + MOST_LAST_TASKS;
         }
         if self.may_go_on() {

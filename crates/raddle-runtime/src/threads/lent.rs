@@ -8,11 +8,13 @@ use raddle_engine::trace::Trace;
 
 use super::{At, Running};
 use crate::coroutine::{Fiber, Paused, Resumed, current};
+use crate::crash;
 use crate::execution::Execution;
 
 impl Running {
     /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
     pub(super) fn draw_lots(&mut self, lots: &mut Lots, trace: &mut Trace) {
+        let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
         let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };

@@ -24,6 +24,7 @@ mod generated_threads;
 mod hard_cases;
 mod late;
 mod lazy_lock;
+mod many_messages;
 mod model;
 mod model_by_lot;
 mod model_by_lot_long;

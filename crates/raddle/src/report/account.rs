@@ -12,7 +12,10 @@ use super::verdict::number;
 pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
     let kind = failure.kind();
     match failure {
-        Failure::Panic { task, .. } | Failure::Abort { task, .. } | Failure::StackOverflow { task, .. } => {
+        Failure::Panic { task, .. }
+        | Failure::Abort { task, .. }
+        | Failure::CannotUnwind { task, .. }
+        | Failure::StackOverflow { task, .. } => {
             format!("{kind} in {}", names.task(*task))
         }
         Failure::Violation { monitor, .. } => format!("{kind} {monitor}"),
@@ -46,6 +49,14 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
             vec![
                 format!("{} panicked: {first}", names.task(*task)),
                 format!("and while that unwound, a destructor panicked{from}: {second}"),
+                "Outside Raddle, the process aborts here.".to_owned(),
+            ]
+        }
+        Failure::CannotUnwind { task, message, place } => {
+            let from = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+            vec![
+                format!("{} panicked{from}: {message}", names.task(*task)),
+                "The panic came to a function that cannot unwind, such as one that is `extern \"C\"`.".to_owned(),
                 "Outside Raddle, the process aborts here.".to_owned(),
             ]
         }

@@ -300,7 +300,9 @@ fn ending(failure: &Failure, names: &Names) -> Vec<Row> {
         list.iter().map(row).collect()
     };
     match failure {
-        Failure::Panic { task, place, .. } => one(*task, "panics", at(place)),
+        Failure::Panic { task, place, .. } | Failure::CannotUnwind { task, place, .. } => {
+            one(*task, "panics", at(place))
+        }
         Failure::Abort { task, place, .. } => one(*task, "panics while panicking", at(place)),
         Failure::StackOverflow { task, .. } => one(*task, "overflows its stack", None),
         Failure::Deadlock { waiting } => stuck(waiting, waits_for),

@@ -79,10 +79,16 @@ fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
 
 /// The command that runs the test with a setting of the environment.
 pub(super) fn command(report: &Report, setting: &str) -> String {
+    let (before, after) = around(&report.test.path);
+    format!("{before}{setting}{after}")
+}
+
+/// What comes before and after a setting of the environment in the command that runs a test.
+pub(crate) fn around(test_path: &str) -> (&'static str, String) {
     // The harness knows a test by its path without the crate.
-    match report.test.path.split_once("::") {
-        Some((_, path)) => format!("{setting} cargo test {path} -- --exact"),
-        None if report.test.path.is_empty() => format!("set {setting} and run it again"),
-        None => format!("{setting} cargo test {}", report.test.path),
+    match test_path.split_once("::") {
+        Some((_, path)) => ("", format!(" cargo test {path} -- --exact")),
+        None if test_path.is_empty() => ("set ", " and run it again".to_owned()),
+        None => ("", format!(" cargo test {test_path}")),
     }
 }

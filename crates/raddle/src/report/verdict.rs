@@ -94,6 +94,12 @@ fn no_failure(report: &Report) -> String {
             let others = if reduced && *executions > 1 { ", equivalent ones left out" } else { "" };
             format!("no failure with {bound} ({}{others})", all(*executions))
         }
+        _ if *executions == 0 && report.steps > 0 => {
+            format!(
+                "no execution came to its end in the time there was, and no failure in {} steps ({label})",
+                number(report.steps)
+            )
+        }
         _ if *executions == 0 => format!("nothing was run ({label})"),
         Proof { bound, selected, stopped, .. } => {
             let kind = match () {

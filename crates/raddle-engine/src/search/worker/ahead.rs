@@ -30,7 +30,7 @@ impl Seat<'_> {
     pub(super) fn look_ahead<S: System>(&mut self, system: &mut S, chosen: &mut Chosen) -> (Ahead, u32) {
         let mut begun = 1;
         loop {
-            let Some(Foreseen { state, steps }) = system.foresee(chosen.choice) else {
+            let Some(Foreseen { state, steps }) = system.foresee(chosen.choice, &self.trace) else {
                 return (Ahead::Hidden, begun);
             };
             if self.strategy.get().arrive(Some(state)) {

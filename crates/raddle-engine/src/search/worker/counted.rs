@@ -3,9 +3,12 @@
 //! Where steps turn out to be needed, the execution is run again: it failed and is to be shown, or whether memory was raced on depends on
 //! them.
 
+use std::{mem, ptr};
+
 use super::Seat;
 use super::walk::{Chosen, Walked};
 use crate::lots::Drawn;
+use crate::search::Deadline;
 use crate::system::{Program, System};
 
 /// What came of the steps of an execution.
@@ -31,7 +34,10 @@ impl Seat<'_> {
         self.prefix.extend(path.iter().map(|chosen| chosen.choice));
         self.trace.clear();
         let mut system = program.start(seed, &mut self.trace);
+        // What is known already is shown, also if the time is over meanwhile.
+        let deadline = mem::replace(&mut self.deadline, Deadline::new(None));
         let again = self.walk(&mut system, 0, None);
+        self.deadline = deadline;
         // Where memory was touched, only the second could see a race.
         let sees_more = again.failed() && system.needs_recorded_steps();
         if first.failed() && first.kind() != again.kind() && !sees_more {
@@ -46,9 +52,13 @@ impl Seat<'_> {
     pub(super) fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
         let Self { strategy, path, lots, every_point: false, .. } = self else { return depth };
         let Some(rng) = strategy.get().lots() else { return depth };
-        lots.begin(rng, self.search.limits.steps as usize);
+        lots.begin(rng, self.search.limits.steps as usize, self.deadline.clone());
+        self.trace.draw(lots.draws());
         system.wander(lots, &mut self.trace);
+        self.trace.draw(ptr::null_mut());
+        self.deadline.clone_from(lots.deadline());
         let (drawn, times, next) = lots.drawn();
+        drawn.iter().for_each(|drawn| self.trace.choose(drawn.choice));
         rng.clone_from(next);
         path.truncate(depth);
         path.extend(drawn.iter().map(|&Drawn { choice, alternatives }| Chosen { choice, alternatives, looks: 0 }));

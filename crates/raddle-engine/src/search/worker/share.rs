@@ -78,6 +78,21 @@ impl<'s> Seat<'s> {
         self.met
     }
 
+    /// Stops because the time is over in the middle of an execution, which does not count, though its steps do. A strategy that has pieces of the tree has gone beyond what it did, so its piece goes back as it was at the latest commit: a search that is taken
+    /// up again runs some executions a second time, and loses none.
+    pub(super) fn give_up_for_time(&mut self) {
+        self.search.board.stop();
+        self.tally.states += self.strategy.get().new_states();
+        self.tally.steps += self.trace.len() as u64;
+        self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
+        if matches!(self.strategy.get().sharing(), Sharing::ByPiece(_)) {
+            self.search.board.add(mem::take(&mut self.tally));
+            self.give_up();
+        } else {
+            self.leave();
+        }
+    }
+
     /// Gives back the piece as it was at the latest commit.
     pub(in crate::search) fn give_up(&mut self) {
         if self.job.is_none() {

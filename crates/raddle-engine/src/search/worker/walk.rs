@@ -34,6 +34,10 @@ impl Seat<'_> {
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
+            if self.deadline.is_over() {
+                self.path.truncate(depth);
+                return Walked::OutOfTime;
+            }
             if by_lot {
                 depth = self.wander(system, depth, &mut product);
             }
@@ -102,6 +106,9 @@ impl Seat<'_> {
                         return Walked::Short(steps);
                     }
                     product *= f64::from(chosen.alternatives);
+                    if self.trace.counts_only() && chosen.alternatives > 1 {
+                        self.trace.choose(chosen.choice);
+                    }
                     chosen.choice
                 }
             };
@@ -197,6 +204,8 @@ pub(super) enum Walked {
     Pruned,
     /// The same, so many steps before it would have come to where it is given up.
     Short(usize),
+    /// The time of the search was over in its middle, so nothing came of it.
+    OutOfTime,
 }
 
 impl Walked {

@@ -1,0 +1,228 @@
+//! What is said of an execution in the middle of which the process ends or hangs.
+
+use std::ffi::c_int;
+use std::fmt::{self, Write};
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::trace::{Latest, Trace};
+
+use super::attending::{self, Running};
+use super::schedule::{Decided, Decisions, write_name};
+use super::sink::Sink;
+use super::words::{LastWords, RegressionFile};
+
+/// Schedules longer than this are named by the file they are in.
+const LONGEST_TO_PASTE: usize = 500;
+
+/// Longer ones are not kept.
+const LONGEST_TO_KEEP: usize = 1 << 20;
+
+/// The tasks of a running execution. Everything here is called by handlers of signals.
+pub(crate) trait Participants {
+    /// Who created a task, and which of those it was, from 1; `None` for the first task.
+    fn origin(&self, task: TaskId) -> Option<(TaskId, u32)>;
+
+    /// Writes what the program calls a task; says whether it has a name for it.
+    fn write_label(&self, task: TaskId, to: &mut dyn Write) -> Result<bool, fmt::Error>;
+
+    /// The seed of the program's own random numbers, if it has drawn any; else 0.
+    fn seed(&self) -> u64;
+}
+
+/// Why something is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// A signal, and the address that it is about, if it is about one.
+    Signal(c_int, Option<usize>),
+    /// The stack is used up.
+    StackOverflow,
+    /// The program has called `exit`.
+    Exit,
+    /// No step for so many seconds, while the OS thread computes.
+    Computes(u64),
+    /// No step for so many seconds, while the OS thread waits for the system.
+    Waits(u64),
+    /// The same, and now the process ends.
+    HangEnds(u64),
+}
+
+impl Reason {
+    /// Whether the process goes on.
+    fn goes_on(self) -> bool {
+        matches!(self, Self::Computes(_) | Self::Waits(_))
+    }
+
+    fn write(self, to: &mut dyn Write) -> fmt::Result {
+        match self {
+            Self::Signal(signal, address) => {
+                let (name, what) = describe(signal);
+                write!(to, "crash by {name} ({what}")?;
+                if let Some(address) = address {
+                    write!(to, " at {address:#x}")?;
+                }
+                to.write_char(')')
+            }
+            Self::StackOverflow => to.write_str("stack overflow"),
+            Self::Exit => to.write_str("the program ended the process by `exit`"),
+            Self::Computes(seconds) | Self::Waits(seconds) | Self::HangEnds(seconds) => {
+                write!(to, "hang, no step for {seconds} s")
+            }
+        }
+    }
+
+    /// What is likely, and what comes next.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Signal(..) => "The process ends here: what the program has done to its memory cannot be undone.",
+            Self::StackOverflow => "The process ends here: there is no stack left to go on with.",
+            Self::Exit => "The process ends here, as a failure whatever the exit code was.",
+            Self::Computes(_) => {
+                "The thread is computing: this is probably a loop without any operation of Raddle's types, which cannot be interrupted."
+            }
+            Self::Waits(_) => {
+                "The thread waits for the system: probably for a lock of `std` that another task holds across a step (use \
+                 `raddle::sync`), or for a thread, a file or a socket that Raddle does not control."
+            }
+            Self::HangEnds(_) => "The process ends here: a task that does not come back cannot be stopped.",
+        }
+    }
+}
+
+fn describe(signal: c_int) -> (&'static str, &'static str) {
+    match signal {
+        libc::SIGSEGV => ("SIGSEGV", "invalid memory access"),
+        libc::SIGBUS => ("SIGBUS", "invalid memory access"),
+        libc::SIGILL => ("SIGILL", "invalid instruction"),
+        libc::SIGFPE => ("SIGFPE", "invalid arithmetic"),
+        libc::SIGTRAP => ("SIGTRAP", "trap"),
+        libc::SIGABRT => ("SIGABRT", "the process was aborted"),
+        _ => ("a signal", "unknown"),
+    }
+}
+
+/// Tells what happens to the execution that runs on this OS thread, and keeps the schedule that leads there. Does nothing outside
+/// of any, or if it was told already that the process ends. Called by handlers of signals.
+pub(crate) fn tell(reason: Reason) {
+    let nothing = LastWords::default();
+    attending::with_running(|running, attending| {
+        if attending.is_some_and(|attending| !reason.goes_on() && attending.has_told()) {
+            return;
+        }
+        let words = attending.map_or(&nothing, |attending| attending.words());
+        // What cannot be written cannot be told.
+        let _ = write_all(reason, running, words);
+    });
+}
+
+fn write_all(reason: Reason, running: &Running<'_>, words: &LastWords) -> fmt::Result {
+    let Running { who, trace, task, pending } = *running;
+    let pending = pending.map(|(task, variant)| Decided::Task(task, variant));
+    let decisions = Decisions { who, trace, seed: who.seed(), pending };
+    let mut out = Sink::new(libc::STDERR_FILENO);
+    out.write_str(if reason.goes_on() { "\nraddle: " } else { "\nraddle: FAILED: " })?;
+    reason.write(&mut out)?;
+    out.write_str(", in ")?;
+    write_who(who, task, &mut out)?;
+    if !words.test.is_empty() {
+        write!(out, "\n  test: {}", words.test)?;
+    }
+    write!(out, "\n  after {} steps", trace.len())?;
+    if let Some(latest) = trace.latest() {
+        write_latest(who, latest, &mut out)?;
+    }
+    write_latest_of(who, task, trace, &mut out)?;
+    write!(out, "\n  {}\n", reason.advice())?;
+    // Tell first: whatever goes wrong with the file, this was said.
+    let bytes = Sink::measure(|sink| decisions.write(sink));
+    let file = words.regressions.as_ref().filter(|_| !reason.goes_on() && bytes <= LONGEST_TO_KEEP);
+    let short = bytes <= LONGEST_TO_PASTE;
+    if short {
+        write_replay(words, &mut out, |out| decisions.write(out))?;
+    }
+    out.flush()?;
+    let saved = file.filter(|file| keep(file, reason, running, &decisions).is_some());
+    match saved {
+        Some(file) if !short => write_replay(words, &mut out, |out| out.write_str(&file.shown))?,
+        None if !short => write_replay(words, &mut out, |out| decisions.write(out))?,
+        _ => {}
+    }
+    if let Some(file) = saved {
+        writeln!(out, "saved: {}", file.shown)?;
+    }
+    out.flush()
+}
+
+fn write_who(who: &dyn Participants, task: TaskId, out: &mut dyn Write) -> fmt::Result {
+    if who.write_label(task, out)? {
+        return Ok(());
+    }
+    if task != TaskId::MAIN {
+        out.write_str("thread ")?;
+    }
+    write_name(who, task, out)
+}
+
+fn write_latest(who: &dyn Participants, latest: Latest, out: &mut dyn Write) -> fmt::Result {
+    write!(out, "; the latest: {} by ", latest.op.verb)?;
+    write_who(who, latest.task, out)?;
+    write!(out, " at {}", latest.site)
+}
+
+/// The latest step of the task itself, if that was not the latest of all.
+fn write_latest_of(who: &dyn Participants, task: TaskId, trace: &Trace, out: &mut dyn Write) -> fmt::Result {
+    let others_last = trace.last().is_some_and(|last| last.task != task);
+    let Some(own) = trace.steps().iter().rev().find(|step| step.task == task).filter(|_| others_last) else {
+        return Ok(());
+    };
+    out.write_str("\n  the latest of ")?;
+    write_who(who, task, out)?;
+    write!(out, ": {} at {}", own.op.verb, own.site)
+}
+
+fn write_replay(
+    words: &LastWords,
+    out: &mut Sink,
+    schedule: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    let (before, after) = &words.replay;
+    write!(out, "replay: {before}")?;
+    schedule(out)?;
+    writeln!(out, "{after}")
+}
+
+/// Adds the schedule to the file, unless somebody else is writing it.
+fn keep(file: &RegressionFile, reason: Reason, running: &Running<'_>, decisions: &Decisions<'_>) -> Option<()> {
+    // SAFETY: plain calls into libc with valid strings, which handlers of signals may make. The descriptor is used by nobody else.
+    unsafe {
+        libc::mkdir(file.dir.as_ptr(), 0o777);
+        let to =
+            libc::open(file.path.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC, 0o666);
+        if to < 0 {
+            return None;
+        }
+        let locked = libc::flock(to, libc::LOCK_EX | libc::LOCK_NB) == 0;
+        let is_empty = libc::lseek(to, 0, libc::SEEK_END) == 0;
+        let written = locked.then(|| write_kept(file, is_empty, Sink::new(to), (reason, running, decisions)));
+        libc::close(to);
+        written?.ok()
+    }
+}
+
+fn write_kept(
+    file: &RegressionFile,
+    is_empty: bool,
+    mut out: Sink,
+    (reason, running, decisions): (Reason, &Running<'_>, &Decisions<'_>),
+) -> fmt::Result {
+    if is_empty {
+        out.write_str(&file.heading)?;
+    }
+    out.write_str("# ")?;
+    reason.write(&mut out)?;
+    out.write_str(", in ")?;
+    write_who(running.who, running.task, &mut out)?;
+    out.write_str("\n")?;
+    decisions.write(&mut out)?;
+    out.write_str("\n")?;
+    out.flush()
+}

@@ -1,0 +1,108 @@
+//! The decisions of the running execution in the form of a [`Schedule`](raddle_engine::schedule::Schedule), without allocation.
+//!
+//! Where steps are kept, each step with several alternatives is a decision, and tasks have names. Where they are only counted, the places
+//! of the choices are all that is known; so they are while choices are drawn by lot.
+
+use std::fmt::{self, Write};
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Class, Step, Trace};
+
+use super::account::Participants;
+
+/// What leads to where the execution is.
+#[derive(Clone, Copy)]
+pub(super) struct Decisions<'a> {
+    pub(super) who: &'a dyn Participants,
+    pub(super) trace: &'a Trace,
+    /// The seed of the program's own random numbers, or 0.
+    pub(super) seed: u64,
+    /// A decision that was taken and has not led to a step yet.
+    pub(super) pending: Option<Decided>,
+}
+
+/// One decision.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decided {
+    Task(TaskId, Variant),
+    Value(u64),
+    Place(u32),
+}
+
+impl Decided {
+    /// The decision that led to a step, if there was one.
+    fn of(step: &Step) -> Option<Self> {
+        if step.alternatives <= 1 {
+            return None;
+        }
+        Some(match (step.op.class, step.found) {
+            (Class::Choice, Some(value)) => Self::Value(value.0),
+            _ => Self::Task(step.task, step.variant),
+        })
+    }
+
+    fn write(self, who: &dyn Participants, to: &mut dyn Write) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(to, "={value}"),
+            Self::Place(place) => write!(to, "@{place}"),
+            Self::Task(task, variant) => {
+                write_name(who, task, to)?;
+                match variant {
+                    Variant::Ready => Ok(()),
+                    Variant::TimedOut => to.write_char('t'),
+                    Variant::Spurious => to.write_char('s'),
+                    Variant::Message(message) => write!(to, "m{message}"),
+                }
+            }
+        }
+    }
+}
+
+impl Decisions<'_> {
+    fn all(&self) -> impl Iterator<Item = Decided> + '_ {
+        // SAFETY: the search says where choices are drawn before it lends them to the program, and takes that back before it drops
+        // them; this is read by the OS thread on which that happens.
+        let drawn = unsafe { self.trace.drawing().as_ref() }.map_or(&[][..], |draws| draws.list());
+        let kept = self.trace.steps().iter().filter_map(Decided::of);
+        let counted = self.trace.choices().iter().map(|choice| choice.0);
+        let drawn = drawn.iter().map(|drawn| drawn.choice.0);
+        kept.chain(counted.chain(drawn).map(Decided::Place)).chain(self.pending)
+    }
+
+    pub(super) fn write(&self, to: &mut dyn Write) -> fmt::Result {
+        to.write_str("v1")?;
+        if self.seed != 0 {
+            write!(to, "/{}", self.seed)?;
+        }
+        let mut all = self.all().peekable();
+        let mut before = ':';
+        while let Some(decided) = all.next() {
+            to.write_char(before)?;
+            before = ',';
+            decided.write(self.who, to)?;
+            let mut times = 1_usize;
+            while matches!(decided, Decided::Task(..)) && all.next_if_eq(&decided).is_some() {
+                times += 1;
+            }
+            if times > 1 {
+                write!(to, "x{times}")?;
+            }
+        }
+        if before == ':' { to.write_char(':') } else { Ok(()) }
+    }
+}
+
+/// The name of a task: which child of its parent it is, of its parent's parent, and so on.
+pub(super) fn write_name(who: &dyn Participants, task: TaskId, to: &mut dyn Write) -> fmt::Result {
+    let ancestors = || std::iter::successors(who.origin(task), |&(parent, _)| who.origin(parent));
+    let depth = ancestors().count();
+    if depth == 0 {
+        return to.write_str("main");
+    }
+    for level in (0..depth).rev() {
+        let ordinal = ancestors().nth(level).map_or(0, |(_, ordinal)| ordinal);
+        write!(to, "{ordinal}{}", if level == 0 { "" } else { "." })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! What is prepared for a test before it runs, so that nothing has to be allocated when the process ends.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What is said about a test when the process ends in the middle of one of its executions.
+#[derive(Debug, Default)]
+pub struct LastWords {
+    /// The path of the test; empty if it has none.
+    pub test: String,
+    /// What comes before and after a schedule in the command that replays it.
+    pub replay: (String, String),
+    /// Where the schedule is to be kept; `None` if it is not, for example because it comes from there.
+    pub regressions: Option<RegressionFile>,
+}
+
+/// A file of regressions.
+#[derive(Debug)]
+pub struct RegressionFile {
+    pub(super) path: CString,
+    pub(super) dir: CString,
+    pub(super) shown: String,
+    pub(super) heading: String,
+}
+
+impl RegressionFile {
+    /// The file at `path`, which reports call `shown`; `heading` goes to its top if it does not exist yet. `None` if the path cannot be
+    /// given to the system.
+    #[must_use]
+    pub fn new(path: &Path, shown: String, heading: String) -> Option<Self> {
+        let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(Self { path: text(path)?, dir: text(dir)?, shown, heading })
+    }
+}

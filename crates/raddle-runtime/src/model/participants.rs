@@ -1,0 +1,27 @@
+//! The actors of a model, as handlers of signals ask for them.
+
+use std::fmt::{self, Write};
+
+use raddle_engine::ids::TaskId;
+
+use crate::crash::Participants;
+use crate::model::step::{Scene, index};
+
+impl Participants for Scene {
+    fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
+        let card = self.cards.get(task.index().checked_sub(1)?)?;
+        Some((card.parent, card.ordinal))
+    }
+
+    fn write_label(&self, task: TaskId, to: &mut dyn Write) -> Result<bool, fmt::Error> {
+        match self.cards.get(if task == TaskId::MAIN { usize::MAX } else { index(task) }) {
+            Some(card) => write!(to, "{}", card.who)?,
+            None => to.write_str("the model")?,
+        }
+        Ok(true)
+    }
+
+    fn seed(&self) -> u64 {
+        0
+    }
+}
