@@ -134,6 +134,15 @@ pub enum Failure {
         /// Where it was to be taken.
         site: Place,
     },
+    /// A thread that is not under control used something of the execution's, or waited for it.
+    Uncontrolled {
+        /// What it used: "Mutex"; or what it called.
+        what: &'static str,
+        /// Where that was made, if it is an object.
+        made: Option<Place>,
+        /// Where it was used.
+        site: Place,
+    },
     /// The program did something else although every decision was the same.
     Nondeterminism(Divergence),
 }
@@ -155,6 +164,7 @@ impl Failure {
             Failure::DeadLetter { .. } => "dead letter",
             Failure::Unhandled { .. } => "unhandled message",
             Failure::HeldElsewhere { .. } => "lock held outside the execution",
+            Failure::Uncontrolled { .. } => "uncontrolled thread",
             Failure::Nondeterminism(_) => "nondeterminism",
         }
     }

@@ -123,6 +123,6 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
     }
     let seed = if system.caveats().drew_random { script.seed() } else { 0 };
     taken.truncate(needed);
-    let schedule = Schedule { seed, decisions: taken };
+    let schedule = Schedule { seed, facts: system.facts(), decisions: taken };
     Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }
 }

@@ -10,7 +10,8 @@
 //! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
 //! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
 //! that it was woken for no reason, `2m4` that it took the message numbered 4. `@1` is the second of the alternatives
-//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
+//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers, `v1+ends:` what is
+//! known of the program, in its own words. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
 mod decisions;
@@ -120,6 +121,9 @@ impl fmt::Display for Decided {
 pub struct Schedule {
     /// Feeds the program's own random numbers.
     pub seed: u64,
+    /// What was known of the program when the decisions were taken, in words of its own: which points there are may depend on it. Each
+    /// consists of letters, digits, `_` and `.`.
+    pub facts: Vec<String>,
     /// One for each point with more than one alternative.
     pub decisions: Decisions,
 }
@@ -127,6 +131,9 @@ pub struct Schedule {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("v1")?;
+        for fact in &self.facts {
+            write!(f, "+{fact}")?;
+        }
         if self.seed != 0 {
             write!(f, "/{}", self.seed)?;
         }
@@ -190,12 +197,19 @@ impl FromStr for Schedule {
         let text: String = text.split_whitespace().collect();
         let start = || ScheduleError::Start(shortened(&text, 12));
         let (head, tail) = text.split_once(':').ok_or_else(start)?;
-        let (version, seed) = head.split_once('/').unwrap_or((head, "0"));
+        let (head, seed) = head.split_once('/').unwrap_or((head, "0"));
+        let mut facts = head.split('+').map(str::to_owned);
+        let version = facts.next().unwrap_or_default();
+        let facts: Vec<String> = facts.collect();
         if version != "v1" {
             let number = version.strip_prefix('v').filter(|v| v.parse::<u32>().is_ok());
             return Err(number.map_or_else(start, |v| ScheduleError::Version(shortened(v, 12))));
         }
         let seed = seed.parse().map_err(|_| start())?;
+        let is_word = |fact: &String| fact.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        if !facts.iter().all(is_word) {
+            return Err(start());
+        }
         let mut decisions = Decisions::with_capacity(tail.matches(',').count() + 1);
         for (i, token) in tail.split(',').enumerate().filter(|(_, t)| !t.is_empty()) {
             let wrong = || ScheduleError::Token { token: shortened(token, 40), number: i + 1 };
@@ -205,7 +219,7 @@ impl FromStr for Schedule {
             }
             decisions.push_times(decided, times);
         }
-        Ok(Self { seed, decisions })
+        Ok(Self { seed, facts, decisions })
     }
 }
 

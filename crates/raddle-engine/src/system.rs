@@ -78,6 +78,12 @@ pub trait System {
         false
     }
 
+    /// What the program was told about itself before this execution, in words that a [schedule](crate::schedule::Schedule::facts) can
+    /// keep: which points there are may depend on it.
+    fn facts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
     fn task_name(&self, task: TaskId) -> TaskName;
 

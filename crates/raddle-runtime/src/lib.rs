@@ -28,6 +28,8 @@ mod integer;
 pub mod model;
 pub mod output;
 mod panics;
+#[expect(unsafe_code, reason = "which signals a thread blocks; plain calls into libc")]
+mod uncontrolled;
 pub mod rand;
 pub mod sync;
 pub mod thread;

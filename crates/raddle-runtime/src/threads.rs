@@ -10,15 +10,13 @@ mod lent;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
-use raddle_engine::replay::{Script, replay};
-use raddle_engine::search::Limits;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
@@ -28,6 +26,7 @@ use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
+use crate::uncontrolled::{Use, Watching};
 use crate::{crash, output, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
@@ -49,6 +48,8 @@ struct Worker {
     numbers: Cell<(u64, u64)>,
     /// How many tasks were abandoned in all executions.
     abandoned: Cell<u64>,
+    /// Notices threads that the program starts and that are not under control.
+    watching: Option<Watching>,
     /// What executions have shown of the program that it was not told by its settings.
     learned: RefCell<Facts>,
     /// For steps that are taken after the end of an execution.
@@ -99,6 +100,7 @@ impl Threads {
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
             abandoned: Cell::new(0),
+            watching: Watching::begin(),
             learned: RefCell::default(),
             unseen: Cell::default(),
         };
@@ -111,28 +113,6 @@ impl Threads {
         let mut facts = self.worker.execution.state.borrow().settings.facts.clone();
         facts.add(&self.worker.learned.borrow());
         facts
-    }
-
-    /// Runs the first execution, by the fewest switches, again and again until it shows nothing new of the program; later executions
-    /// go by what it has shown.
-    pub fn rehearse(&mut self, limits: &Limits) {
-        let first = Script::Choices { seed: 0, choices: Vec::new() };
-        loop {
-            drop(replay(self, &first, limits));
-            if !self.is_outdated() || !self.sound() {
-                return;
-            }
-            self.adopt_facts();
-        }
-    }
-
-    /// Goes by what executions have shown.
-    fn adopt_facts(&mut self) {
-        let facts = self.facts();
-        let mut state = self.worker.execution.state.borrow_mut();
-        state.settings.facts = facts;
-        state.forget_known_loops();
-        self.worker.learned.take();
     }
 }
 
@@ -283,8 +263,15 @@ impl Running {
     /// The first end counts: what comes of it, such as a task left behind, is no news.
     fn end(&mut self, outcome: Outcome) {
         if !matches!(self.at, At::End(_)) {
-            self.at = At::End(outcome);
+            // What else happens where a thread is not under control says nothing.
+            self.at = At::End(self.uncontrolled_use().unwrap_or(outcome));
         }
+    }
+
+    /// What a thread has done that is not under control.
+    fn uncontrolled_use(&self) -> Option<Outcome> {
+        let Use { what, made, site } = self.worker.watching.as_ref()?.take()?;
+        Some(Failure::Uncontrolled { what, made, site }.into())
     }
 
     /// Lets everything happen that needs no decision.
@@ -446,6 +433,10 @@ impl System for Running {
         });
     }
 
+    fn facts(&self) -> Vec<String> {
+        self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.settings.facts.words())
+    }
+
     fn task_name(&self, task: TaskId) -> TaskName {
         Task::name(&self.worker.execution.state.borrow().tasks, task)
     }
@@ -490,6 +481,7 @@ impl Drop for Running {
             && let Some(shown) = state.new_facts()
         {
             worker.learned.borrow_mut().add(&shown);
+            state.settings.learned.lock().unwrap_or_else(PoisonError::into_inner).add(&shown);
         }
         if worker.sound.get() {
             self.finish();

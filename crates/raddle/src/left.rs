@@ -27,6 +27,9 @@ struct Head {
     strategy: String,
     /// Those that decide what orders there are.
     settings: String,
+    /// What was known of the program, in its own words.
+    #[serde(default)]
+    facts: Vec<String>,
     /// Of the program that ran: another one may take other steps.
     program: u64,
     /// Of the second line: what was changed by hand is not believed.
@@ -38,6 +41,8 @@ pub(crate) struct Owner<'a> {
     pub(crate) test: &'a str,
     pub(crate) strategy: &'a str,
     pub(crate) settings: &'a str,
+    /// What is known of the program, in its own words.
+    pub(crate) facts: &'a [String],
 }
 
 /// Only this is read first, to tell a file of another version from one that is broken.
@@ -50,8 +55,8 @@ struct Version {
 pub(crate) enum Left {
     /// Nothing.
     Nothing,
-    /// This.
-    Remains(Box<Remains>),
+    /// This, and what was known of the program.
+    Remains(Box<Remains>, Vec<String>),
     /// Something, but by another build of the test: to what this one does it means nothing.
     ByAnotherBuild,
 }
@@ -94,7 +99,7 @@ pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strat
     }
     let remains: Remains = serde_json::from_str(remains).map_err(broken)?;
     if remains.fits(strategy) {
-        Ok(Left::Remains(Box::new(remains)))
+        Ok(Left::Remains(Box::new(remains), head.facts))
     } else {
         Err("is broken (its parts do not fit together)".to_owned())
     }
@@ -122,6 +127,7 @@ pub(crate) fn written(owner: &Owner<'_>, remains: &str) -> Result<String, String
         test: owner.test.to_owned(),
         strategy: owner.strategy.to_owned(),
         settings: owner.settings.to_owned(),
+        facts: owner.facts.to_vec(),
         program: program(),
         sum: sum(remains.as_bytes()),
     };

@@ -150,7 +150,10 @@ impl Failed {
         self.same
             && !matches!(
                 self.failure,
-                Failure::Leak { .. } | Failure::HeldElsewhere { .. } | Failure::Nondeterminism(_)
+                Failure::Leak { .. }
+                    | Failure::HeldElsewhere { .. }
+                    | Failure::Uncontrolled { .. }
+                    | Failure::Nondeterminism(_)
             )
     }
 }

@@ -14,6 +14,8 @@ use raddle_engine::shrink::{Effort, alike, shrink};
 use raddle_engine::strategy::Sharing;
 use raddle_engine::strategy::receive_order::{Followed, Following};
 
+use raddle_runtime::threads::Facts;
+
 use crate::explorer::Test;
 use crate::file_lock::FileLock;
 use crate::files::{self, Files};
@@ -25,7 +27,7 @@ use crate::regressions::{MOST_KEPT, Regressions, Saved};
 use crate::report::progress::Teller;
 use crate::report::{Failed, Origin, Report, printed};
 use crate::schedules;
-use crate::settings::{Plan, SettingError};
+use crate::settings::{Again, Plan, SettingError};
 use crate::workers::{Body, From, Shown, Workers};
 
 /// One run of one test.
@@ -47,7 +49,7 @@ impl Session {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
         let last_words = last_words::prepare(&test, &files, Source::Schedule);
-        let workers = Workers {
+        let mut workers = Workers {
             name,
             body,
             settings: plan.program.clone(),
@@ -70,7 +72,10 @@ impl Session {
         let left = if left_lock.is_some() { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
         let left = match left {
             Left::Nothing => None,
-            Left::Remains(remains) => Some(*remains),
+            Left::Remains(remains, facts) => {
+                workers.settings.facts = Facts::of_words(&facts);
+                Some(*remains)
+            }
             Left::ByAnotherBuild => {
                 notes.push(
                     "the test was built anew since a search of it was stopped, so this one began again".to_owned(),
@@ -208,15 +213,13 @@ impl Session {
     }
 
     fn search(&mut self) -> Report {
-        let left = self.left.take().map(|left| self.recall_failure(left));
-        self.study();
-        let teller = self.teller.take();
         let watch = Watch::new();
-        let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
-        let from =
-            From { left, coverage: coverage.clone(), stop: watch.as_ref().map(Watch::stop), saver: self.saver() };
-        let Plan { strategy, limits, workers, .. } = &mut self.plan;
-        let (mut searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
+        let (mut searched, remains, coverage) = loop {
+            let found = self.search_once(watch.as_ref());
+            if !(found.0.outdated && found.0.found.is_none() && self.begin_again()) {
+                break found;
+            }
+        };
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
         let found = searched.found.take();
@@ -235,6 +238,38 @@ impl Session {
         // Ends the process if it was told to end.
         drop(watch);
         report
+    }
+
+    /// Searches by what is known of the program now.
+    fn search_once(&mut self, watch: Option<&Watch>) -> (search::Report, Remains, Option<Arc<Mutex<Coverage>>>) {
+        let left = self.left.take().map(|left| self.recall_failure(left));
+        self.study();
+        let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
+        let from = From { left, coverage: coverage.clone(), stop: watch.map(Watch::stop), saver: self.saver() };
+        let teller = self.teller.clone();
+        let Plan { strategy, limits, workers, .. } = &mut self.plan;
+        let (searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
+        (searched, remains, coverage)
+    }
+
+    /// Prepares another search, by what the one before has shown of the program; false if there cannot be another.
+    fn begin_again(&mut self) -> bool {
+        let learned = self.workers.settings.learned.clone();
+        let more = self.workers.settings.facts.add(&learned.lock().unwrap_or_else(PoisonError::into_inner));
+        match self.plan.again.as_ref().and_then(Again::make) {
+            Some(strategy) if more => {
+                self.plan.strategy = strategy;
+                true
+            }
+            _ => {
+                self.notes.push(
+                    "the search ended early, since the program has shown something by which it has other orders than it \
+                     seemed to have; give the strategy by its name to have the search begin again by itself"
+                        .to_owned(),
+                );
+                false
+            }
+        }
     }
 
     /// Takes up what earlier searches have learnt of the program.
@@ -300,8 +335,9 @@ impl Session {
     fn saver(&self) -> Option<Saver> {
         let (true, Some(file)) = (self.plan.resume, self.files.left.clone()) else { return None };
         let (test, strategy, settings) = (self.test.path.clone(), self.plan.label.clone(), self.plan.tree());
+        let facts = self.workers.settings.facts.words();
         Some(Box::new(move |remains| {
-            let owner = Owner { test: &test, strategy: &strategy, settings: &settings };
+            let owner = Owner { test: &test, strategy: &strategy, settings: &settings, facts: &facts };
             let _ = left::write(&file, &owner, Some(remains));
         }))
     }
@@ -310,8 +346,9 @@ impl Session {
     fn leave(&mut self, searched: &search::Report, remains: Remains) {
         let (true, Some(file)) = (self.plan.resume, &self.files.left) else { return };
         let unfinished = searched.ended == Ended::BudgetSpent;
-        let settings = self.plan.tree();
-        let owner = Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings };
+        let (settings, facts) = (self.plan.tree(), self.workers.settings.facts.words());
+        let owner =
+            Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings, facts: &facts };
         let shown = files::shown(file, &self.test);
         match left::write(file, &owner, unfinished.then_some(remains)) {
             Ok(()) if unfinished => {
@@ -412,6 +449,6 @@ fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingE
         return Err(SettingError::Resume { why });
     };
     let settings = plan.tree();
-    let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings };
+    let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings, facts: &[] };
     left::read(file, &owner, &mut *plan.strategy)
 }

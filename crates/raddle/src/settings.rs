@@ -300,6 +300,8 @@ impl Settings {
 /// What is to be done, settled in every point.
 pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
+    /// How to make the strategy again; `None` for one that was given as a value.
+    pub(crate) again: Option<Again>,
     /// The strategy as a report calls it: "random, seed 0".
     pub(crate) label: String,
     pub(crate) limits: Limits,
@@ -327,6 +329,28 @@ pub(crate) struct Plan {
     pub(crate) shows_output: bool,
 }
 
+/// How to make a strategy again that was asked for by name.
+pub(crate) struct Again {
+    name: String,
+    seed: u64,
+    deviations: Option<u32>,
+    learn: Option<u64>,
+}
+
+impl Again {
+    /// Another strategy of the same kind, which has decided nothing yet.
+    pub(crate) fn make(&self) -> Option<Box<dyn Strategy>> {
+        let mut strategy = named(&self.name, self.seed, true).ok()?;
+        if let Some(most) = self.deviations {
+            strategy.bound_deviations(most);
+        }
+        if let Some(learn) = self.learn.filter(|&learn| learn > 0) {
+            strategy.learn_first(learn, self.seed);
+        }
+        Some(strategy)
+    }
+}
+
 /// Executions of a strategy that has no end of its own, if nothing is said.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
 
@@ -342,6 +366,7 @@ impl Plan {
         let settings = environment.settings()?.over(code);
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
+        let mut again = None;
         let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name(usual.to_owned())) {
             Wanted::Value(strategy) => {
                 let label = strategy.name().to_owned();
@@ -349,7 +374,9 @@ impl Plan {
             }
             Wanted::Name(name) => {
                 let label = if strategy_name::seeded(&name) { format!("{name}, seed {seed}") } else { name.clone() };
-                (named(&name, seed, replay.is_some())?, label)
+                let strategy = named(&name, seed, replay.is_some())?;
+                again = Some(Again { name, seed, deviations: settings.deviations, learn: settings.learn });
+                (strategy, label)
             }
         };
         if let Some(most) = settings.deviations {
@@ -411,6 +438,7 @@ impl Plan {
             coverage: settings.coverage.unwrap_or_else(|| strategy.name() == "receive-order"),
             save_schedules: settings.save_schedules.unwrap_or(false),
             strategy,
+            again,
             label,
             limits,
             program,

@@ -18,7 +18,7 @@ use raddle_engine::system::Program;
 use raddle_runtime::crash::{LastWords, Patience, attend};
 use raddle_runtime::model::Model;
 use raddle_runtime::output::{self, Redirected, Sink};
-use raddle_runtime::threads::{Settings, Threads};
+use raddle_runtime::threads::{Facts, Settings, Threads};
 
 use crate::report::progress::Teller;
 
@@ -171,7 +171,11 @@ impl Workers {
     }
 
     fn replay_to(&self, sink: Sink, print_panics: bool, script: &Script, limits: &Limits) -> Shown {
-        let settings = Settings { tell: true, context: 0, print_panics, ..self.settings.clone() };
+        let mut settings = Settings { tell: true, context: 0, print_panics, ..self.settings.clone() };
+        if let Script::Names(schedule) | Script::Hints(schedule) = script {
+            // A schedule goes by what was known when it was written.
+            settings.facts = Facts::of_words(&schedule.facts);
+        }
         let printed = AtomicBool::new(false);
         let (name, body, last_words) = (self.name.clone(), self.body.clone(), self.last_words.clone());
         let telling = Self { name, body, settings, printed, last_words, patience: self.patience };

@@ -217,6 +217,9 @@ impl<M: Send + 'static> Mailbox<M> {
 }
 
 fn not_here(who: &Who) -> String {
+    if !current::inside() {
+        crate::uncontrolled::note("an actor", None);
+    }
     format!("raddle: {who} belongs to an execution that is over, or to another test's")
 }
 

@@ -24,10 +24,12 @@ impl Watch {
         Self { tag: Tag::new(), changed_inside: AtomicBool::new(false) }
     }
 
+    #[track_caller]
     pub(super) fn read(&self, kind: &'static Kind, site: Site) {
         self.note(kind, &READ, Effect::Read, site);
     }
 
+    #[track_caller]
     pub(super) fn write(&self, kind: &'static Kind, site: Site) {
         if self.note(kind, &WRITE, Effect::Change, site) {
             self.changed_inside.store(true, Ordering::Relaxed);
@@ -35,11 +37,13 @@ impl Watch {
     }
 
     /// Lent out to be written perhaps: a write as far as races go.
+    #[track_caller]
     pub(super) fn lend(&self, kind: &'static Kind, site: Site) {
         self.note(kind, &WRITE, Effect::Change, site);
     }
 
     /// Whether this is part of an execution.
+    #[track_caller]
     fn note(&self, kind: &'static Kind, op: &'static Operation, effect: Effect, site: Site) -> bool {
         let leaks = Cell::new(false);
         let first = |met| {

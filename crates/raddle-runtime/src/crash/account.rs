@@ -6,6 +6,7 @@ use std::fmt::{self, Write};
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Latest, Trace};
 
+use crate::execution::Facts;
 use super::attending::{self, Running};
 use super::schedule::{Decided, Decisions, write_name};
 use super::sink::Sink;
@@ -27,6 +28,11 @@ pub(crate) trait Participants {
 
     /// The seed of the program's own random numbers, if it has drawn any; else 0.
     fn seed(&self) -> u64;
+
+    /// What is known of the program and belongs to its schedules.
+    fn facts(&self) -> Option<&Facts> {
+        None
+    }
 }
 
 /// Why something is told.

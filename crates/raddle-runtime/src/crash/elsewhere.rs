@@ -68,4 +68,7 @@ pub(crate) trait Participants {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)>;
     fn write_label(&self, task: TaskId, to: &mut dyn Write) -> Result<bool, fmt::Error>;
     fn seed(&self) -> u64;
+    fn facts(&self) -> Option<&crate::execution::Facts> {
+        None
+    }
 }

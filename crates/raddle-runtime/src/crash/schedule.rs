@@ -72,6 +72,9 @@ impl Decisions<'_> {
 
     pub(super) fn write(&self, to: &mut dyn Write) -> fmt::Result {
         to.write_str("v1")?;
+        if let Some(facts) = self.who.facts() {
+            facts.write(to)?;
+        }
         if self.seed != 0 {
             write!(to, "/{}", self.seed)?;
         }

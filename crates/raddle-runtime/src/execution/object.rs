@@ -12,6 +12,7 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Word};
 
 use crate::coroutine::current;
+use crate::uncontrolled;
 use crate::execution::{Ask, Execution, Moment, State};
 
 /// A kind of object.
@@ -72,16 +73,21 @@ impl Tag {
     /// meets for the first time starts with the word that `first` gives, which is told whether the value was used by an
     /// earlier execution.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn with<R>(
         &self,
         kind: &'static Kind,
         first: impl FnOnce(Met) -> u64,
         body: impl FnOnce(Place<'_>) -> R,
     ) -> Option<R> {
-        current::with(|execution| {
+        let inside = current::with(|execution| {
             let object = self.object(&mut execution.state.borrow_mut(), kind, first);
             body(Place { execution, object })
-        })
+        });
+        if inside.is_none() {
+            uncontrolled::note(kind.noun, Some(self.made));
+        }
+        inside
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use raddle_engine::ids::TaskId;
 
 use crate::crash::Participants;
 use crate::execution::State;
+use crate::execution::Facts;
 
 impl Participants for State {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
@@ -17,6 +18,10 @@ impl Participants for State {
         let label = self.tasks.get(task.index()).and_then(|task| task.label.as_deref());
         label.map_or(Ok(()), |label| to.write_str(label))?;
         Ok(label.is_some())
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        Some(&self.settings.facts)
     }
 
     fn seed(&self) -> u64 {

@@ -1,6 +1,8 @@
 //! The tables of the running execution.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex};
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -43,6 +45,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// What earlier executions have shown.
     pub facts: Facts,
+    /// What executions show that is not among the facts; shared by all workers of a search.
+    pub learned: Arc<Mutex<Facts>>,
 }
 
 /// What executions have shown of the program, and by which later ones have other points than earlier ones. A search keeps to what
@@ -64,7 +68,32 @@ impl Facts {
         self.spins.extend(other.spins.iter().cloned());
         before != (self.thread_ends, self.spins.len())
     }
+
+    /// Writes them as a schedule begins with them; nothing is allocated.
+    pub(crate) fn write(&self, to: &mut dyn fmt::Write) -> fmt::Result {
+        if self.thread_ends {
+            write!(to, "+{THREAD_ENDS}")?;
+        }
+        self.spins.iter().try_for_each(|spot| write!(to, "+{}", spot.0))
+    }
+
+    /// In words that schedules can keep.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let ends = self.thread_ends.then(|| THREAD_ENDS.to_owned());
+        ends.into_iter().chain(self.spins.iter().map(|spot| spot.0.clone())).collect()
+    }
+
+    /// What such words say.
+    #[must_use]
+    pub fn of_words(words: &[String]) -> Self {
+        let spots = words.iter().filter(|word| *word != THREAD_ENDS);
+        Self { thread_ends: words.iter().any(|word| word == THREAD_ENDS), spins: spots.cloned().map(Spot).collect() }
+    }
 }
+
+/// The word for the fact that somebody asks whether threads are finished.
+const THREAD_ENDS: &str = "ends";
 
 /// A place in the source, as it is written in schedules: the same in every build of the same source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +139,7 @@ impl Default for Settings {
             leaked_threads: LeakedThreads::default(),
             timeouts: Timeouts::default(),
             facts: Facts::default(),
+            learned: Arc::default(),
         }
     }
 }
@@ -514,11 +544,6 @@ impl State {
             return None;
         }
         Some(Facts { thread_ends, spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect() })
-    }
-
-    /// Finds out anew which loops are known to spin.
-    pub(crate) fn forget_known_loops(&mut self) {
-        self.known_loops.clear();
     }
 
     /// Whether a loop that has gone round so often at `site` is taken to spin.

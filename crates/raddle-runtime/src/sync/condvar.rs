@@ -195,6 +195,7 @@ impl Condvar {
         inside.unwrap_or_else(|| self.inner.notify_all());
     }
 
+    #[track_caller]
     fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         self.tag.with(&CONDVAR, |_| 0, body)
     }

@@ -56,6 +56,7 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Calls `body` with the lock's place in the running execution, having looked whether it brings contents along.
     #[inline(always)]
+    #[track_caller]
     fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         let leaks = Cell::new(false);
         let first = |met| {
@@ -82,6 +83,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     #[inline(always)]
+    #[track_caller]
     pub(super) fn lock_at(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         let taken = self.with(site, |place| {
             place.step_when((|word, _| word & HELD == 0, 0), &LOCK, Ordered::ACQUIRE, site, |moment| {
@@ -135,6 +137,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// The guard of a lock that the engine has granted.
+    #[track_caller]
     fn guard(&self, site: Site, poisoned: bool) -> LockResult<MutexGuard<'_, T>> {
         let data = match self.inner.try_lock() {
             Ok(data) => data,
@@ -234,6 +237,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     /// Releases the lock, in one step with whatever `begin` does.
+    #[track_caller]
     pub(super) fn release_to_wait<R>(
         mut self,
         site: Site,

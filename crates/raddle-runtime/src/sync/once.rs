@@ -50,6 +50,7 @@ impl Once {
         Self { tag: Tag::new(), inner: sync::Once::new() }
     }
 
+    #[track_caller]
     fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         self.tag.with(&ONCE, |_| if self.inner.is_completed() { COMPLETE } else { NEW }, body)
     }

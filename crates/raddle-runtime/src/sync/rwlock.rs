@@ -68,6 +68,7 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Calls `body` with the lock's place in the running execution, having looked whether it brings contents along.
+    #[track_caller]
     fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         let leaks = Cell::new(false);
         let first = |met| {
@@ -95,6 +96,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// The same with the place of what readers publish.
+    #[track_caller]
     fn with_both<R>(&self, site: Site, body: impl FnOnce(Place<'_>, Place<'_>) -> R) -> Option<R> {
         self.with(site, |place| self.readers.with(&READERS, |_| 0, |readers| body(place, readers))).flatten()
     }

@@ -47,6 +47,7 @@ impl<T> Slot<T> {
     }
 
     /// Calls `body` with the slot's place in the running execution; `None` outside of any.
+    #[track_caller]
     pub(super) fn with<R>(&self, kind: &'static Kind, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         let first = |met| match met {
             _ if self.outside.get().is_some() => COMPLETE | OUTSIDE << HOME_SHIFT,

@@ -9,6 +9,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
 use crate::thread::park;
+use crate::uncontrolled;
 use crate::thread::spawn::{ENDED, RETURNED};
 
 static JOIN: Operation = Operation { verb: "join", class: Class::Join };
@@ -101,6 +102,7 @@ impl Thread {
         })
     }
 
+    #[track_caller]
     fn in_its_execution<R>(&self, body: impl FnOnce(&Execution, TaskId) -> R) -> R {
         let Identity::Task { execution: number, task } = self.id.0 else {
             unreachable!("raddle bug: a thread of the system's taken for a task");
@@ -109,6 +111,9 @@ impl Thread {
             let same = execution.state.borrow().number == number;
             same.then(|| body(execution, task))
         });
+        if result.is_none() {
+            uncontrolled::note("a thread of the test", None);
+        }
         result.flatten().expect("raddle: this thread belongs to an execution that is over, or to another test's")
     }
 }

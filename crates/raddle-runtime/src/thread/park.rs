@@ -9,6 +9,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Progress, here};
 use crate::time::{CLOCK, begin_timed_wait};
+use crate::uncontrolled;
 
 static YIELD: Operation = Operation { verb: "yield", class: Class::Yield };
 static PARK: Operation = Operation { verb: "park", class: Class::Wait };
@@ -35,6 +36,7 @@ pub(crate) fn yield_in(execution: &Execution, site: Site) {
 pub fn park() {
     let site = here();
     if current::with(|execution| park_in(execution, None, site)).is_none() {
+        uncontrolled::note("thread::park", None);
         std::thread::park();
     }
 }
@@ -44,6 +46,7 @@ pub fn park() {
 pub fn park_timeout(timeout: Duration) {
     let site = here();
     if current::with(|execution| park_in(execution, Some(timeout), site)).is_none() {
+        uncontrolled::note("thread::park_timeout", None);
         std::thread::park_timeout(timeout);
     }
 }

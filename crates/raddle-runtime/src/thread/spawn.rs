@@ -15,6 +15,7 @@ use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Newborn, here};
 use crate::panics;
 use crate::thread::handle::Thread;
+use crate::uncontrolled;
 
 static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static FINISH: Operation = Operation { verb: "end", class: Class::Finish };
@@ -81,6 +82,7 @@ impl Builder {
         T: Send + 'static,
     {
         if !current::inside() {
+            uncontrolled::note("thread::spawn", None);
             let handle = self.into_std().spawn(f)?;
             return Ok(JoinHandle(Joining::Std { thread: handle.thread().clone().into(), handle }));
         }

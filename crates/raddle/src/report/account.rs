@@ -21,6 +21,7 @@ pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
         Failure::Violation { monitor, .. } => format!("{kind} {monitor}"),
         Failure::DataRace { object, .. } => format!("{kind} on {}", names.object(*object)),
         Failure::HeldElsewhere { object, .. } => format!("{} is held outside the execution", names.object(*object)),
+        Failure::Uncontrolled { what, .. } => format!("{what} used by a thread that Raddle does not control"),
         Failure::Leak { object, .. } => format!("{} leaks between executions", names.object(*object)),
         _ => kind.to_owned(),
     }
@@ -90,6 +91,15 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
              inside the test."
                 .to_owned(),
         ],
+        Failure::Uncontrolled { what, made, site } => {
+            let made = made.as_ref().map(|made| format!(", made at {made},")).unwrap_or_default();
+            vec![
+                format!("{what}{made} was used at {site} by a thread that the test started and Raddle does not control."),
+                "What such a thread does is no step, and nobody can wake it. Start it by raddle::thread::spawn or \
+                 raddle::thread::scope in place of std's; a pool of threads from a library cannot be used in a test."
+                    .to_owned(),
+            ]
+        }
         Failure::Nondeterminism(divergence) => {
             let text = format!("The program did something else although every decision was the same, {divergence}");
             text.lines().map(str::to_owned).collect()

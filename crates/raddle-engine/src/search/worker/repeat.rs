@@ -267,9 +267,9 @@ fn is_held(outcome: &Outcome) -> bool {
     matches!(outcome.failure(), Some(Failure::HeldElsewhere { .. }))
 }
 
-/// Whether a failure says that something outlives executions.
+/// Whether a failure says why executions differ: something outlives them, or a thread is not under control.
 fn outlives(failure: &Failure) -> bool {
-    matches!(failure, Failure::HeldElsewhere { .. } | Failure::Leak { .. })
+    matches!(failure, Failure::HeldElsewhere { .. } | Failure::Leak { .. } | Failure::Uncontrolled { .. })
 }
 
 /// Where two runs part.

@@ -13,6 +13,7 @@ macro_rules! shared_operations {
 
             /// Calls `body` with the atomic's place in the running execution; `None` outside of any.
             #[inline(always)]
+            #[track_caller]
             fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
                 self.tag.with(&$kind, |_| $to(self.inner.load(Ordering::Relaxed)), body)
             }
@@ -91,6 +92,7 @@ macro_rules! shared_operations {
             /// Replaces the value, in one step, by what `change` makes of it; returns what it was, or `None` outside of any
             /// execution.
             #[inline(always)]
+            #[track_caller]
             fn update_with(
                 &self,
                 op: &'static Operation,

@@ -100,6 +100,7 @@ impl<T> Channel<T> {
     }
 
     /// Calls `body` with the channel's place in the running execution.
+    #[track_caller]
     pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> R {
         let leaks = Cell::new(false);
         let first = |met| {

@@ -1,0 +1,171 @@
+//! Threads that Raddle does not control, noticed when they use what it does.
+//!
+//! A thread of `std` that the program under test starts runs whenever the system lets it. What it does to Raddle's objects is no step of
+//! the execution, so whatever the search finds says nothing of the program. Such a thread is recognised by the signals that it
+//! blocks: a new thread inherits from whoever starts it which signals are blocked, and each worker blocks a set of real-time
+//! signals of its own, which nobody sends. So the thread, and those that it starts, lead back to the worker in whose execution they
+//! were started.
+//!
+//! When one of them uses an object, a wait or a thread of Raddle's, that is noted with its worker, whose execution then fails, and
+//! the thread panics: were it to wait, nobody could ever wake it.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+
+use raddle_engine::outcome::Place;
+
+/// What an uncontrolled thread did.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    /// To what: "Mutex"; or what it called, if that was no object.
+    pub(crate) what: &'static str,
+    /// Where the object was made.
+    pub(crate) made: Option<Place>,
+    /// Where it was used.
+    pub(crate) site: Place,
+}
+
+/// A worker, as the threads that it has started find it.
+#[derive(Debug)]
+struct Entry {
+    thread: ThreadId,
+    used: Mutex<Option<Use>>,
+    /// Whether there is any, for those who look often.
+    any: AtomicBool,
+}
+
+/// By the number that the blocked signals spell, less one; `None` where a number is free.
+static WORKERS: Mutex<Vec<Option<Arc<Entry>>>> = Mutex::new(Vec::new());
+
+/// Makes the threads that are started on this OS thread known as uncontrolled, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Watching {
+    entry: Arc<Entry>,
+    number: usize,
+    before: u32,
+}
+
+impl Watching {
+    /// Begins with the calling OS thread, which is a worker. `None` where there is no way to tell.
+    pub(crate) fn begin() -> Option<Self> {
+        let before = signals::spelled();
+        let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = workers.iter().position(Option::is_none).unwrap_or(workers.len());
+        if free + 1 > signals::LARGEST as usize {
+            return None;
+        }
+        let entry = Arc::new(Entry { thread: std::thread::current().id(), used: Mutex::new(None), any: AtomicBool::new(false) });
+        if free == workers.len() {
+            workers.push(None);
+        }
+        workers[free] = Some(entry.clone());
+        signals::spell((free + 1) as u32).then_some(Self { entry, number: free, before })
+    }
+
+    /// Takes what an uncontrolled thread has done since it was last asked.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<Use> {
+        if !self.entry.any.swap(false, Ordering::Acquire) {
+            return None;
+        }
+        self.entry.used.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        signals::spell(self.before);
+        WORKERS.lock().unwrap_or_else(PoisonError::into_inner)[self.number] = None;
+    }
+}
+
+/// Called wherever something of Raddle's is used outside of any execution: on a thread that a program under test has started, that is a
+/// failure of the program.
+///
+/// # Panics
+///
+/// On such a thread, unless it is panicking.
+#[cold]
+#[track_caller]
+pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>) {
+    let number = signals::spelled();
+    let site = Location::caller();
+    let entry = {
+        let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+        match (number as usize).checked_sub(1).and_then(|at| workers.get(at)) {
+            Some(Some(entry)) if entry.thread != std::thread::current().id() => entry.clone(),
+            _ => return,
+        }
+    };
+    let used = Use { what, made: made.map(Place::from), site: site.into() };
+    entry.used.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(used);
+    entry.any.store(true, Ordering::Release);
+    if !std::thread::panicking() {
+        panic!(
+            "raddle: {what} is used at {site} by a thread that Raddle does not control; start it by raddle::thread::spawn"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod signals {
+    //! Numbers, spelled by which real-time signals a thread blocks.
+
+    use std::ffi::c_int;
+    use std::mem::MaybeUninit;
+    use std::ptr;
+
+    /// So many signals are used, the last ones that there are.
+    const BITS: c_int = 14;
+
+    /// The largest number that can be spelled.
+    pub(super) const LARGEST: u32 = (1 << BITS) - 1;
+
+    fn signal(bit: c_int) -> c_int {
+        libc::SIGRTMAX() - bit
+    }
+
+    /// The number that the calling thread has inherited or was given; 0 for none.
+    pub(super) fn spelled() -> u32 {
+        let mut blocked = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: plain calls into libc with a valid pointer; a set of all zeroes is one.
+        unsafe {
+            if libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), blocked.as_mut_ptr()) != 0 {
+                return 0;
+            }
+            let blocked = blocked.assume_init();
+            (0..BITS).filter(|&bit| libc::sigismember(&raw const blocked, signal(bit)) == 1).map(|bit| 1 << bit).sum()
+        }
+    }
+
+    /// Gives the calling thread a number; says whether that could be done.
+    pub(super) fn spell(number: u32) -> bool {
+        let mut set = [MaybeUninit::<libc::sigset_t>::zeroed(); 2];
+        // SAFETY: as above.
+        unsafe {
+            for bit in 0..BITS {
+                let which = usize::from(number >> bit & 1 == 1);
+                libc::sigaddset(set[which].as_mut_ptr(), signal(bit));
+            }
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, set[0].as_ptr(), ptr::null_mut()) == 0
+                && libc::pthread_sigmask(libc::SIG_BLOCK, set[1].as_ptr(), ptr::null_mut()) == 0
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod signals {
+    //! Elsewhere, threads are not told apart.
+
+    pub(super) const LARGEST: u32 = 0;
+
+    pub(super) fn spelled() -> u32 {
+        0
+    }
+
+    pub(super) fn spell(_: u32) -> bool {
+        false
+    }
+}
