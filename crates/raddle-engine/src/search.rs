@@ -196,7 +196,7 @@ impl Search {
     /// Stops after the executions that are being run once `stop` is true, as if the budget were spent.
     #[must_use]
     pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
-        self.board.stopped = stop;
+        self.board.told_to_stop = stop;
         self
     }
 

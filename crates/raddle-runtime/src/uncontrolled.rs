@@ -9,7 +9,7 @@
 //! When one of them uses an object, a wait or a thread of Raddle's, that is noted with its worker, whose execution then fails, and
 //! the thread panics: were it to wait, nobody could ever wake it.
 
-use std::panic::Location;
+use std::panic::{self, Location};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
@@ -103,9 +103,9 @@ pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>)
     entry.used.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(used);
     entry.any.store(true, Ordering::Release);
     if !std::thread::panicking() {
-        panic!(
-            "raddle: {what} is used at {site} by a thread that Raddle does not control; start it by raddle::thread::spawn"
-        );
+        // The report of the test tells what there is to tell, so nothing is printed here.
+        let message = format!("raddle: {what} is used at {site} by a thread that Raddle does not control");
+        panic::resume_unwind(Box::new(message));
     }
 }
 

@@ -23,7 +23,9 @@ pub struct Local {
     /// A failure was found, and the search is not to go on after one.
     failing: AtomicBool,
     /// Shared with whoever may stop the search from outside.
-    pub(crate) stopped: Arc<AtomicBool>,
+    pub(crate) told_to_stop: Arc<AtomicBool>,
+    /// The search is over, whoever said so.
+    stopped: AtomicBool,
     workers: usize,
     keep_going: bool,
     last_number: u64,
@@ -41,7 +43,8 @@ impl Local {
             hungry: AtomicIsize::new(0),
             supply: AtomicIsize::new(0),
             failing: AtomicBool::new(failing),
-            stopped: Arc::default(),
+            told_to_stop: Arc::default(),
+            stopped: AtomicBool::new(false),
             workers,
             keep_going: limits.keep_going,
         }
@@ -52,7 +55,7 @@ impl Local {
     }
 
     fn try_take_from(&self, state: &mut State) -> Taken<'_> {
-        if self.stopped.load(Relaxed) {
+        if self.is_stopped() {
             return Taken::Never;
         }
         if let Some(waiting) = state.next(self.workers, self.failing.load(Relaxed)) {
@@ -100,6 +103,10 @@ impl Local {
         Remains { pieces, trunk: trunk.clone(), total: total.clone(), claim, learnt: None, failed }
     }
 
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Relaxed) || self.told_to_stop.load(Relaxed)
+    }
+
     /// What was done and what is left; call when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();
@@ -137,7 +144,7 @@ impl Board for Local {
     }
 
     fn beat(&self) -> Beat {
-        if self.stopped.load(Relaxed) {
+        if self.is_stopped() {
             Beat::Stop
         } else if self.failing.load(Relaxed) {
             Beat::Failing

@@ -116,7 +116,7 @@ pub(crate) fn tell(reason: Reason) {
         }
         let words = attending.map_or(&nothing, |attending| attending.words());
         // What cannot be written cannot be told.
-        let _ = write_all(reason, running, words);
+        let _ = crate::output::unredirected(|| write_all(reason, running, words));
     });
 }
 

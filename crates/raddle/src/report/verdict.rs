@@ -1,5 +1,6 @@
 //! The verdict in one line, always with a number.
 
+use raddle_engine::caveats::CaveatCounts;
 use raddle_engine::estimate::Estimate;
 pub(crate) use raddle_engine::thousands::thousands as number;
 
@@ -33,8 +34,29 @@ fn all_states(n: u64) -> String {
 /// The line.
 pub(crate) fn line(report: &Report) -> String {
     let passed = matches!(report.verdict, Verdict::Verified | Verdict::NoFailure);
-    let weak = if passed && report.caveats.weak_orderings > 0 { "; sequentially consistent orders only" } else { "" };
-    verdict(report) + weak
+    let limits = if passed { limits(&report.caveats) } else { Vec::new() };
+    limits.into_iter().fold(verdict(report), |line, limit| format!("{line}; {limit}"))
+}
+
+/// What the search takes for granted, or leaves out because it was told to.
+fn limits(caveats: &CaveatCounts) -> Vec<String> {
+    let mut limits = Vec::new();
+    if caveats.weak_orderings > 0 {
+        limits.push("sequentially consistent orders only".to_owned());
+    }
+    if !caveats.assumed_spins.is_empty() {
+        let places: Vec<_> = caveats.assumed_spins.iter().map(String::as_str).collect();
+        let (loops, spin) = if places.len() == 1 { ("the loop", "spins") } else { ("the loops", "spin") };
+        limits.push(format!("{loops} at {} {spin}, it is assumed, until something changes", places.join(", ")));
+    }
+    if caveats.late_timeouts > 0 {
+        limits.push("timeouts only when nothing else can happen (`timeouts = \"late\"`)".to_owned());
+    }
+    if !caveats.left_waiting.is_empty() {
+        let waits: Vec<_> = caveats.left_waiting.iter().map(|(verb, place)| format!("{verb} at {place}")).collect();
+        limits.push(format!("threads were left waiting (`leaked_threads = \"allow\"`): {}", waits.join(", ")));
+    }
+    limits
 }
 
 fn verdict(report: &Report) -> String {
