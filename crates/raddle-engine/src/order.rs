@@ -11,7 +11,7 @@ pub mod before;
 pub(crate) mod by_slot;
 pub mod events;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Accessed, Failure};
@@ -59,6 +59,10 @@ pub struct Races {
     cells: Vec<Cell>,
     /// By task.
     fences: Vec<Fences>,
+    /// By object: whether it was accessed as an atomic, and whether as plain memory.
+    accessed_as: Vec<(bool, bool)>,
+    /// Atomics that are also accessed as plain memory, and their atomic accesses: the latest of each task that wrote, and that read.
+    mixed: BTreeMap<usize, [Vec<(Accessed, u32)>; 2]>,
 }
 
 /// What a task's fences make of its relaxed accesses.
@@ -84,6 +88,12 @@ impl Races {
         while self.followed < trace.len() {
             let index = StepIx::next_of(self.followed);
             let step = &trace.steps()[self.followed];
+            if self.becomes_mixed(step) {
+                // The accesses so far were not remembered for that, so the trace is followed anew.
+                let mixed = std::mem::take(&mut self.mixed).into_keys().chain([step.access.object.index()]);
+                *self = Self { mixed: mixed.map(|object| (object, Default::default())).collect(), ..Self::default() };
+                continue;
+            }
             self.followed += 1;
             if let Some(race) = self.take(index, step, trace) {
                 return Some(race);
@@ -112,6 +122,41 @@ impl Races {
         for access in trace.accesses(index) {
             self.synchronise(step, access);
         }
+        if self.mixed.is_empty() { None } else { self.touch_mixed(index, step) }
+    }
+
+    /// Whether an object turns out to be an atomic that is also accessed as plain memory, by this step.
+    fn becomes_mixed(&mut self, step: &Step) -> bool {
+        let plain = step.op.class == Class::Cell;
+        if !plain && !is_atomic(step) || !step.access.object.is_some() {
+            return false;
+        }
+        let object = step.access.object.index();
+        grow(&mut self.accessed_as, object);
+        let accessed = &mut self.accessed_as[object];
+        accessed.0 |= !plain;
+        accessed.1 |= plain;
+        *accessed == (true, true) && !self.mixed.contains_key(&object)
+    }
+
+    /// An atomic access to what is also accessed as plain memory: it races with plain accesses, not with atomic ones.
+    fn touch_mixed(&mut self, index: StepIx, step: &Step) -> Option<Failure> {
+        let Step { task, access, site, .. } = *step;
+        let accesses = self.mixed.get_mut(&access.object.index()).filter(|_| is_atomic(step))?;
+        let wrote = access.effect == Effect::Change;
+        let now = (Accessed { task, wrote, site, step: index }, self.tasks[task.index()].of(task));
+        let clock = &self.tasks[task.index()];
+        grow(&mut self.cells, access.object.index());
+        let cell = &self.cells[access.object.index()];
+        let rival = cell.write.iter().chain(cell.reads.iter().filter(|_| wrote)).find(|it| is_unordered(clock, task, it));
+        if let Some(&(first, _)) = rival {
+            return Some(Failure::DataRace { object: access.object, first, second: now.0 });
+        }
+        let list = &mut accesses[usize::from(!wrote)];
+        match list.iter_mut().find(|(earlier, _)| earlier.task == task) {
+            Some(earlier) => *earlier = now,
+            None => list.push(now),
+        }
         None
     }
 
@@ -136,8 +181,8 @@ impl Races {
                 &mut self.objects[access.object.index()]
             }
         };
-        // Fences work on atomics only, whose operations are of these classes.
-        let atomic = matches!(step.op.class, Class::Read | Class::Write | Class::Update);
+        // Fences work on atomics only.
+        let atomic = is_atomic(step);
         if access.ordered.acquire {
             clock.join(published);
         } else if atomic {
@@ -160,9 +205,10 @@ impl Races {
         let wrote = access.effect == Effect::Change;
         let now = Accessed { task, wrote, site, step: index };
         let cell = &mut self.cells[access.object.index()];
-        let unordered = |(earlier, at): &&(Accessed, u32)| earlier.task != task && clock.of(earlier.task) < *at;
-        let rival = cell.write.iter().find(unordered);
-        let rival = if wrote { rival.or_else(|| cell.reads.iter().find(unordered)) } else { rival };
+        let [writes, reads] = self.mixed.get(&access.object.index()).map_or([&[][..]; 2], |it| [&it[0], &it[1]]);
+        let rivals = cell.write.iter().chain(writes);
+        let readers = cell.reads.iter().chain(reads).filter(|_| wrote);
+        let rival = rivals.chain(readers).find(|earlier| is_unordered(clock, task, earlier));
         if let Some(&(first, _)) = rival {
             return Some(Failure::DataRace { object: access.object, first, second: now });
         }
@@ -178,6 +224,16 @@ impl Races {
         }
         None
     }
+}
+
+/// Whether nothing orders an earlier access before what `task`, which knows `clock`, does now.
+fn is_unordered(clock: &Clock, task: TaskId, (earlier, at): &(Accessed, u32)) -> bool {
+    earlier.task != task && clock.of(earlier.task) < *at
+}
+
+/// Operations on atomics are of these classes.
+fn is_atomic(step: &Step) -> bool {
+    matches!(step.op.class, Class::Read | Class::Write | Class::Update)
 }
 
 fn grow<T: Default + Clone>(table: &mut Vec<T>, index: usize) {
@@ -239,6 +295,30 @@ mod tests {
         assert!(!races(&[(&STORE, RELEASE_STORE)], &[(&LOAD, Ordered::ACQUIRE)]));
         assert!(races(&[(&STORE, PLAIN_STORE)], &[(&LOAD, Ordered::ACQUIRE)]));
         assert!(races(&[(&STORE, RELEASE_STORE)], &[(&LOAD, Ordered::RELAXED)]));
+    }
+
+    #[test]
+    fn plain_accesses_to_an_atomic_race_with_atomic_ones() {
+        let found = |steps: &[Step]| {
+            let mut trace = Trace::default();
+            steps.iter().for_each(|step| trace.push(*step));
+            Races::default().follow(&trace).is_some()
+        };
+        let plain_read = |task| {
+            let mut read = step(task, &CELL, DATA, Ordered::RELAXED);
+            read.access.effect = Effect::Read;
+            read
+        };
+        let plain_write = |task| step(task, &CELL, DATA, Ordered::RELAXED);
+        let store = |task| step(task, &STORE, DATA, RELEASE_STORE);
+        let load = |task, ordered| step(task, &LOAD, DATA, ordered);
+        assert!(found(&[store(0), plain_read(1)]));
+        assert!(found(&[plain_read(1), store(0)]));
+        assert!(found(&[load(0, Ordered::RELAXED), plain_write(1)]));
+        assert!(!found(&[load(0, Ordered::RELAXED), plain_read(1)]));
+        assert!(!found(&[store(0), load(1, Ordered::ACQUIRE), plain_read(1)]));
+        assert!(!found(&[store(0), store(1), load(2, Ordered::RELAXED)]));
+        assert!(!found(&[plain_write(0), store(0), load(1, Ordered::ACQUIRE)]));
     }
 
     #[test]

@@ -236,6 +236,8 @@ pub enum Note {
     Hint(u64),
     /// These calls have led to it; only if the program was asked to find that out.
     Context(&'static Context),
+    /// It has found this behind a lock that it took. Only for comparing runs: nobody decides by it.
+    Contents(Word),
 }
 
 /// A value small enough to be shown.
@@ -455,6 +457,14 @@ impl Trace {
         // Who asks has come nearly as far, so they are counted from the end.
         let new = self.taken.notes.iter().rev().take_while(|note| note.0 >= first).count();
         &self.taken.notes[self.taken.notes.len() - new..]
+    }
+
+    /// What steps have found behind locks, oldest first.
+    pub fn contents(&self) -> impl Iterator<Item = (StepIx, Word)> + '_ {
+        self.taken.notes.iter().filter_map(|(step, note)| match note {
+            Note::Contents(word) => Some((*step, *word)),
+            _ => None,
+        })
     }
 
     /// The latest receipt of `receiver` counts as one that changed its behaviour.

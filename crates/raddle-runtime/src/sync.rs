@@ -3,6 +3,8 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+#[expect(unsafe_code, reason = "reads the bytes of plain numbers")]
+mod contents;
 mod lazy_lock;
 pub mod mpsc;
 mod mutex;

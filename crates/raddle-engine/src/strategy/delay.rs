@@ -212,7 +212,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
                 match note {
                     Note::Sent(to) => explorer.step(&Event::Sent(*to)),
                     Note::Hint(value) => explorer.step(&Event::Hint(*value)),
-                    Note::Context(_) => {}
+                    Note::Context(_) | Note::Contents(_) => {}
                 }
             }
         }

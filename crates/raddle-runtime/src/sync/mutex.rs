@@ -11,6 +11,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
+use super::contents;
 use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, here, panicking, word_as_number};
 
 static LOCK: Operation = Operation { verb: "lock", class: Class::Acquire };
@@ -46,8 +47,9 @@ impl<T> Mutex<T> {
     /// # Errors
     ///
     /// If the lock is poisoned; the error still has the data.
+    #[track_caller]
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.is_poisoned();
+        let poisoned = self.poison_seen_by_owner(here());
         let value = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -147,6 +149,7 @@ impl<T: ?Sized> Mutex<T> {
                 panic!("raddle: this Mutex is held outside this execution; make it inside the test")
             }
         };
+        self.with(site, |place| contents::note(place, &*data));
         let panicking = panicking();
         let guard = MutexGuard { lock: self, data: Some(data), site, inside: true, changed: false, panicking };
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
@@ -160,6 +163,13 @@ impl<T: ?Sized> Mutex<T> {
             place.step(&IS_POISONED, Effect::Read, Ordered::RELAXED, site, |moment| *moment.word() & POISONED != 0)
         });
         inside.unwrap_or_else(|| self.inner.is_poisoned())
+    }
+
+    /// Whether it is poisoned, as its only owner sees it: nobody else can notice when, so this is no step.
+    #[track_caller]
+    fn poison_seen_by_owner(&self, site: Site) -> bool {
+        let word = |place: Place<'_>| place.execution.state.borrow().objects[place.object.index()].word;
+        self.with(site, |place| word(place) & POISONED != 0).unwrap_or_else(|| self.inner.is_poisoned())
     }
 
     /// Forgets that somebody panicked while holding the lock.
@@ -179,7 +189,7 @@ impl<T: ?Sized> Mutex<T> {
     /// If the lock is poisoned; the error still has the data.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.is_poisoned();
+        let poisoned = self.poison_seen_by_owner(here());
         let data = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         if poisoned { Err(PoisonError::new(data)) } else { Ok(data) }
     }

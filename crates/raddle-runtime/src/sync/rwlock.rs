@@ -13,6 +13,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
+use super::contents;
 use crate::execution::{Ask, Kind, Met, Moment, Place, Progress, Tag, here, word_as_number};
 
 static READ: Operation = Operation { verb: "lock for reading", class: Class::Acquire };
@@ -204,6 +205,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard of a lock that the engine has granted.
     fn read_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockReadGuard<'_, T>> {
         let data = self.granted(site, self.inner.try_read());
+        self.with(site, |place| contents::note(place, &*data));
         let guard = RwLockReadGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
@@ -211,6 +213,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard of a lock that the engine has granted.
     fn write_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockWriteGuard<'_, T>> {
         let data = self.granted(site, self.inner.try_write());
+        self.with(site, |place| contents::note(place, &*data));
         let guard = RwLockWriteGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }

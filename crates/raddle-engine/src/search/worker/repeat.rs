@@ -92,6 +92,8 @@ struct Reference<'a> {
     points: Option<Vec<u64>>,
     choices: &'a [Choice],
     outcome: Option<&'a Outcome>,
+    /// What was found behind locks, by which steps.
+    contents: &'a [(StepIx, Word)],
     /// The steps of the first run were recorded.
     recorded: bool,
 }
@@ -146,8 +148,10 @@ impl Seat<'_> {
         let first = mem::take(&mut self.trace);
         let choices: Vec<_> = self.path.iter().map(|at| at.choice).collect();
         let mut steps = first.steps().to_vec();
+        let mut contents: Vec<_> = first.contents().collect();
         let mut reference = Reference {
             steps: &[],
+            contents: &[],
             points: None,
             choices: &choices,
             outcome: latest.outcome.as_ref(),
@@ -161,7 +165,7 @@ impl Seat<'_> {
             }
             let mut trace = Trace::default();
             let mut points = Vec::new();
-            let run = Reference { steps: &steps, points: reference.points.take(), ..reference };
+            let run = Reference { steps: &steps, contents: &contents, points: reference.points.take(), ..reference };
             differs = self.run_again(program, latest.seed, &run, &mut trace, &mut points);
             if differs.is_some() {
                 break;
@@ -170,6 +174,7 @@ impl Seat<'_> {
             reference.points = Some(points);
             if !recorded {
                 steps = trace.steps().to_vec();
+                contents = trace.contents().collect();
                 reference.recorded = true;
             }
         }
@@ -220,6 +225,11 @@ impl Seat<'_> {
                 _ => None,
             };
             if let Some(outcome) = ended {
+                if reference.recorded
+                    && let Some(failure) = compare_contents(program, reference, trace, &system.cast(), &at)
+                {
+                    return Some(failure);
+                }
                 return Self::compare_ends(reference, trace, &outcome, &at(trace.len()));
             }
             let looks = appearance(&point) ^ system.fingerprint().unwrap_or(0);
@@ -261,6 +271,23 @@ impl Seat<'_> {
         let same = reference.outcome.is_none_or(|before| kind(before) == kind(outcome));
         (!same).then(|| at.parted([side(reference.outcome), side(Some(outcome))]))
     }
+}
+
+/// Compares what two runs found behind locks.
+fn compare_contents<P: Program>(
+    program: &P,
+    reference: &Reference<'_>,
+    trace: &Trace,
+    cast: &Cast,
+    at: &impl Fn(usize) -> Place,
+) -> Option<Failure> {
+    let differ = |pair: &(&(StepIx, Word), (StepIx, Word))| {
+        let (before, now) = (pair.0.1, pair.1.1);
+        before != now && !program.same_word(before, now)
+    };
+    let (before, (step, now)) = reference.contents.iter().zip(trace.contents()).find(differ)?;
+    let what = describe(trace.steps().get(step.index()), cast);
+    Some(at(step.index()).parted([before.1, now].map(|word| format!("{what}, and finds {}", word.0))))
 }
 
 fn is_held(outcome: &Outcome) -> bool {

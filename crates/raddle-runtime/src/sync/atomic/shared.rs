@@ -27,20 +27,53 @@ macro_rules! shared_operations {
             }
 
             /// The value; nobody else can use it.
+            #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.settle();
                 self.inner.get_mut()
             }
 
             /// The value.
+            #[track_caller]
             #[must_use]
             pub fn into_inner(mut self) -> $value {
                 self.settle();
                 self.inner.into_inner()
             }
 
+            /// Calls `change` with the value; nobody else can use it. To race detection this is a plain write: an access that nothing
+            /// orders with it is reported. What an `Arc` orders by its count is not seen.
+            #[track_caller]
+            pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> R {
+                let site = here();
+                let Some(word) = self.with(|place| step::write_as_plain(place, site)) else {
+                    return change(self.inner.get_mut());
+                };
+                let mut value = $from(word);
+                let result = change(&mut value);
+                self.with(|place| step::put_as_plain(place, $to(value)));
+                result
+            }
+
+            /// Looks at the value as at plain memory: for whoever knows that nobody changes it meanwhile. A store or an update that
+            /// nothing orders with it is reported as a data race.
+            ///
+            /// # Safety
+            ///
+            /// Outside an execution, nobody may change the value at the same time.
+            #[expect(unsafe_code, reason = "the caller has to keep others away")]
+            #[track_caller]
+            pub unsafe fn unsync_load(&self) -> $value {
+                let site = here();
+                match self.with(|place| step::read_as_plain(place, site)) {
+                    Some(word) => $from(word),
+                    None => self.inner.load(Ordering::Relaxed),
+                }
+            }
+
             /// The memory of the value. Inside an execution the value is kept elsewhere: there, what is written through this
-            /// pointer is not seen by the operations of the atomic, nor the other way round.
+            /// pointer is not seen by the operations of the atomic, nor the other way round, and races are not noticed. Use
+            /// [`unsync_load`](Self::unsync_load) and [`with_mut`](Self::with_mut).
             pub const fn as_ptr(&self) -> *mut $value {
                 self.inner.as_ptr()
             }

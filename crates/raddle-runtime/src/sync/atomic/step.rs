@@ -60,6 +60,32 @@ pub(super) fn note_ordering(execution: &Execution, order: Ordering) {
     }
 }
 
+static UNSYNC_READ: Operation = Operation { verb: "unsync_load", class: Class::Cell };
+static UNSYNC_WRITE: Operation = Operation { verb: "access by &mut", class: Class::Cell };
+
+/// Reads an atomic as plain memory: no decision, but it may race with atomic accesses.
+pub(super) fn read_as_plain(place: Place<'_>, site: Site) -> u64 {
+    touch_as_plain(place, &UNSYNC_READ, Effect::Read, site)
+}
+
+/// Writes an atomic as plain memory; what is written is [put](put_as_plain) afterwards.
+pub(super) fn write_as_plain(place: Place<'_>, site: Site) -> u64 {
+    touch_as_plain(place, &UNSYNC_WRITE, Effect::Change, site)
+}
+
+fn touch_as_plain(place: Place<'_>, op: &'static Operation, effect: Effect, site: Site) -> u64 {
+    let ask = Ask { ordered: Ordered::RELAXED, ..Ask::new(op, place.object, effect, site) };
+    place.execution.step_unseen(ask, |moment| {
+        moment.progress(Progress::Neutral);
+        *moment.word()
+    })
+}
+
+/// Puts the value there that was written as to plain memory.
+pub(super) fn put_as_plain(place: Place<'_>, word: u64) {
+    place.execution.state.borrow_mut().objects[place.object.index()].word = word;
+}
+
 /// The value of an object, without a step: for what no other task can notice.
 pub(super) fn peek(place: Place<'_>) -> u64 {
     place.execution.state.borrow().objects[place.object.index()].word

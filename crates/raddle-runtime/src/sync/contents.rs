@@ -1,0 +1,57 @@
+//! What lies behind a lock, where it is a plain number.
+//!
+//! Two runs by the same decisions must find the same there. Which type the data has is known by its name alone, since it need not live for
+//! ever; the names of the language's own types are those of no other.
+
+use std::any::type_name;
+use std::mem::size_of_val;
+
+use raddle_engine::trace::{Note, Word};
+
+use crate::execution::Place;
+
+/// The value, if it is a number, a character or a truth value of at most eight bytes.
+fn plain<T: ?Sized>(data: &T) -> Option<u64> {
+    let size = size_of_val(data);
+    let known = match type_name::<T>() {
+        "u8" | "i8" | "bool" => size == 1,
+        "u16" | "i16" => size == 2,
+        "u32" | "i32" | "char" => size == 4,
+        "u64" | "i64" | "usize" | "isize" => size == 8,
+        _ => false,
+    };
+    if !known {
+        return None;
+    }
+    let mut bytes = [0; 8];
+    // SAFETY: the data is of one of the types above, which have no padding, so all of its bytes are initialised; they are as many as
+    // `size` says, and fit into eight.
+    unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(data).cast::<u8>(), bytes.as_mut_ptr(), size) };
+    Some(u64::from_le_bytes(bytes))
+}
+
+/// Notes what the current task has found behind the lock that it has just taken.
+#[inline]
+pub(super) fn note<T: ?Sized>(place: Place<'_>, data: &T) {
+    let mut state = place.execution.state.borrow_mut();
+    if !state.counts_only
+        && let Some(word) = plain(data)
+    {
+        state.trace.note(Note::Contents(Word(word)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn numbers_are_known_and_nothing_else() {
+        assert_eq!(plain(&7_u8), Some(7));
+        assert_eq!(plain(&-1_i64), Some(u64::MAX));
+        assert_eq!(plain(&true), Some(1));
+        assert_eq!(plain("text"), None);
+        assert_eq!(plain(&(1_u8, 2_u32)), None);
+        assert_eq!(plain(&vec![1]), None);
+    }
+}
