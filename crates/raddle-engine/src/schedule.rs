@@ -9,7 +9,7 @@
 //!
 //! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
 //! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
-//! that it was woken for no reason, `2m4` that it took the message numbered 4. `v1/7:` carries the seed 7 of the program's own random numbers. Only points with more
+//! that it was woken for no reason, `2m4` that it took the message numbered 4. `v1/7:` carries the seed 7 of the program's own random numbers, `v1/h3:` the seed 3 of its hash keys, `v1/7h3:` both. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
 use std::fmt;
@@ -111,6 +111,8 @@ impl fmt::Display for Decided {
 pub struct Schedule {
     /// Feeds the program's own random numbers.
     pub seed: u64,
+    /// Feeds the program's hash keys; `None` if it made no hash map.
+    pub hash_seed: Option<u64>,
     /// One for each point with more than one alternative.
     pub decisions: Vec<Decided>,
 }
@@ -118,8 +120,11 @@ pub struct Schedule {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("v1")?;
-        if self.seed != 0 {
-            write!(f, "/{}", self.seed)?;
+        match (self.seed, self.hash_seed) {
+            (0, None) => {}
+            (seed, None) => write!(f, "/{seed}")?,
+            (0, Some(hash)) => write!(f, "/h{hash}")?,
+            (seed, Some(hash)) => write!(f, "/{seed}h{hash}")?,
         }
         f.write_str(":")?;
         for (i, run) in self.decisions.chunk_by(|a, b| a == b && matches!(a, Decided::Task(..))).enumerate() {
@@ -172,7 +177,12 @@ impl FromStr for Schedule {
             let number = version.strip_prefix('v').filter(|v| v.parse::<u32>().is_ok());
             return Err(number.map_or_else(start, |v| ScheduleError::Version(v.to_owned())));
         }
+        let (seed, hash_seed) = match seed.split_once('h') {
+            Some((seed, hash)) => (if seed.is_empty() { "0" } else { seed }, Some(hash)),
+            None => (seed, None),
+        };
         let seed = seed.parse().map_err(|_| start())?;
+        let hash_seed = hash_seed.map(str::parse).transpose().map_err(|_| start())?;
         let mut decisions = Vec::new();
         for (i, token) in tail.split(',').enumerate().filter(|(_, t)| !t.is_empty()) {
             let (decided, times) =
@@ -182,7 +192,7 @@ impl FromStr for Schedule {
             }
             decisions.resize(decisions.len() + times, decided);
         }
-        Ok(Self { seed, decisions })
+        Ok(Self { seed, hash_seed, decisions })
     }
 }
 
@@ -239,7 +249,15 @@ mod tests {
 
     #[test]
     fn text_survives_a_round_trip() {
-        for text in ["v1:", "v1:main", "v1:main,1x3,2,=1,=1,2t,2sx2,1.1", "v1:maint,1m3x2,2.1m0", "v1/7:=0,12.3.4x10"] {
+        for text in [
+            "v1:",
+            "v1:main",
+            "v1:main,1x3,2,=1,=1,2t,2sx2,1.1",
+            "v1:maint,1m3x2,2.1m0",
+            "v1/7:=0,12.3.4x10",
+            "v1/h0:main",
+            "v1/7h3:1",
+        ] {
             assert_eq!(round_trip(text), text);
         }
         assert_eq!(round_trip(" v1:1,1,\n 1 "), "v1:1x3");

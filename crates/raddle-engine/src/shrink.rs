@@ -48,9 +48,9 @@ impl Shrinking<'_> {
         if self.left.executions == 0 || self.left.steps == 0 {
             return false;
         }
-        let Schedule { seed, decisions } = &self.best.schedule;
+        let Schedule { seed, hash_seed, decisions } = &self.best.schedule;
         let decisions = decisions[..from].iter().chain(&decisions[to..]).cloned().collect();
-        let record = (self.run)(&Script::Hints(Schedule { seed: *seed, decisions }));
+        let record = (self.run)(&Script::Hints(Schedule { seed: *seed, hash_seed: *hash_seed, decisions }));
         self.left.executions -= 1;
         self.left.steps = self.left.steps.saturating_sub(record.steps.len() as u64 + 1);
         let better = cost(&record) < cost(&self.best)

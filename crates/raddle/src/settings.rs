@@ -369,6 +369,7 @@ impl Plan {
             spurious: settings.spurious_wakeups.unwrap_or(usual.spurious),
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
             context,
+            hash_seed: seed,
             ..threads::Settings::default()
         };
         let out = settings.out.map(PathBuf::from);

@@ -37,11 +37,21 @@ pub struct Settings {
     /// How many of the calls that led to an operation are found out, beside the place of the operation itself; 0 for nothing of
     /// that.
     pub context: usize,
+    /// Feeds the keys of hash maps.
+    pub hash_seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { stack_bytes: 2 << 20, spurious: 1, isolate_panics: false, print_panics: false, tell: false, context: 0 }
+        Self {
+            stack_bytes: 2 << 20,
+            spurious: 1,
+            isolate_panics: false,
+            print_panics: false,
+            tell: false,
+            context: 0,
+            hash_seed: 0,
+        }
     }
 }
 
@@ -110,6 +120,8 @@ pub(crate) struct State {
     seed: u64,
     /// The program's own random numbers, from the first that is drawn on.
     rng: Option<Rng>,
+    /// Keys of hash maps were drawn.
+    pub(crate) made_hash_keys: bool,
     /// Mailboxes, and who sends to them.
     pub(crate) actors: Posts,
     /// What is to be said of actors, if the execution is run to be shown.
@@ -163,6 +175,7 @@ impl Default for State {
             clock_leap: 1,
             seed: 0,
             rng: None,
+            made_hash_keys: false,
             actors: Posts::default(),
             story: None,
             plain_list: false,
@@ -201,6 +214,7 @@ impl State {
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
+        self.made_hash_keys = false;
         self.somebody_looked = false;
         self.counts_only = self.trace.counts_only();
         self.turns = 0;
@@ -292,6 +306,18 @@ impl State {
     pub(crate) fn rng(&mut self) -> &mut Rng {
         self.caveats.drew_random = true;
         self.rng.get_or_insert_with(|| Rng::new(self.seed))
+    }
+
+    /// Keys for a hash map that the current task makes. They follow from the seed, the task and how many it has made before, and
+    /// not from what other tasks do.
+    pub(crate) fn hash_keys(&mut self) -> [u64; 2] {
+        self.made_hash_keys = true;
+        let name = Task::name(&self.tasks, self.current);
+        let task = &mut self.tasks[self.current.index()];
+        task.hash_keys += 1;
+        let parts = name.0.iter().map(|&ordinal| u64::from(ordinal)).chain([u64::MAX, task.hash_keys]);
+        let mut rng = parts.fold(Rng::new(self.settings.hash_seed), |mut rng, part| Rng::new(rng.bits() ^ part));
+        [rng.bits(), rng.bits()]
     }
 
     /// What the current task has looked at.

@@ -45,6 +45,8 @@ pub(crate) struct Task {
     /// Steps it has taken while unwinding.
     pub(crate) last_steps: u32,
     pub(crate) locals: Locals,
+    /// How many hash keys it has drawn.
+    pub(crate) hash_keys: u64,
 }
 
 impl Task {
@@ -64,6 +66,7 @@ impl Task {
             teardowns: 0,
             last_steps: 0,
             locals: Locals::default(),
+            hash_keys: 0,
         }
     }
 
