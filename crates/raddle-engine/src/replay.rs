@@ -32,6 +32,14 @@ impl Script {
         }
     }
 
+    /// The seed of hash keys, if the script says one.
+    fn hash_seed(&self) -> Option<u64> {
+        match self {
+            Script::Names(schedule) | Script::Hints(schedule) => schedule.hash_seed,
+            Script::Choices { .. } => None,
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Script::Names(schedule) | Script::Hints(schedule) => schedule.decisions.len(),
@@ -81,6 +89,9 @@ pub struct Record {
 /// decision, tasks switch as [seldom as possible](least_switching).
 pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
     let mut trace = Trace::default();
+    if let Some(seed) = script.hash_seed() {
+        program.set_hash_seed(seed);
+    }
     let mut system = program.start(script.seed(), &mut trace);
     let mut taken = Decisions::default();
     let (mut next, mut switches, mut needed) = (0, 0, 0);
@@ -123,6 +134,7 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
     }
     let seed = if system.caveats().drew_random { script.seed() } else { 0 };
     taken.truncate(needed);
-    let schedule = Schedule { seed, facts: system.facts(), decisions: taken };
+    let hash_seed = system.hash_seed();
+    let schedule = Schedule { seed, hash_seed, facts: system.facts(), decisions: taken };
     Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }
 }

@@ -10,8 +10,8 @@
 //! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
 //! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
 //! that it was woken for no reason, `2m4` that it took the message numbered 4. `@1` is the second of the alternatives
-//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers, `v1+ends:` what is
-//! known of the program, in its own words. Only points with more
+//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers, `v1/h3:` the seed 3 of its hash keys,
+//! `v1/7h3:` both, and `v1+ends:` what is known of the program, in its own words. Only points with more
 //! than one alternative are written down: between them the program has no choice.
 
 mod decisions;
@@ -124,6 +124,8 @@ pub struct Schedule {
     /// What was known of the program when the decisions were taken, in words of its own: which points there are may depend on it. Each
     /// consists of letters, digits, `_` and `.`.
     pub facts: Vec<String>,
+    /// Feeds the program's hash keys; `None` if it made no hash map.
+    pub hash_seed: Option<u64>,
     /// One for each point with more than one alternative.
     pub decisions: Decisions,
 }
@@ -134,8 +136,11 @@ impl fmt::Display for Schedule {
         for fact in &self.facts {
             write!(f, "+{fact}")?;
         }
-        if self.seed != 0 {
-            write!(f, "/{}", self.seed)?;
+        match (self.seed, self.hash_seed) {
+            (0, None) => {}
+            (seed, None) => write!(f, "/{seed}")?,
+            (0, Some(hash)) => write!(f, "/h{hash}")?,
+            (seed, Some(hash)) => write!(f, "/{seed}h{hash}")?,
         }
         f.write_str(":")?;
         let mut comma = "";
@@ -205,7 +210,12 @@ impl FromStr for Schedule {
             let number = version.strip_prefix('v').filter(|v| v.parse::<u32>().is_ok());
             return Err(number.map_or_else(start, |v| ScheduleError::Version(shortened(v, 12))));
         }
+        let (seed, hash_seed) = match seed.split_once('h') {
+            Some((seed, hash)) => (if seed.is_empty() { "0" } else { seed }, Some(hash)),
+            None => (seed, None),
+        };
         let seed = seed.parse().map_err(|_| start())?;
+        let hash_seed = hash_seed.map(str::parse).transpose().map_err(|_| start())?;
         let is_word = |fact: &String| fact.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
         if !facts.iter().all(is_word) {
             return Err(start());
@@ -219,7 +229,7 @@ impl FromStr for Schedule {
             }
             decisions.push_times(decided, times);
         }
-        Ok(Self { seed, facts, decisions })
+        Ok(Self { seed, hash_seed, facts, decisions })
     }
 }
 
@@ -291,6 +301,9 @@ mod tests {
             "v1:maint,1m3x2,2.1m0",
             "v1/7:=0,12.3.4x10",
             "v1:@1,@0,@0",
+            "v1/h0:main",
+            "v1/7h3:1",
+            "v1+ends+lib_rs.3.7/7:1",
         ] {
             assert_eq!(round_trip(text), text);
         }

@@ -54,9 +54,10 @@ impl Shrinking<'_> {
         if self.left.executions == 0 || self.left.steps == 0 {
             return false;
         }
-        let Schedule { seed, facts, decisions } = &self.best.schedule;
+        let Schedule { seed, hash_seed, facts, decisions } = &self.best.schedule;
         let decisions = decisions.without(from, to);
-        let record = (self.run)(&Script::Hints(Schedule { seed: *seed, facts: facts.clone(), decisions }));
+        let shorter = Schedule { seed: *seed, hash_seed: *hash_seed, facts: facts.clone(), decisions };
+        let record = (self.run)(&Script::Hints(shorter));
         self.left.executions -= 1;
         self.left.steps = self.left.steps.saturating_sub(record.steps.len() as u64 + 1);
         let better = cost(&record) < cost(&self.best)

@@ -33,6 +33,12 @@ pub trait Program {
         true
     }
 
+    /// From here on, `seed` feeds the hash keys of the program. Called before an execution whose schedule says so; the program has
+    /// a seed of its own until then.
+    fn set_hash_seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+
     /// Whether two different words that an operation found or left, in two runs of the same execution, mean the same to the
     /// program: addresses differ from run to run. The search calls this when it compares runs, for words that differ.
     fn same_word(&self, first: Word, second: Word) -> bool {
@@ -97,6 +103,12 @@ pub trait System {
     /// strategies that ask for it.
     fn pending(&self) -> Vec<Pending> {
         Vec::new()
+    }
+
+    /// The seed of the program's hash keys, if it has made a hash map, so that the seed belongs to the schedule. Called at the end of an
+    /// execution that is replayed.
+    fn hash_seed(&self) -> Option<u64> {
+        None
     }
 
     /// What this execution did that limits what it proves. The search calls this at the end of each execution, also of a

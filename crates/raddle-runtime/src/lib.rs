@@ -13,6 +13,7 @@ pub mod actor;
 mod addresses;
 pub mod cell;
 pub mod choice;
+pub mod collections;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]
 mod coroutine;
 #[cfg(target_os = "linux")]

@@ -177,6 +177,10 @@ impl Program for Threads {
         self.worker.sound.get()
     }
 
+    fn set_hash_seed(&mut self, seed: u64) {
+        self.worker.execution.state.borrow_mut().settings.hash_seed = seed;
+    }
+
     fn same_word(&self, first: Word, second: Word) -> bool {
         self.addresses.are_both(first.0, second.0)
     }
@@ -464,6 +468,11 @@ impl System for Running {
 
     fn pending(&self) -> Vec<Pending> {
         self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
+    }
+
+    fn hash_seed(&self) -> Option<u64> {
+        let state = self.worker.execution.state.try_borrow().ok()?;
+        state.made_hash_keys.then_some(state.settings.hash_seed)
     }
 
     fn caveats(&self) -> Caveats {

@@ -109,7 +109,9 @@ impl Explorer {
 
     /// How many executions run at a time, each on an OS thread of its own; as many as there are cores if not set.
     ///
-    /// What a search covers does not depend on it. Which failure is reported does under `dpor` and its kin, `exhaustive:breadth-first`
+    /// `dpor` and its kin and `hapset` use one, however many are asked for: workers that shared a reduction could lose orders.
+    ///
+    /// What a search covers does not depend on it. Which failure is reported does under `exhaustive:breadth-first`
     /// and `exhaustive:random`: the first that any worker finds. So it does under `preemption`, but it is always one with the fewest
     /// preemptions. Under `random`, `pct`, `portfolio` and `exhaustive` it is the same as with one worker, unless the time
     /// runs out first.

@@ -84,7 +84,7 @@ pub use raddle_macros::test;
 #[doc(inline)]
 pub use raddle_runtime::choice::{any, choose, flip};
 pub use raddle_runtime::hint_explorer;
-pub use raddle_runtime::{actor, cell, hint, model, rand, sync, thread, thread_local, time};
+pub use raddle_runtime::{actor, cell, collections, hint, model, rand, sync, thread, thread_local, time};
 
 pub use crate::explorer::{ByName, ByValue, Explorer, IntoStrategy};
 pub use crate::report::{Report, Verdict};

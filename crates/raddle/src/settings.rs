@@ -409,6 +409,7 @@ impl Plan {
             time,
             steps: settings.steps.unwrap_or(Limits::default().steps),
             keep_going: settings.keep_going.unwrap_or(false),
+            ..Limits::default()
         };
         let usual = threads::Settings::default();
         let program = threads::Settings {
@@ -419,6 +420,7 @@ impl Plan {
             leaked_threads: settings.leaked_threads.unwrap_or_default(),
             timeouts: settings.timeouts.unwrap_or_default(),
             context,
+            hash_seed: seed,
             ..threads::Settings::default()
         };
         if program.stack_bytes > usual.stack_bytes {

@@ -110,8 +110,14 @@ pub(crate) struct From {
 /// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
+/// How many of the workers that were asked for may search. Workers that share a reduction have been seen to lose orders, so one
+/// alone reduces.
+fn workers_for(strategy: &dyn Strategy, asked: usize) -> usize {
+    if strategy.reverses_races() { 1 } else { asked }
+}
+
 impl Workers {
-    /// Searches on so many workers until the strategy or the budget says that it is over.
+    /// Searches on at most so many workers until the strategy or the budget says that it is over.
     pub(crate) fn search(
         &self,
         strategy: &mut dyn Strategy,
@@ -120,6 +126,7 @@ impl Workers {
         from: From,
         teller: Option<Arc<Teller>>,
     ) -> (search::Report, Remains) {
+        let workers = workers_for(strategy, workers);
         let mut search = match from.left {
             Some(left) => Search::resume(strategy, limits, workers, left),
             None => Search::new(strategy, limits, workers),
@@ -222,5 +229,25 @@ impl Workers {
         builder
             .spawn_scoped(scope, work)
             .unwrap_or_else(|error| panic!("raddle: the system cannot start a thread to run the test on: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::workers_for;
+    use crate::strategy_name::{Named, make};
+
+    #[test]
+    fn one_worker_reduces() {
+        let workers = |name: &str| match make(name, 0) {
+            Some(Named::Search(strategy)) => workers_for(&*strategy, 4),
+            _ => panic!("{name} is no strategy"),
+        };
+        for name in ["dpor", "dpor-source", "dpor-classic", "hapset", "hapset:all"] {
+            assert_eq!(workers(name), 1, "{name}");
+        }
+        for name in ["exhaustive", "preemption", "delay", "states", "random"] {
+            assert_eq!(workers(name), 4, "{name}");
+        }
     }
 }

@@ -29,6 +29,11 @@ pub(crate) trait Participants {
     /// The seed of the program's own random numbers, if it has drawn any; else 0.
     fn seed(&self) -> u64;
 
+    /// The seed of its hash keys, if it has made any.
+    fn hash_seed(&self) -> Option<u64> {
+        None
+    }
+
     /// What is known of the program and belongs to its schedules.
     fn facts(&self) -> Option<&Facts> {
         None

@@ -68,6 +68,11 @@ pub(crate) trait Participants {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)>;
     fn write_label(&self, task: TaskId, to: &mut dyn Write) -> Result<bool, fmt::Error>;
     fn seed(&self) -> u64;
+
+    /// The seed of its hash keys, if it has made any.
+    fn hash_seed(&self) -> Option<u64> {
+        None
+    }
     fn facts(&self) -> Option<&crate::execution::Facts> {
         None
     }

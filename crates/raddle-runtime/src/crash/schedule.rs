@@ -75,8 +75,11 @@ impl Decisions<'_> {
         if let Some(facts) = self.who.facts() {
             facts.write(to)?;
         }
-        if self.seed != 0 {
-            write!(to, "/{}", self.seed)?;
+        match (self.seed, self.who.hash_seed()) {
+            (0, None) => {}
+            (seed, None) => write!(to, "/{seed}")?,
+            (0, Some(hash)) => write!(to, "/h{hash}")?,
+            (seed, Some(hash)) => write!(to, "/{seed}h{hash}")?,
         }
         let mut all = self.all().peekable();
         let mut before = ':';

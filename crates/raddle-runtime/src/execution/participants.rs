@@ -24,6 +24,10 @@ impl Participants for State {
         Some(&self.settings.facts)
     }
 
+    fn hash_seed(&self) -> Option<u64> {
+        self.made_hash_keys.then_some(self.settings.hash_seed)
+    }
+
     fn seed(&self) -> u64 {
         self.seed_if_drawn()
     }

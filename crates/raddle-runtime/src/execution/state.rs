@@ -47,6 +47,8 @@ pub struct Settings {
     pub facts: Facts,
     /// What executions show that is not among the facts; shared by all workers of a search.
     pub learned: Arc<Mutex<Facts>>,
+    /// Feeds the keys of hash maps.
+    pub hash_seed: u64,
 }
 
 /// What executions have shown of the program, and by which later ones have other points than earlier ones. A search keeps to what
@@ -140,6 +142,7 @@ impl Default for Settings {
             timeouts: Timeouts::default(),
             facts: Facts::default(),
             learned: Arc::default(),
+            hash_seed: 0,
         }
     }
 }
@@ -219,6 +222,8 @@ pub(crate) struct State {
     seed: u64,
     /// The program's own random numbers, from the first that is drawn on.
     rng: Option<Rng>,
+    /// Keys of hash maps were drawn.
+    pub(crate) made_hash_keys: bool,
     /// Mailboxes, and who sends to them.
     pub(crate) actors: Posts,
     /// What is to be said of actors, if the execution is run to be shown.
@@ -276,6 +281,7 @@ impl Default for State {
             clock_leap: 1,
             seed: 0,
             rng: None,
+            made_hash_keys: false,
             actors: Posts::default(),
             story: None,
             plain_list: false,
@@ -316,6 +322,7 @@ impl State {
         self.clock_leap = 1_000_000;
         self.seed = seed;
         self.rng = None;
+        self.made_hash_keys = false;
         self.somebody_looked = false;
         self.counts_only = self.trace.counts_only();
         self.turns = 0;
@@ -431,6 +438,18 @@ impl State {
     /// The seed of the program's random numbers, if it has drawn any; else 0.
     pub(crate) fn seed_if_drawn(&self) -> u64 {
         if self.rng.is_some() { self.seed } else { 0 }
+    }
+
+    /// Keys for a hash map that the current task makes. They follow from the seed, the task and how many it has made before, and
+    /// not from what other tasks do.
+    pub(crate) fn hash_keys(&mut self) -> [u64; 2] {
+        self.made_hash_keys = true;
+        let name = Task::name(&self.tasks, self.current);
+        let task = &mut self.tasks[self.current.index()];
+        task.hash_keys += 1;
+        let parts = name.0.iter().map(|&ordinal| u64::from(ordinal)).chain([u64::MAX, task.hash_keys]);
+        let mut rng = parts.fold(Rng::new(self.settings.hash_seed), |mut rng, part| Rng::new(rng.bits() ^ part));
+        [rng.bits(), rng.bits()]
     }
 
     /// What the current task has looked at.

@@ -43,6 +43,8 @@ pub(crate) struct Task {
     /// The panics that unwound it, the latest last.
     pub(crate) panics: Vec<(String, Option<Place>)>,
     pub(crate) locals: Locals,
+    /// How many hash keys it has drawn.
+    pub(crate) hash_keys: u64,
 }
 
 impl Task {
@@ -61,6 +63,7 @@ impl Task {
             turns: 0,
             panics: Vec::new(),
             locals: Locals::default(),
+            hash_keys: 0,
         }
     }
 

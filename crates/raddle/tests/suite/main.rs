@@ -2,6 +2,7 @@
 
 mod actors;
 mod attribute;
+mod collections;
 mod compile;
 mod contexts;
 mod crashes;

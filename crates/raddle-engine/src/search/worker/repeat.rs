@@ -85,15 +85,23 @@ impl Repeats {
     }
 }
 
+/// What came of comparing a run.
+enum Compared {
+    Same,
+    Differs(Failure),
+    /// It was cut short by something that says nothing of this program.
+    NotToTheEnd,
+}
+
 /// What the runs that are compared must do.
 struct Reference<'a> {
-    steps: &'a [Step],
+    steps: Vec<Step>,
     /// Hashes of what the points looked like, where that is known.
     points: Option<Vec<u64>>,
     choices: &'a [Choice],
     outcome: Option<&'a Outcome>,
     /// What was found behind locks, by which steps.
-    contents: &'a [(StepIx, Word)],
+    contents: Vec<(StepIx, Word)>,
     /// The steps of the first run were recorded.
     recorded: bool,
 }
@@ -120,7 +128,7 @@ impl Seat<'_> {
         }
         let latest = Latest { seed, outcome };
         let times = self.repeats.due(self.walked, self.path.len(), copies);
-        if times == 0 || program.is_deterministic() {
+        if times == 0 || !self.repeats_help(program) {
             self.repeats.latest = (self.repeats.later && recorded).then_some(latest);
             return None;
         }
@@ -130,8 +138,10 @@ impl Seat<'_> {
 
     /// Called before a worker says that nothing is left. Repeats the last execution, if it has not been.
     pub(super) fn repeat_last<P: Program>(&mut self, program: &mut P) {
-        let Some(latest) = self.repeats.latest.take().filter(|_| !program.is_deterministic()) else { return };
-        if let Some(failure) = self.repeat(program, &latest, LATER) {
+        let Some(latest) = self.repeats.latest.take() else { return };
+        if self.repeats_help(program)
+            && let Some(failure) = self.repeat(program, &latest, LATER)
+        {
             self.note_nondeterminism(failure, latest.seed, None, false);
         }
     }
@@ -144,14 +154,16 @@ impl Seat<'_> {
         self.tally.found = Some(super::Found { probe: probing, ..self.found(failure, seed, number) });
     }
 
+    fn repeats_help<P: Program>(&self, program: &P) -> bool {
+        self.search.limits.repeats && !program.is_deterministic()
+    }
+
     fn repeat<P: Program>(&mut self, program: &mut P, latest: &Latest, times: u32) -> Option<Failure> {
         let first = mem::take(&mut self.trace);
         let choices: Vec<_> = self.path.iter().map(|at| at.choice).collect();
-        let mut steps = first.steps().to_vec();
-        let mut contents: Vec<_> = first.contents().collect();
         let mut reference = Reference {
-            steps: &[],
-            contents: &[],
+            steps: first.steps().to_vec(),
+            contents: first.contents().collect(),
             points: None,
             choices: &choices,
             outcome: latest.outcome.as_ref(),
@@ -165,17 +177,19 @@ impl Seat<'_> {
             }
             let mut trace = Trace::default();
             let mut points = Vec::new();
-            let run = Reference { steps: &steps, contents: &contents, points: reference.points.take(), ..reference };
-            differs = self.run_again(program, latest.seed, &run, &mut trace, &mut points);
-            if differs.is_some() {
-                break;
-            }
-            let recorded = run.recorded;
-            reference.points = Some(points);
-            if !recorded {
-                steps = trace.steps().to_vec();
-                contents = trace.contents().collect();
-                reference.recorded = true;
+            match self.run_again(program, latest.seed, &reference, &mut trace, &mut points) {
+                Compared::Differs(failure) => {
+                    differs = Some(failure);
+                    break;
+                }
+                Compared::NotToTheEnd => {}
+                Compared::Same => {
+                    reference.points = Some(points);
+                    if !mem::replace(&mut reference.recorded, true) {
+                        reference.steps = trace.steps().to_vec();
+                        reference.contents = trace.contents().collect();
+                    }
+                }
             }
         }
         self.trace = first;
@@ -190,16 +204,18 @@ impl Seat<'_> {
         reference: &Reference<'_>,
         trace: &mut Trace,
         points: &mut Vec<u64>,
-    ) -> Option<Failure> {
+    ) -> Compared {
         let mut system = program.start(seed, trace);
         let (mut compared, mut depth) = (0, 0);
         loop {
             system.survey();
             match system.point() {
                 // Another worker holds what outlives executions; that says nothing of this program.
-                Point::End(outcome) if is_held(outcome) && self.search.workers > 1 => return None,
+                Point::End(outcome) if is_held(outcome) && self.search.workers > 1 => return Compared::NotToTheEnd,
                 // Something outlives executions, and the report can say what it is.
-                Point::End(Outcome::Failed(failure)) if outlives(failure) => return Some((**failure).clone()),
+                Point::End(Outcome::Failed(failure)) if outlives(failure) => {
+                    return Compared::Differs((**failure).clone());
+                }
                 _ => {}
             }
             let followed = depth;
@@ -209,11 +225,11 @@ impl Seat<'_> {
                 let same = |at: usize| reference.steps.get(at).is_some_and(|step| same_step(program, step, &steps[at]));
                 if let Some(step) = (compared..steps.len()).find(|&at| !same(at)) {
                     let sides = [reference.steps.get(step), steps.get(step)];
-                    return Some(at(step).parted(sides.map(|step| describe(step, &system.cast()))));
+                    return Compared::Differs(at(step).parted(sides.map(|step| describe(step, &system.cast()))));
                 }
                 compared = steps.len();
                 if reference.outcome.is_none() && compared >= reference.steps.len() {
-                    return None;
+                    return Compared::Same;
                 }
             }
             let point = system.point();
@@ -228,9 +244,10 @@ impl Seat<'_> {
                 if reference.recorded
                     && let Some(failure) = compare_contents(program, reference, trace, &system.cast(), &at)
                 {
-                    return Some(failure);
+                    return Compared::Differs(failure);
                 }
-                return Self::compare_ends(reference, trace, &outcome, &at(trace.len()));
+                let differs = Self::compare_ends(reference, trace, &outcome, &at(trace.len()));
+                return differs.map_or(Compared::Same, Compared::Differs);
             }
             let looks = appearance(&point) ^ system.fingerprint().unwrap_or(0);
             let known = reference.points.as_ref().map(|points_before| points_before.get(points.len()).copied());
@@ -249,7 +266,7 @@ impl Seat<'_> {
                     let before =
                         before.map_or("another state".to_owned(), |n| format!("{n} alternatives, or other ones"));
                     let now = super::walk::alternatives(&point);
-                    return Some(at(trace.len()).parted([before, now]));
+                    return Compared::Differs(at(trace.len()).parted([before, now]));
                 }
             }
         }
