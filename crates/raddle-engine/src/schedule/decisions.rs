@@ -127,7 +127,7 @@ mod tests {
     fn values(decisions: &Decisions) -> Vec<u32> {
         let value = |decided: &Decided| match decided {
             Decided::Value(value) => *value,
-            Decided::Task(..) => unreachable!("only values were pushed"),
+            Decided::Task(..) | Decided::Place(_) => unreachable!("only values were pushed"),
         };
         decisions.iter().map(value).collect()
     }
