@@ -36,6 +36,8 @@ pub struct Limits {
     pub executions: Option<u64>,
     /// At most this long.
     pub time: Option<Duration>,
+    /// No further execution once this many steps were taken in all.
+    pub total_steps: Option<u64>,
     /// At most this many steps in one execution; one more is a failure.
     pub steps: u32,
     /// Go on after a failure, counting the failing executions.
@@ -47,7 +49,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { executions: None, time: None, steps: 100_000, keep_going: false, repeats: true }
+        Self { executions: None, time: None, total_steps: None, steps: 100_000, keep_going: false, repeats: true }
     }
 }
 

@@ -477,7 +477,7 @@ impl System for Running {
 
     fn caveats(&self) -> Caveats {
         let execution = &self.worker.execution;
-        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats.clone());
+        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats());
         Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
     }
 }

@@ -44,6 +44,16 @@ pub(crate) struct Session {
     _left_lock: Option<FileLock>,
 }
 
+/// What a search found, what it left, and what it covered.
+type Searched = (search::Report, Remains, Option<Arc<Mutex<Coverage>>>);
+
+/// Steps that the portfolio takes to find out whether all orders can be covered. Counted in steps, so that equal seeds give equal runs
+/// on every machine.
+const PROOF_STEPS: u64 = 500_000;
+
+/// How often an execution is run to find out what it shows of the program.
+const MOST_REHEARSALS: u32 = 20;
+
 impl Session {
     pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
@@ -214,12 +224,18 @@ impl Session {
 
     fn search(&mut self) -> Report {
         let watch = Watch::new();
-        let (mut searched, remains, coverage) = loop {
-            let found = self.search_once(watch.as_ref());
-            if !(found.0.outdated && found.0.found.is_none() && self.begin_again()) {
-                break found;
+        if self.plan.again.is_none() {
+            self.rehearse();
+        }
+        let proved = if self.plan.proof_first && !self.plan.resume { self.try_to_prove(watch.as_ref()) } else { None };
+        let (mut searched, remains, coverage) = proved.unwrap_or_else(|| {
+            loop {
+                let found = self.search_once(watch.as_ref());
+                if !(found.0.outdated && self.begin_again()) {
+                    break found;
+                }
             }
-        };
+        });
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
         let found = searched.found.take();
@@ -241,7 +257,7 @@ impl Session {
     }
 
     /// Searches by what is known of the program now.
-    fn search_once(&mut self, watch: Option<&Watch>) -> (search::Report, Remains, Option<Arc<Mutex<Coverage>>>) {
+    fn search_once(&mut self, watch: Option<&Watch>) -> Searched {
         let left = self.left.take().map(|left| self.recall_failure(left));
         self.study();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
@@ -252,24 +268,51 @@ impl Session {
         (searched, remains, coverage)
     }
 
-    /// Prepares another search, by what the one before has shown of the program; false if there cannot be another.
-    fn begin_again(&mut self) -> bool {
+    /// Reduces for as long as a sampler would take for a small test. `None` if that neither covers all orders nor finds a failure: the
+    /// portfolio then samples.
+    fn try_to_prove(&mut self, watch: Option<&Watch>) -> Option<Searched> {
+        let again = Again::of("dpor");
+        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        loop {
+            let mut strategy = again.make()?;
+            let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
+            let from = From { coverage: coverage.clone(), stop: watch.map(Watch::stop), ..From::default() };
+            let (searched, remains) = self.workers.search(&mut *strategy, &limits, 1, from, None);
+            if searched.outdated && self.learn() {
+                continue;
+            }
+            let decided = searched.found.is_some() || searched.verified();
+            return decided.then_some((searched, remains, coverage));
+        }
+    }
+
+    /// Goes by what executions have shown of the program from here on; says whether that is more than was known.
+    fn learn(&mut self) -> bool {
         let learned = self.workers.settings.learned.clone();
-        let more = self.workers.settings.facts.add(&learned.lock().unwrap_or_else(PoisonError::into_inner));
+        self.workers.settings.facts.add(&learned.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Prepares another search, by what the one before has shown of the program; false if that is nothing new.
+    fn begin_again(&mut self) -> bool {
         match self.plan.again.as_ref().and_then(Again::make) {
-            Some(strategy) if more => {
+            Some(strategy) if self.learn() => {
                 self.plan.strategy = strategy;
                 true
             }
-            _ => {
-                self.notes.push(
-                    "the search ended early, since the program has shown something by which it has other orders than it \
-                     seemed to have; give the strategy by its name to have the search begin again by itself"
-                        .to_owned(),
-                );
-                false
+            _ => false,
+        }
+    }
+
+    /// A strategy that was given as a value cannot be made again, so what one execution shows of the program is found out beforehand.
+    fn rehearse(&mut self) {
+        let first = Script::Choices { seed: 0, choices: Vec::new() };
+        for _ in 0..MOST_REHEARSALS {
+            drop(self.workers.replay(&first, &self.plan.limits));
+            if !self.learn() {
+                break;
             }
         }
+        self.workers.settings.keeps_facts = true;
     }
 
     /// Takes up what earlier searches have learnt of the program.

@@ -300,6 +300,8 @@ impl Settings {
 /// What is to be done, settled in every point.
 pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
+    /// Try first, with a part of the budget, whether all orders can be covered.
+    pub(crate) proof_first: bool,
     /// How to make the strategy again; `None` for one that was given as a value.
     pub(crate) again: Option<Again>,
     /// The strategy as a report calls it: "random, seed 0".
@@ -338,6 +340,11 @@ pub(crate) struct Again {
 }
 
 impl Again {
+    /// How to make the strategy of this name.
+    pub(crate) fn of(name: &str) -> Self {
+        Self { name: name.to_owned(), seed: 0, deviations: None, learn: None }
+    }
+
     /// Another strategy of the same kind, which has decided nothing yet.
     pub(crate) fn make(&self) -> Option<Box<dyn Strategy>> {
         let mut strategy = named(&self.name, self.seed, true).ok()?;
@@ -350,6 +357,9 @@ impl Again {
         Some(strategy)
     }
 }
+
+/// The strategy that begins with an attempt to cover all orders.
+const PORTFOLIO: &str = "portfolio";
 
 /// Executions of a strategy that has no end of its own, if nothing is said.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
@@ -367,6 +377,7 @@ impl Plan {
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
         let mut again = None;
+        let mut proof_first = false;
         let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name(usual.to_owned())) {
             Wanted::Value(strategy) => {
                 let label = strategy.name().to_owned();
@@ -375,6 +386,7 @@ impl Plan {
             Wanted::Name(name) => {
                 let label = if strategy_name::seeded(&name) { format!("{name}, seed {seed}") } else { name.clone() };
                 let strategy = named(&name, seed, replay.is_some())?;
+                proof_first = matches!(strategy::find(&name), Some((form, _)) if form.written == PORTFOLIO);
                 again = Some(Again { name, seed, deviations: settings.deviations, learn: settings.learn });
                 (strategy, label)
             }
@@ -441,6 +453,7 @@ impl Plan {
             save_schedules: settings.save_schedules.unwrap_or(false),
             strategy,
             again,
+            proof_first,
             label,
             limits,
             program,

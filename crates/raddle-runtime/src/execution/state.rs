@@ -47,6 +47,8 @@ pub struct Settings {
     pub facts: Facts,
     /// What executions show that is not among the facts; shared by all workers of a search.
     pub learned: Arc<Mutex<Facts>>,
+    /// The search cannot begin again, so it goes by these facts to its end, and what executions show beyond them limits what is proved.
+    pub keeps_facts: bool,
     /// Feeds the keys of hash maps.
     pub hash_seed: u64,
 }
@@ -142,6 +144,7 @@ impl Default for Settings {
             timeouts: Timeouts::default(),
             facts: Facts::default(),
             learned: Arc::default(),
+            keeps_facts: false,
             hash_seed: 0,
         }
     }
@@ -555,11 +558,22 @@ impl State {
         self.turns - self.tasks[task.index()].turns
     }
 
+    /// What limits what this execution proves.
+    pub(crate) fn caveats(&self) -> Caveats {
+        let mut caveats = self.caveats.clone();
+        if self.settings.keeps_facts {
+            caveats.assumed_spins.extend(&self.new_spins);
+            // Orders in which a thread has not quite ended were left out.
+            caveats.guessed_spin |= self.looked_at_thread_end && !self.settings.facts.thread_ends;
+        }
+        caveats
+    }
+
     /// What this execution has shown of the program that it was not told; `None` if nothing.
     #[inline]
     pub(crate) fn new_facts(&self) -> Option<Facts> {
         let thread_ends = self.looked_at_thread_end && !self.settings.facts.thread_ends;
-        if !thread_ends && self.new_spins.is_empty() {
+        if self.settings.keeps_facts || !thread_ends && self.new_spins.is_empty() {
             return None;
         }
         Some(Facts { thread_ends, spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect() })

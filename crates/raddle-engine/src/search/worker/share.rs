@@ -44,6 +44,10 @@ impl<'s> Seat<'s> {
             return false;
         }
         let steps = self.tally.steps;
+        if self.search.limits.total_steps.is_some_and(|most| steps + self.search.board.total().steps >= most) {
+            self.search.board.stop();
+            return false;
+        }
         let limit = self.search.limits.time;
         let timeless = limit.is_none() && self.pace.is_none() && self.saving.is_none();
         if timeless || (self.done < self.next_look.0 && steps < self.next_look.1) {
