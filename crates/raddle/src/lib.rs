@@ -55,7 +55,7 @@
 //!
 //! ```text
 //! #[cfg(test)]
-//! pub(crate) use raddle::{sync::Mutex, thread};
+//! pub(crate) use raddle::sync::Mutex;
 //! #[cfg(not(test))]
 //! pub(crate) use std::sync::Mutex;
 //! ```
