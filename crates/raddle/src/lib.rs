@@ -32,23 +32,76 @@
 //! ```
 //!
 //! In a test file, [`#[raddle::test]`](macro@test) does the same for a whole function and fails it with the report as the
-//! message.
+//! message:
+//!
+//! ```
+//! # // A test function is not run by a documentation test; this one is compiled.
+//! #[raddle::test(strategy = "dpor")]
+//! fn deposits_add_up() {
+//!     let balance = raddle::sync::Arc::new(raddle::sync::Mutex::new(100));
+//!     let other = balance.clone();
+//!     let deposit = raddle::thread::spawn(move || *other.lock().unwrap() += 10);
+//!     *balance.lock().unwrap() += 50;
+//!     deposit.join().unwrap();
+//!     assert_eq!(*balance.lock().unwrap(), 160);
+//! }
+//! ```
+//!
+//! `cargo test -- --nocapture` shows the verdict of a test that passes.
+//!
+//! # How a library gets these types
+//!
+//! For unit tests inside the crate, Raddle is a dev-dependency and one module chooses the types:
+//!
+//! ```text
+//! #[cfg(test)]
+//! pub(crate) use raddle::sync::Mutex;
+//! #[cfg(not(test))]
+//! pub(crate) use std::sync::Mutex;
+//! ```
+//!
+//! For integration tests, and for code in other crates, the module asks for `cfg(raddle)` instead of `cfg(test)`, and the tests are run with
+//! `RUSTFLAGS="--cfg raddle"`. In `Cargo.toml`:
+//!
+//! ```text
+//! [target.'cfg(raddle)'.dependencies]
+//! raddle = …
+//!
+//! [lints.rust]
+//! unexpected_cfgs = { level = "warn", check-cfg = ["cfg(raddle)"] }
+//! ```
+//!
+//! Outside a Raddle test, these types work as those of `std` do. A test whose code is built with the types of `std` has the verdict
+//! [`NothingToExplore`](Verdict::NothingToExplore). With this in the `Cargo.toml` of the workspace, tests are two to three times as fast:
+//!
+//! ```text
+//! [profile.dev.package.raddle-engine]
+//! opt-level = 3
+//! [profile.dev.package.raddle-runtime]
+//! opt-level = 3
+//! ```
 //!
 //! # Limits
 //!
-//! - Only what goes through Raddle's types is under control. A lock of `std` inside a test is not seen; if a thread
-//!   waits for it while another holds it, the test hangs.
-//! - Atomic operations are sequentially consistent: bugs that need a weaker memory model are not found. Whether accesses
-//!   to a [`cell`] race is decided by the orderings as written.
-//! - A test must do the same thing when the same decisions are made. Clocks, random numbers, hash order and addresses outside
-//!   Raddle's control make it nondeterministic; where that is noticed, it is reported.
-//! - A sampling strategy that finds nothing has proved nothing. Only `verified` means that every order was seen.
+//! - Only operations of Raddle's types are steps. A thread of `std` that uses one of Raddle's objects is a failure (on Linux). A thread that waits
+//!   for a lock of `std`, while another holds it across a step, is reported as a hang.
+//! - Atomics are sequentially consistent: bugs that need a weaker memory model are not found, and the verdict of a program that uses weaker
+//!   orderings says so. Whether accesses to a [`cell`] race is decided by the orderings as written.
+//! - `Arc` is that of `std`: changes of its counts are no steps. A `std::thread_local!` is shared by all threads of a test; use
+//!   [`thread_local!`].
+//! - A loop that goes round 1,000 times without a change is assumed to spin until something changes, and the verdict says so.
+//! - A test must do the same thing when the same decisions are made. A program that depends on a clock, random numbers, hash order or
+//!   addresses outside Raddle's control is reported where that is noticed. [`collections`], [`time`] and [`rand`] have replacements.
+//! - Threads that can never continue are abandoned: their destructors do not run, and what they own leaks.
+//! - A sampling strategy that finds nothing has proved nothing. Only `verified` means that every order was covered.
 //!
 //! # Settings
 //!
-//! By attribute (`#[raddle::test(strategy = "pct", executions = 1_000)]`), by [`Explorer`], or by environment:
-//! `RADDLE_STRATEGY`, `RADDLE_EXECUTIONS`, `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_WORKERS`, `RADDLE_STEPS`,
-//! `RADDLE_REPLAY`, `RADDLE_OUT`. The environment wins.
+//! By attribute (`#[raddle::test(strategy = "pct", executions = 1_000)]`), by the methods of [`Explorer`], or by environment
+//! (`RADDLE_STRATEGY=pct RADDLE_EXECUTIONS=1000 cargo test`). The environment wins. Each method of [`Explorer`] says what its setting means; the
+//! setting has the same name in an attribute, and in the environment that name in capitals after `RADDLE_`. `spurious_wakeups`,
+//! `isolate_panics`, `keep_going`, `stack_size` and `regressions` cannot be set by environment. `RADDLE_REPLAY` runs one schedule, `RADDLE_OUT` says where files
+//! go, and `RADDLE_PROGRESS` whether progress is shown.
 
 #![forbid(unsafe_code)]
 
