@@ -115,8 +115,13 @@ fn explore(path: &Path, strategy: &Named, bound: u32, arguments: &Arguments) -> 
         return count(file, &litmus, &program);
     }
     let sample = (strategy.scope == Scope::Sample).then_some(SAMPLE);
-    let limits =
-        Limits { executions: arguments.executions.or(sample), time: None, steps: arguments.steps, keep_going: true };
+    let limits = Limits {
+        executions: arguments.executions.or(sample),
+        time: None,
+        steps: arguments.steps,
+        keep_going: true,
+        ..Limits::default()
+    };
     let report = search(&mut program, &mut *(strategy.make)(arguments.seed, bound), &limits);
     let complete = matches!(report.ended, Ended::Done(Claim::Exhausted));
     let scope = if complete { strategy.scope } else { Scope::Sample };

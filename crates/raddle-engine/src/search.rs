@@ -38,11 +38,14 @@ pub struct Limits {
     pub steps: u32,
     /// Go on after a failure, counting the failing executions.
     pub keep_going: bool,
+    /// Run executions again to see whether the program does the same twice. Only tests of Raddle itself, which watch the runs
+    /// of a program from outside, switch this off.
+    pub repeats: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { executions: None, time: None, steps: 100_000, keep_going: false }
+        Self { executions: None, time: None, steps: 100_000, keep_going: false, repeats: true }
     }
 }
 

@@ -361,6 +361,7 @@ impl Plan {
             time,
             steps: settings.steps.unwrap_or(Limits::default().steps),
             keep_going: settings.keep_going.unwrap_or(false),
+            ..Limits::default()
         };
         let usual = threads::Settings::default();
         let program = threads::Settings {

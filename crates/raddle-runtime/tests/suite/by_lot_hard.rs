@@ -136,7 +136,7 @@ const WALKS: u64 = 60;
 const WORKERS: usize = 2;
 
 fn limits() -> Limits {
-    Limits { executions: Some(WALKS), keep_going: true, steps: 1_000, ..Limits::default() }
+    Limits { executions: Some(WALKS), keep_going: true, steps: 1_000, repeats: false, ..Limits::default() }
 }
 
 /// Demands that walks go the same way whether somebody looks or not; says how many failed.

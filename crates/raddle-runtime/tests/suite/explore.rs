@@ -16,7 +16,7 @@ const MOST_EXECUTIONS: u64 = 2_000_000;
 
 /// All orders of `body`, with a step bound that none of these programs comes near.
 pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) -> Report {
-    let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, ..Limits::default() };
+    let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, repeats: false, ..Limits::default() };
     run_with(settings, &mut Exhaustive::depth_first(), limits, body)
 }
 
@@ -25,7 +25,7 @@ pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) 
 pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     let body = Arc::new(body);
     let again = body.clone();
-    let limits = Limits { executions: Some(300), steps: 20_000, ..Limits::default() };
+    let limits = Limits { executions: Some(300), steps: 20_000, repeats: false, ..Limits::default() };
     let random = run_with(&Settings::default(), &mut Random::new(7), limits, move || again());
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());
@@ -71,7 +71,7 @@ pub fn panics_with(body: impl Fn() + Send + Sync + 'static) -> String {
 
 /// So many random orders, going on after a failure.
 pub fn sample(executions: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
-    let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
+    let limits = Limits { executions: Some(executions), keep_going: true, repeats: false, ..Limits::default() };
     run_with(&Settings::default(), &mut Random::new(1), limits, body)
 }
 

@@ -147,7 +147,7 @@ fn compare_all<P: Program>(mut program: impl FnMut() -> P, seed: u64) -> (u64, u
         let most = if strategy.0 == "probed" { 1_150 } else { 150 };
         for workers in [1, 3] {
             let keep_going = !(seed + number as u64).is_multiple_of(3);
-            let limits = Limits { executions: Some(most), keep_going, steps: 60, ..Limits::default() };
+            let limits = Limits { executions: Some(most), keep_going, steps: 60, repeats: false, ..Limits::default() };
             let (ran, started) = compare(&mut program(), strategy, &limits, workers);
             executions += ran;
             starts += started;
@@ -309,7 +309,7 @@ fn states_come_out_the_same_though_known_ones_are_passed_by() {
         for (number, (name, make)) in STRATEGIES.into_iter().enumerate().skip(9) {
             let keep_going = !(seed + number as u64).is_multiple_of(4);
             let executions = Some([400, 2_000][(seed % 2) as usize]);
-            let limits = Limits { executions, keep_going, steps: 60, ..Limits::default() };
+            let limits = Limits { executions, keep_going, steps: 60, repeats: false, ..Limits::default() };
             let [plain, forked] = [false, true].map(|forks| unwatched(&mut senders(seed), make, &limits, forks));
             assert_eq!(plain, forked, "{name}, seed {seed}");
             known += usize::from(!plain.contains("pruned: 0,"));
@@ -325,7 +325,8 @@ fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
     let mut shares = 0;
     for (seed, share) in (0..4).flat_map(|seed| (5..100).step_by(15).map(move |share| (seed, share))) {
         for (executions, states) in [(share, 1_000), (1_000, share)] {
-            let limits = Limits { executions: Some(300), keep_going: true, steps: 60, ..Limits::default() };
+            let limits =
+                Limits { executions: Some(300), keep_going: true, steps: 60, repeats: false, ..Limits::default() };
             let hybrid = || DelayHybrid::new(RoundRobin::default(), 1).with_share(executions, states);
             let [plain, forked] = [false, true].map(|forks| {
                 let mut strategy = hybrid();
@@ -348,7 +349,8 @@ fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
 fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
     for seed in 0..8 {
         for (name, make) in STRATEGIES.into_iter().skip(9) {
-            let limits = Limits { executions: Some(1_000), keep_going: true, steps: 60, ..Limits::default() };
+            let limits =
+                Limits { executions: Some(1_000), keep_going: true, steps: 60, repeats: false, ..Limits::default() };
             let alone = unwatched(&mut senders(seed), make, &limits, true);
             let seen = Arc::new(Mutex::new(0));
             let count = seen.clone();
@@ -373,7 +375,8 @@ fn a_strategy_that_branches_off_counts_the_same_when_it_is_probed() {
         let [plain, probed] = [Kind::Recursive, Kind::Knuth].map(|kind| {
             let delay = Delay::new(RoundRobin::default()).by(3);
             let mut strategy = Probed::new(delay, Counting::Orders).estimating(kind);
-            let limits = Limits { executions: Some(1_200), keep_going: true, steps: 60, ..Limits::default() };
+            let limits =
+                Limits { executions: Some(1_200), keep_going: true, steps: 60, repeats: false, ..Limits::default() };
             search(&mut senders(seed), &mut strategy, &limits)
         });
         let counts = |report: &Report| (report.executions, report.pruned, report.failing);
@@ -441,7 +444,7 @@ fn what_a_handler_did_before_counts_for_its_own_actor_only() {
         let Parent { kind, told } = state.actors().next().expect("nobody has stopped");
         assert!(told.len() == 2 && told.iter().all(|told| Some(*told) == *kind), "{kind:?} was told {told:?}");
     });
-    let limits = Limits { executions: Some(1_000), ..Limits::default() };
+    let limits = Limits { executions: Some(1_000), repeats: false, ..Limits::default() };
     for (name, make) in STRATEGIES.into_iter().skip(9) {
         let [plain, forked] = [false, true].map(|forks| unwatched(&mut model, make, &limits, forks));
         assert_eq!(plain, forked, "{name}");
@@ -467,7 +470,7 @@ fn deep_programs_come_out_the_same_though_few_copies_are_kept() {
             (0..150).for_each(|_| m.send(&jack, 0));
         }
     });
-    let limits = Limits { executions: Some(60), ..Limits::default() };
+    let limits = Limits { executions: Some(60), repeats: false, ..Limits::default() };
     for strategy in [STRATEGIES[0], STRATEGIES[2], STRATEGIES[5], STRATEGIES[6]] {
         compare(&mut model, strategy, &limits, 1);
     }

@@ -158,6 +158,7 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, u64, usize) {
             executions: Some(12),
             keep_going: true,
             steps: 20 + mix(seed, 1) as u32 % 400,
+            repeats: false,
             ..Limits::default()
         };
         let [blind, seen] = [false, true].map(|seen| {
@@ -250,7 +251,7 @@ fn handlers_run_once_and_only_what_the_model_keeps_is_copied() {
         }
     })
     .finally(move |state| sum.set(sum.get() + state.actors::<Counted>().map(|counted| counted.sum).sum::<u32>()));
-    let limits = Limits { executions: Some(u64::from(executions)), ..Limits::default() };
+    let limits = Limits { executions: Some(u64::from(executions)), repeats: false, ..Limits::default() };
     let mut counts = |seen| {
         assert!(walk(&mut model, 1, &limits, seen).found.is_none());
         [&handled, &copied, &told].map(|count| count.swap(0, Ordering::Relaxed)).map(|count| count / executions)

@@ -154,7 +154,7 @@ fn explore(program: &Program, strategy: &mut dyn Strategy, executions: Option<u6
         let end = variables.iter().map(|v| v.load(SeqCst)).chain(registers).collect();
         *counted.lock().unwrap().entry(Some(end)).or_default() += 1;
     };
-    let limits = Limits { executions, keep_going: true, ..Limits::default() };
+    let limits = Limits { executions, keep_going: true, repeats: false, ..Limits::default() };
     let report = search(&mut Threads::new(Arc::new(body), &Settings::default()), strategy, &limits);
     let mut ends = std::mem::take(&mut *ends.lock().unwrap());
     if report.failing > 0 {

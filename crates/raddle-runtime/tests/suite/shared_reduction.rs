@@ -36,7 +36,7 @@ pub(crate) fn play<P: Program>(
     make: impl Fn() -> Box<dyn Strategy>,
 ) -> Report {
     let mut rng = Rng::new(seed);
-    let limits = Limits { keep_going: true, steps: 2_000, ..Limits::default() };
+    let limits = Limits { keep_going: true, steps: 2_000, repeats: false, ..Limits::default() };
     let search = Search::new(&mut *make(), &limits, workers);
     let mut seats: Vec<_> = (0..workers).map(|_| Some((search.seat_of(make()), Perch::default()))).collect();
     let mut alone = rng.below(2) * rng.below(1_000);
@@ -53,7 +53,8 @@ pub(crate) fn play<P: Program>(
 
 fn as_one_alone(body: fn() -> Vec<usize>, seeds: std::ops::Range<u64>) {
     let (mut alone, expected) = program(Arc::new(body));
-    let report = search(&mut alone, &mut Dpor::optimal(), &Limits { keep_going: true, ..Limits::default() });
+    let report =
+        search(&mut alone, &mut Dpor::optimal(), &Limits { keep_going: true, repeats: false, ..Limits::default() });
     for (seed, workers) in seeds.flat_map(|seed| [(seed, 2), (seed, 5)]) {
         let (mut shared, results) = program(Arc::new(body));
         let played = play(seed, workers, &mut shared, || Box::new(Dpor::optimal()));

@@ -84,7 +84,7 @@ fn weak_orderings_are_told_in_the_verdict() {
     let weak = |program: &dyn Fn() -> Box<dyn Fn() + Send + Sync>| {
         let lines = ["dpor", "random"].map(|strategy| {
             let program = program();
-            Explorer::new().strategy(strategy).executions(20).run(move || program()).verdict_line()
+            Explorer::new().strategy(strategy).executions(20).run(program).verdict_line()
         });
         let told = lines.each_ref().map(|line| line.ends_with("; sequentially consistent orders only"));
         assert_eq!(told[0], told[1], "{lines:?}");

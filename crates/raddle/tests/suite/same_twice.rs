@@ -77,7 +77,7 @@ fn steps_by_the_clock() {
     let a = Arc::new(AtomicUsize::new(0));
     let other = a.clone();
     let thread = thread::spawn(move || other.fetch_add(1, SeqCst));
-    if nanos() / 100 % 2 == 0 {
+    if (nanos() / 100).is_multiple_of(2) {
         a.fetch_add(1, SeqCst);
     }
     thread.join().unwrap();

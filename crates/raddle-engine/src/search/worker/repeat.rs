@@ -126,7 +126,7 @@ impl Seat<'_> {
         }
         let latest = Latest { seed, outcome };
         let times = self.repeats.due(self.walked, self.path.len(), copies);
-        if times == 0 || program.is_deterministic() {
+        if times == 0 || !self.repeats_help(program) {
             self.repeats.latest = (self.repeats.later && recorded).then_some(latest);
             return None;
         }
@@ -136,8 +136,10 @@ impl Seat<'_> {
 
     /// Called before a worker says that nothing is left. Repeats the last execution, if it has not been.
     pub(super) fn repeat_last<P: Program>(&mut self, program: &mut P) {
-        let Some(latest) = self.repeats.latest.take().filter(|_| !program.is_deterministic()) else { return };
-        if let Some(failure) = self.repeat(program, &latest, LATER) {
+        let Some(latest) = self.repeats.latest.take() else { return };
+        if self.repeats_help(program)
+            && let Some(failure) = self.repeat(program, &latest, LATER)
+        {
             self.note_nondeterminism(failure, latest.seed, None, false);
         }
     }
@@ -148,6 +150,10 @@ impl Seat<'_> {
             self.tally.failing += u64::from(!probing);
         }
         self.tally.found = Some(super::Found { probe: probing, ..self.found(failure, seed, number) });
+    }
+
+    fn repeats_help<P: Program>(&self, program: &P) -> bool {
+        self.search.limits.repeats && !program.is_deterministic()
     }
 
     fn repeat<P: Program>(&mut self, program: &mut P, latest: &Latest, times: u32) -> Option<Failure> {
