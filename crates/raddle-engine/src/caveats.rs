@@ -86,7 +86,8 @@ impl CaveatCounts {
 
     /// The largest of the counts, to check what was read from a file.
     pub(crate) fn largest(&self) -> u64 {
-        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, late_timeouts, concurrent, .. } = *self;
+        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, late_timeouts, concurrent, .. } =
+            *self;
         guessed_spin.max(reduction_unproven).max(drew_random).max(weak_orderings).max(late_timeouts).max(concurrent)
     }
 }

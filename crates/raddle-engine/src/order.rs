@@ -148,7 +148,8 @@ impl Races {
         let clock = &self.tasks[task.index()];
         grow(&mut self.cells, access.object.index());
         let cell = &self.cells[access.object.index()];
-        let rival = cell.write.iter().chain(cell.reads.iter().filter(|_| wrote)).find(|it| is_unordered(clock, task, it));
+        let rival =
+            cell.write.iter().chain(cell.reads.iter().filter(|_| wrote)).find(|it| is_unordered(clock, task, it));
         if let Some(&(first, _)) = rival {
             return Some(Failure::DataRace { object: access.object, first, second: now.0 });
         }

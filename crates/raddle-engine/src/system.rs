@@ -27,6 +27,11 @@ pub trait Program {
         false
     }
 
+    /// Whether the search has to end because of what executions have used up for good. Asked after each execution.
+    fn has_enough(&self) -> bool {
+        false
+    }
+
     /// Whether the worker can go on here after the execution that just ended. A program that had to be left in the
     /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
     fn sound(&self) -> bool {

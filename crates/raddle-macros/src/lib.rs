@@ -19,7 +19,7 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// Settings: `strategy`, `executions`, `time`, `seed`, `workers`, `deviations`, `resume`, `coverage`, `save_schedules`, `steps`, `hang`, `hang_end`, `stack_size`, `spurious_wakeups`,
-/// `isolate_panics`, `keep_going`, `regressions`, `must_explore`. They mean what the methods of `raddle::Explorer` of the same name say, and the environment
+/// `isolate_panics`, `keep_going`, `regressions`, `must_explore`, `leaked_threads`, `timeouts`, `abandoned_threads`, `learn`, `context`. They mean what the methods of `raddle::Explorer` of the same name say, and the environment
 /// wins over them. A test that `should_panic` keeps no regressions unless it is told to.
 #[proc_macro_attribute]
 pub fn test(settings: TokenStream, function: TokenStream) -> TokenStream {

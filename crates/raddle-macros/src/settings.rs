@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
 
 /// What may be set; the rows of the table in `raddle`'s settings that make sense for a test.
-const ALLOWED: [&str; 22] = [
+const ALLOWED: [&str; 23] = [
     "strategy",
     "executions",
     "time",
@@ -32,6 +32,7 @@ const ALLOWED: [&str; 22] = [
     "must_explore",
     "leaked_threads",
     "timeouts",
+    "abandoned_threads",
 ];
 
 /// Names and values, as written.

@@ -29,13 +29,13 @@ mod integer;
 pub mod model;
 pub mod output;
 mod panics;
-#[expect(unsafe_code, reason = "which signals a thread blocks; plain calls into libc")]
-mod uncontrolled;
 pub mod rand;
 pub mod sync;
 pub mod thread;
 pub mod threads;
 pub mod time;
+#[expect(unsafe_code, reason = "which signals a thread blocks; plain calls into libc")]
+mod uncontrolled;
 
 pub use self::explorer_hint::hint_explorer;
 pub use self::panics::panic_at;

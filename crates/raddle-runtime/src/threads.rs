@@ -10,8 +10,8 @@ mod lent;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -24,8 +24,8 @@ use raddle_engine::trace::{Effect, Site, Trace, Word};
 
 use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
-pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
+pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
 use crate::uncontrolled::{Use, Watching};
 use crate::{crash, output, panics, thread};
 
@@ -46,8 +46,6 @@ struct Worker {
     spare: RefCell<Spare>,
     sound: Cell<bool>,
     numbers: Cell<(u64, u64)>,
-    /// How many tasks were abandoned in all executions.
-    abandoned: Cell<u64>,
     /// Notices threads that the program starts and that are not under control.
     watching: Option<Watching>,
     /// What executions have shown of the program that it was not told by its settings.
@@ -99,7 +97,6 @@ impl Threads {
             spare: RefCell::default(),
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
-            abandoned: Cell::new(0),
             watching: Watching::begin(),
             learned: RefCell::default(),
             unseen: Cell::default(),
@@ -171,6 +168,11 @@ impl Program for Threads {
 
     fn is_outdated(&self) -> bool {
         *self.worker.learned.borrow() != Facts::default()
+    }
+
+    fn has_enough(&self) -> bool {
+        let state = self.worker.execution.state.try_borrow();
+        state.is_ok_and(|state| state.settings.abandoned.load(Ordering::Relaxed) >= state.settings.most_abandoned)
     }
 
     fn sound(&self) -> bool {

@@ -56,7 +56,11 @@ impl Watching {
         if free + 1 > signals::LARGEST as usize {
             return None;
         }
-        let entry = Arc::new(Entry { thread: std::thread::current().id(), used: Mutex::new(None), any: AtomicBool::new(false) });
+        let entry = Arc::new(Entry {
+            thread: std::thread::current().id(),
+            used: Mutex::new(None),
+            any: AtomicBool::new(false),
+        });
         if free == workers.len() {
             workers.push(None);
         }

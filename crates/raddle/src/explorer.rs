@@ -185,6 +185,12 @@ impl Explorer {
         self.set("leaked_threads", how)
     }
 
+    /// How many threads may be abandoned in one search, 1,000,000 if not set: those that can never go on when an execution ends. Their
+    /// destructors do not run, so what they own is never freed; a search that has abandoned so many ends.
+    pub fn abandoned_threads(self, most: u64) -> Self {
+        self.set("abandoned_threads", &most.to_string())
+    }
+
     /// When a wait that has a time may end by it: at any moment, since a real thread can be slow (`"any"`, if not set), or only when
     /// nothing else can happen (`"late"`), so that a time that is a mere safety net never fires while others can go on. Orders are
     /// left out by that, and the verdict says so.

@@ -236,6 +236,7 @@ impl Session {
                 }
             }
         });
+        self.note_abandoned();
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
         let found = searched.found.take();
@@ -283,6 +284,18 @@ impl Session {
             }
             let decided = searched.found.is_some() || searched.verified();
             return decided.then_some((searched, remains, coverage));
+        }
+    }
+
+    /// Says how many threads were abandoned, if that has ended the search.
+    fn note_abandoned(&mut self) {
+        let settings = &self.workers.settings;
+        let abandoned = settings.abandoned.load(Ordering::Relaxed);
+        if abandoned >= settings.most_abandoned {
+            self.notes.push(format!(
+                "the search ended because {abandoned} threads that could never go on were abandoned, and what they own is not \
+                 freed; let them end, or set `abandoned_threads` to more"
+            ));
         }
     }
 
@@ -390,8 +403,7 @@ impl Session {
         let (true, Some(file)) = (self.plan.resume, &self.files.left) else { return };
         let unfinished = searched.ended == Ended::BudgetSpent;
         let (settings, facts) = (self.plan.tree(), self.workers.settings.facts.words());
-        let owner =
-            Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings, facts: &facts };
+        let owner = Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings, facts: &facts };
         let shown = files::shown(file, &self.test);
         match left::write(file, &owner, unfinished.then_some(remains)) {
             Ok(()) if unfinished => {

@@ -10,7 +10,7 @@ use raddle_engine::schedule::{Schedule, ScheduleError};
 use raddle_engine::search::Limits;
 use raddle_runtime::crash::Patience;
 use raddle_runtime::threads::{self, LeakedThreads, Timeouts};
-use raddle_settings::value;
+use raddle_settings::{strategy, value};
 
 use crate::environment::Environment;
 use crate::strategy::{Bound, Strategy, Unit};
@@ -127,7 +127,7 @@ macro_rules! setting {
 }
 
 /// Everything that can be set.
-pub(crate) static TABLE: [Setting; 24] = [
+pub(crate) static TABLE: [Setting; 25] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", value::positive),
     setting!(time, Some("RADDLE_TIME"), value::DURATION, value::duration),
@@ -152,6 +152,7 @@ pub(crate) static TABLE: [Setting; 24] = [
     setting!(must_explore, Some("RADDLE_MUST_EXPLORE"), value::FLAG, value::flag),
     setting!(leaked_threads, Some("RADDLE_LEAKED_THREADS"), "`fail` or `allow`", read_leaked_threads),
     setting!(timeouts, Some("RADDLE_TIMEOUTS"), "`any` or `late`", read_timeouts),
+    setting!(abandoned_threads, None, "a number of threads, 1 or more", value::positive),
 ];
 
 /// Settings as they were made; `None` where nothing was said.
@@ -182,6 +183,7 @@ pub(crate) struct Settings {
     pub(crate) must_explore: Option<bool>,
     pub(crate) leaked_threads: Option<LeakedThreads>,
     pub(crate) timeouts: Option<Timeouts>,
+    pub(crate) abandoned_threads: Option<u64>,
 }
 
 /// A strategy as it was asked for.
@@ -256,7 +258,7 @@ impl Settings {
         let written = setting.variable.filter(|_| origin == Origin::Environment).unwrap_or(setting.name);
         let value = value.to_owned();
         Err(if setting.name == "strategy" {
-            let problem = raddle_settings::strategy::problem(&value);
+            let problem = strategy::problem(&value);
             SettingError::Strategy { setting: written, value: shortened(&value), problem }
         } else {
             SettingError::Value { setting: written, value: shortened(&value), allowed: setting.allowed }
@@ -293,6 +295,7 @@ impl Settings {
             must_explore: self.must_explore.or(code.must_explore),
             leaked_threads: self.leaked_threads.or(code.leaked_threads),
             timeouts: self.timeouts.or(code.timeouts),
+            abandoned_threads: self.abandoned_threads.or(code.abandoned_threads),
         }
     }
 }
@@ -431,6 +434,7 @@ impl Plan {
             isolate_panics: settings.isolate_panics.unwrap_or(usual.isolate_panics),
             leaked_threads: settings.leaked_threads.unwrap_or_default(),
             timeouts: settings.timeouts.unwrap_or_default(),
+            most_abandoned: settings.abandoned_threads.unwrap_or(usual.most_abandoned),
             context,
             hash_seed: seed,
             ..threads::Settings::default()
@@ -473,9 +477,12 @@ impl Plan {
 impl Plan {
     /// The settings that decide what orders there are, in words.
     pub(crate) fn tree(&self) -> String {
-        let threads::Settings { stack_bytes, spurious, isolate_panics, .. } = &self.program;
+        let threads::Settings { stack_bytes, spurious, isolate_panics, leaked_threads, timeouts, .. } = &self.program;
         let steps = self.limits.steps;
-        format!("steps {steps}, stack_size {stack_bytes}, spurious_wakeups {spurious}, isolate_panics {isolate_panics}")
+        format!(
+            "steps {steps}, stack_size {stack_bytes}, spurious_wakeups {spurious}, isolate_panics {isolate_panics}, \
+             leaked_threads {leaked_threads:?}, timeouts {timeouts:?}"
+        )
     }
 }
 

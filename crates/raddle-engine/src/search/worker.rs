@@ -9,8 +9,8 @@ mod share;
 mod walk;
 
 use std::mem;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering::Relaxed;
 
 use self::counted::Seen;
 pub use self::perch::Perch;
@@ -203,6 +203,9 @@ impl<'s> Seat<'s> {
                 }
             }
             self.run_one(program, &mut perch);
+            if program.has_enough() {
+                self.search.board.stop();
+            }
             if program.is_outdated() {
                 self.search.outdated.store(true, Relaxed);
                 self.search.board.stop();

@@ -207,7 +207,8 @@ fn end_of(program: &Program, choices: &[u32]) -> u64 {
     system.fingerprint().expect("litmus programs can be seen")
 }
 
-const LIMITS: Limits = Limits { executions: None, time: None, steps: 100_000, keep_going: true, repeats: true };
+const LIMITS: Limits =
+    Limits { executions: None, time: None, total_steps: None, steps: 100_000, keep_going: true, repeats: false };
 
 /// A search of the first `samples` only.
 fn first(samples: u64, strategy: &mut dyn Strategy) -> Remains {

@@ -6,11 +6,11 @@ use std::fmt::{self, Write};
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Latest, Trace};
 
-use crate::execution::Facts;
 use super::attending::{self, Running};
 use super::schedule::{Decided, Decisions, write_name};
 use super::sink::Sink;
 use super::words::{LastWords, RegressionFile};
+use crate::execution::Facts;
 
 /// Schedules longer than this are named by the file they are in.
 const LONGEST_TO_PASTE: usize = 500;

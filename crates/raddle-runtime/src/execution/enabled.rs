@@ -5,8 +5,8 @@ use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Class, Effect};
 
 use crate::actor::Posts;
-use crate::execution::{Ask, Timeouts};
 use crate::execution::state::{State, role};
+use crate::execution::{Ask, Timeouts};
 use crate::time::CLOCK;
 
 /// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.

@@ -4,9 +4,9 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
 use raddle_engine::trace::{Class, Hold, Site, Trace};
 
-use crate::execution::{Ask, LeakedThreads};
 use crate::execution::state::State;
 use crate::execution::task::Status;
+use crate::execution::{Ask, LeakedThreads};
 
 impl State {
     /// How the execution ended, given that nothing can happen any more. Actors without messages are done. Whoever else waits can never
@@ -34,7 +34,8 @@ impl State {
 
     /// Whether a task waits for what only another task can do, and not just to be given something.
     fn waits_for_a_task(&self, task: TaskId) -> bool {
-        let waits = |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send) || ask.asked.is_some();
+        let waits =
+            |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send) || ask.asked.is_some();
         self.tasks[task.index()].asks.as_ref().is_none_or(waits)
     }
 

@@ -12,8 +12,8 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Word};
 
 use crate::coroutine::current;
-use crate::uncontrolled;
 use crate::execution::{Ask, Execution, Moment, State};
+use crate::uncontrolled;
 
 /// A kind of object.
 pub(crate) struct Kind {

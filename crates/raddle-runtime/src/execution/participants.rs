@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use raddle_engine::ids::TaskId;
 
 use crate::crash::Participants;
-use crate::execution::State;
 use crate::execution::Facts;
+use crate::execution::State;
 
 impl Participants for State {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::caveats::Caveats;
@@ -43,6 +44,10 @@ pub struct Settings {
     pub leaked_threads: LeakedThreads,
     /// When a wait that has a time may end by it.
     pub timeouts: Timeouts,
+    /// How many tasks a search may abandon, and how many it has; shared by all of its workers.
+    pub most_abandoned: u64,
+    /// See there.
+    pub abandoned: Arc<AtomicU64>,
     /// What earlier executions have shown.
     pub facts: Facts,
     /// What executions show that is not among the facts; shared by all workers of a search.
@@ -142,6 +147,8 @@ impl Default for Settings {
             context: 0,
             leaked_threads: LeakedThreads::default(),
             timeouts: Timeouts::default(),
+            most_abandoned: 1_000_000,
+            abandoned: Arc::default(),
             facts: Facts::default(),
             learned: Arc::default(),
             keeps_facts: false,

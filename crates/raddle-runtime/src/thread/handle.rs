@@ -9,8 +9,8 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
 use crate::thread::park;
-use crate::uncontrolled;
 use crate::thread::spawn::{ENDED, RETURNED};
+use crate::uncontrolled;
 
 static JOIN: Operation = Operation { verb: "join", class: Class::Join };
 static IS_FINISHED: Operation = Operation { verb: "is_finished", class: Class::Read };

@@ -7,6 +7,7 @@
 //! panicked, and frames that cannot be unwound do no harm.
 
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Failure, Outcome};
@@ -184,7 +185,11 @@ impl Running {
                 Err(_) => self.worker.sound.set(false),
             }
         }
-        self.worker.abandoned.set(self.worker.abandoned.get() + u64::from(abandoned));
+        if abandoned > 0
+            && let Ok(state) = self.worker.execution.state.try_borrow()
+        {
+            state.settings.abandoned.fetch_add(u64::from(abandoned), Ordering::Relaxed);
+        }
         abandoned
     }
 

@@ -329,7 +329,8 @@ fn assert_sane(case: &impl std::fmt::Debug, (report, log): &(Report, Vec<Vec<Str
     let bug = |text: &String| text.contains("raddle bug") || text.contains("already");
     // Whoever is in a deadlock, or waits for quiet when all is over, is abandoned without its destructors being run.
     let ends = format!("{case:?}");
-    let waits = log.iter().flatten().any(|text| text == "waits") || ends.contains("Deadlock") || ends.contains("InHandlers");
+    let waits =
+        log.iter().flatten().any(|text| text == "waits") || ends.contains("Deadlock") || ends.contains("InHandlers");
     for (number, notes) in log.iter().enumerate() {
         assert!(!notes.iter().any(bug), "{case:?}, execution {number}: {notes:#?}");
         for who in ["state", "message", "timer", "local", "frame", "main", "static", "once"] {
