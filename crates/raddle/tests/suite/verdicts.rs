@@ -4,6 +4,20 @@
 //! many. The numbers are derived by hand: two orders count as one if they differ in the order of independent operations only, so the
 //! number is that of the ways in which the dependent operations (those on one object that do not commute) can be ordered.
 
+mod actors;
 mod atomics;
+mod cells;
+mod channels;
+mod condvars;
 mod locks;
+mod loops;
+mod nothing;
+mod once;
+mod parking;
+mod poison;
 mod table;
+mod thread_ends;
+mod timed;
+mod uncontrolled;
+mod unwinding;
+mod waiting_after_main;

@@ -59,10 +59,18 @@ const ONE_ATOMIC: &[Row] = &[
     verified("two loads in two threads and a store", 4, || {
         _ = each(AtomicI64::new(0), [|a| a.store(1, SeqCst), |a| _ = a.load(SeqCst), |a| _ = a.load(SeqCst)]);
     }),
-    verified("two swaps", 2, || two(AtomicBool::new(false), |a| _ = a.swap(true, SeqCst), |a| _ = a.swap(true, SeqCst))),
-    verified("logic", 2, || two(AtomicBool::new(false), |a| _ = a.fetch_or(true, SeqCst), |a| _ = a.fetch_nand(true, SeqCst))),
-    verified("fetch_not", 2, || two(AtomicBool::new(false), |a| _ = a.fetch_not(SeqCst), |a| _ = a.fetch_xor(true, SeqCst))),
-    verified("the larger and the smaller", 2, || two(AtomicU8::new(4), |a| _ = a.fetch_max(7, SeqCst), |a| _ = a.fetch_min(2, SeqCst))),
+    verified("two swaps", 2, || {
+        two(AtomicBool::new(false), |a| _ = a.swap(true, SeqCst), |a| _ = a.swap(true, SeqCst))
+    }),
+    verified("logic", 2, || {
+        two(AtomicBool::new(false), |a| _ = a.fetch_or(true, SeqCst), |a| _ = a.fetch_nand(true, SeqCst))
+    }),
+    verified("fetch_not", 2, || {
+        two(AtomicBool::new(false), |a| _ = a.fetch_not(SeqCst), |a| _ = a.fetch_xor(true, SeqCst))
+    }),
+    verified("the larger and the smaller", 2, || {
+        two(AtomicU8::new(4), |a| _ = a.fetch_max(7, SeqCst), |a| _ = a.fetch_min(2, SeqCst))
+    }),
     verified("pointers", 2, || {
         let null = std::ptr::null_mut();
         two(AtomicPtr::<u8>::new(null), |a| a.store(std::ptr::dangling_mut(), SeqCst), |a| _ = a.load(SeqCst));
@@ -72,10 +80,14 @@ const ONE_ATOMIC: &[Row] = &[
         assert_eq!(each(AtomicUsize::new(0), [add, add]).load(SeqCst), 2);
     }),
     fails("a value seen between two stores", "panic", || {
-        two(AtomicUsize::new(0), |a| assert_ne!(a.load(SeqCst), 1), |a| {
-            a.store(1, SeqCst);
-            a.store(2, SeqCst);
-        });
+        two(
+            AtomicUsize::new(0),
+            |a| assert_ne!(a.load(SeqCst), 1),
+            |a| {
+                a.store(1, SeqCst);
+                a.store(2, SeqCst);
+            },
+        );
     }),
     fails("a detached thread that was faster", "panic", || {
         let a = Arc::new(AtomicUsize::new(0));
@@ -110,7 +122,11 @@ const COMPARE_EXCHANGE: &[Row] = &[
         assert_eq!(each((AtomicUsize::new(0), AtomicUsize::new(0)), [win, win]).1.load(SeqCst), 1);
     }),
     fails("a weak exchange fails for no reason", "panic", || {
-        two(AtomicUsize::new(0), |a| assert!(a.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()), |a| _ = a.load(SeqCst));
+        two(
+            AtomicUsize::new(0),
+            |a| assert!(a.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()),
+            |a| _ = a.load(SeqCst),
+        );
     })
     .with(|explorer| explorer.spurious_wakeups(1)),
     // An exchange that fails only reads.
@@ -145,7 +161,9 @@ const COMPARE_EXCHANGE: &[Row] = &[
 type Pair = (AtomicUsize, AtomicUsize);
 
 const SEVERAL_ATOMICS: &[Row] = &[
-    verified("atomics that have nothing to do with each other", 1, || two(Pair::default(), |p| p.0.store(1, SeqCst), |p| p.1.store(1, SeqCst))),
+    verified("atomics that have nothing to do with each other", 1, || {
+        two(Pair::default(), |p| p.0.store(1, SeqCst), |p| p.1.store(1, SeqCst))
+    }),
     // Each load comes before or after the other's store, but not both before.
     verified("store buffering", 3, || {
         let p = Arc::new(Pair::default());
@@ -188,12 +206,15 @@ const SEVERAL_ATOMICS: &[Row] = &[
     }),
     // Each of the four loads comes before or after its store: 16, less the one in which the readers see the stores in opposite orders.
     verified("two writers and two readers", 15, || {
-        _ = each(Pair::default(), [
-            |p| p.0.store(1, SeqCst),
-            |p| p.1.store(1, SeqCst),
-            |p| _ = (p.0.load(SeqCst), p.1.load(SeqCst)),
-            |p| _ = (p.1.load(SeqCst), p.0.load(SeqCst)),
-        ]);
+        _ = each(
+            Pair::default(),
+            [
+                |p| p.0.store(1, SeqCst),
+                |p| p.1.store(1, SeqCst),
+                |p| _ = (p.0.load(SeqCst), p.1.load(SeqCst)),
+                |p| _ = (p.1.load(SeqCst), p.0.load(SeqCst)),
+            ],
+        );
     }),
     // Two stores to each of two atomics, in opposite orders: 2 × 2, less the one that is a cycle.
     verified("two and two stores", 3, || {

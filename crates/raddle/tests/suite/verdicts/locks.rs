@@ -26,7 +26,11 @@ const MUTEX: &[Row] = &[
         _ = each(Locks::default(), [both, both]);
     }),
     fails("nested in opposite orders", "deadlock", || {
-        two(Locks::default(), |(a, b)| *a.lock().unwrap() += *b.lock().unwrap(), |(a, b)| *b.lock().unwrap() += *a.lock().unwrap());
+        two(
+            Locks::default(),
+            |(a, b)| *a.lock().unwrap() += *b.lock().unwrap(),
+            |(a, b)| *b.lock().unwrap() += *a.lock().unwrap(),
+        );
     }),
     // The two orders of each lock, less the one that is a cycle.
     verified("one after the other in opposite orders", 3, || {
@@ -62,7 +66,11 @@ const MUTEX: &[Row] = &[
     // One after the other, in either order, or one within the other, either of them.
     verified("two attempts", 4, || two(Mutex::new(0), |m| drop(m.try_lock()), |m| drop(m.try_lock()))),
     fails("an attempt within a section", "panic", || {
-        two(Mutex::new(0), |m| assert!(!matches!(m.try_lock(), Err(TryLockError::WouldBlock))), |m| *m.lock().unwrap() += 1);
+        two(
+            Mutex::new(0),
+            |m| assert!(!matches!(m.try_lock(), Err(TryLockError::WouldBlock))),
+            |m| *m.lock().unwrap() += 1,
+        );
     }),
 ];
 
@@ -76,9 +84,13 @@ const RWLOCK: &[Row] = &[
     verified("two readers and a writer", 4, || {
         _ = each(RwLock::new(0), [|l| drop(l.read()), |l| drop(l.read()), |l| drop(l.write())]);
     }),
-    verified("an attempt to write and a reader", 3, || two(RwLock::new(0), |l| drop(l.try_write()), |l| drop(l.read()))),
+    verified("an attempt to write and a reader", 3, || {
+        two(RwLock::new(0), |l| drop(l.try_write()), |l| drop(l.read()))
+    }),
     verified("an attempt to read and a writer", 3, || two(RwLock::new(0), |l| drop(l.try_read()), |l| drop(l.write()))),
-    verified("an attempt to read and a reader", 1, || two(RwLock::new(0), |l| assert!(l.try_read().is_ok()), |l| drop(l.read()))),
+    verified("an attempt to read and a reader", 1, || {
+        two(RwLock::new(0), |l| assert!(l.try_read().is_ok()), |l| drop(l.read()))
+    }),
     fails("an attempt to read within a writer's section", "panic", || {
         two(RwLock::new(0), |l| assert!(l.try_read().is_ok()), |l| *l.write().unwrap() += 1);
     }),
@@ -108,7 +120,11 @@ const RWLOCK: &[Row] = &[
         );
     }),
     verified("two who read both, in opposite orders", 1, || {
-        two(RwLocks::default(), |(a, b)| _ = *a.read().unwrap() + *b.read().unwrap(), |(a, b)| _ = *b.read().unwrap() + *a.read().unwrap());
+        two(
+            RwLocks::default(),
+            |(a, b)| _ = *a.read().unwrap() + *b.read().unwrap(),
+            |(a, b)| _ = *b.read().unwrap() + *a.read().unwrap(),
+        );
     }),
 ];
 
@@ -125,7 +141,9 @@ const BARRIER: &[Row] = &[
         _ = each(Barrier::new(2), [twice, twice]);
     }),
     fails("one too few", "deadlock", || two(Barrier::new(3), |b| _ = b.wait(), |b| _ = b.wait())),
-    fails("the main thread leads", "panic", || two(Barrier::new(2), |b| assert!(b.wait().is_leader()), |b| _ = b.wait())),
+    fails("the main thread leads", "panic", || {
+        two(Barrier::new(2), |b| assert!(b.wait().is_leader()), |b| _ = b.wait())
+    }),
     fails("three at a barrier of two", "deadlock", || {
         let wait: fn(&Barrier) = |b| _ = b.wait();
         _ = each(Barrier::new(2), [wait, wait, wait]);
