@@ -39,11 +39,12 @@ impl Notify {
     }
 }
 
-const ROWS: &[Row] = &[
+const SPINS: &[Row] = &[
     // The flag is seen raised at once, or lowered first and then raised.
     verified("spins until the flag is raised", 2, || {
         two(AtomicBool::new(false), |flag| while !flag.load(SeqCst) {}, raise)
-    }),
+    })
+    .alone(),
     verified("spins with a hint", 2, || {
         two(
             AtomicBool::new(false),
@@ -54,7 +55,8 @@ const ROWS: &[Row] = &[
             },
             raise,
         );
-    }),
+    })
+    .alone(),
     verified("spins and yields", 2, || {
         two(
             AtomicBool::new(false),
@@ -65,10 +67,12 @@ const ROWS: &[Row] = &[
             },
             raise,
         );
-    }),
+    })
+    .alone(),
     fails("spins until a flag is raised that nobody raises", "livelock", || {
         two(AtomicBool::new(false), |flag| while !flag.load(SeqCst) {}, |flag| flag.store(false, SeqCst));
-    }),
+    })
+    .alone(),
     fails("two that spin for each other", "livelock", || {
         two(
             (AtomicBool::new(false), AtomicBool::new(false)),
@@ -81,7 +85,8 @@ const ROWS: &[Row] = &[
                 mine.store(true, SeqCst);
             },
         );
-    }),
+    })
+    .alone(),
     fails("spins at a flag that is lowered again", "livelock", || {
         two(
             AtomicBool::new(false),
@@ -91,7 +96,8 @@ const ROWS: &[Row] = &[
                 flag.store(false, SeqCst);
             },
         );
-    }),
+    })
+    .alone(),
     // Whoever comes second tries while the lock is held, or only later.
     verified("a spin lock", 4, || {
         let add: fn(&(AtomicBool, AtomicUsize)) = |(locked, sum)| {
@@ -100,13 +106,18 @@ const ROWS: &[Row] = &[
             locked.store(false, SeqCst);
         };
         assert_eq!(each((AtomicBool::new(false), AtomicUsize::new(0)), [add, add]).1.load(SeqCst), 2);
-    }),
+    })
+    .alone(),
+];
+
+const GIVES_UP: &[Row] = &[
     // The flag is raised before the first, second or third look, or after all of them.
     verified("looks three times", 4, || two(AtomicBool::new(false), looks_a_few_times::<3>, raise)),
     verified("looks forty times", 41, || two(AtomicBool::new(false), looks_a_few_times::<40>, raise)),
     fails("gives up after three rounds", "panic", || two(AtomicBool::new(false), gives_up_after::<3>, raise)),
     fails("gives up after a hundred rounds", "panic", || two(AtomicBool::new(false), gives_up_after::<100>, raise)),
-    fails("gives up after a thousand rounds", "panic", || two(AtomicBool::new(false), gives_up_after::<1000>, raise)),
+    fails("gives up after a thousand rounds", "panic", || two(AtomicBool::new(false), gives_up_after::<1000>, raise))
+        .alone(),
     fails("the other thread gives up after three rounds", "panic", || {
         two(AtomicBool::new(false), raise, gives_up_after::<3>)
     }),
@@ -136,8 +147,13 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn loops() {
-    table::check(ROWS);
+fn loops_that_spin() {
+    table::check(SPINS);
+}
+
+#[test]
+fn loops_that_give_up() {
+    table::check(GIVES_UP);
 }
 
 /// Polls, tries to leave a waker behind, wakes itself if it cannot, and polls again.

@@ -180,7 +180,8 @@ const IS_FINISHED: &[Row] = &[
             thread::yield_now();
         }
         assert_eq!(sum.load(SeqCst), 1);
-    }),
+    })
+    .alone(),
     fails("a scoped thread", "panic", || {
         let sum = AtomicUsize::new(0);
         thread::scope(|scope| {

@@ -117,7 +117,8 @@ const ROWS: &[Row] = &[
     fails("spinning", "livelock", || {
         let flag = Arc::new(AtomicUsize::new(0));
         thread::spawn(move || while flag.load(SeqCst) == 0 {});
-    }),
+    })
+    .alone(),
     // Whoever is detached goes on to its end.
     fails("going on after main has returned", "panic", || {
         let sum = Arc::new(AtomicUsize::new(0));
