@@ -2,11 +2,11 @@
 
 use raddle::cell::{Cell, UnsafeCell};
 use raddle::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use raddle::sync::atomic::{AtomicBool, fence};
-use raddle::sync::{Arc, Mutex, RwLock, mpsc};
+use raddle::sync::atomic::{AtomicBool, AtomicUsize, fence};
+use raddle::sync::{Arc, Barrier, Mutex, Once, RwLock, mpsc};
 use raddle::thread;
 
-use super::table::{self, Row, fails, nothing, two, verified};
+use super::table::{self, Row, each, fails, nothing, two, verified};
 
 /// A cell that is shared with nothing to guard it.
 #[derive(Default)]
@@ -154,6 +154,127 @@ const ROWS: &[Row] = &[
         sender.send(cell.clone()).unwrap();
         cell.0.set(2);
         thread.join().unwrap();
+    }),
+    fails("looked at after is_finished, which orders nothing", "data race", || {
+        let cell = Arc::new(Plain::default());
+        let theirs = cell.clone();
+        let thread = thread::spawn(move || theirs.0.set(1));
+        if thread.is_finished() {
+            cell.0.get();
+        }
+        thread.join().unwrap();
+    }),
+    nothing("ordered by unpark", || {
+        let cell = Arc::new(Plain::default());
+        let (theirs, main) = (cell.clone(), thread::current());
+        let thread = thread::spawn(move || {
+            theirs.0.set(1);
+            main.unpark();
+        });
+        thread::park();
+        assert_eq!(cell.0.get(), 1);
+        thread.join().unwrap();
+    }),
+    fails("a park that ends for no reason", "data race", || {
+        let cell = Arc::new(Plain::default());
+        let (theirs, main) = (cell.clone(), thread::current());
+        let thread = thread::spawn(move || {
+            theirs.0.set(1);
+            main.unpark();
+        });
+        thread::park();
+        cell.0.get();
+        thread.join().unwrap();
+    })
+    .with(|explorer| explorer.spurious_wakeups(1)),
+    verified("ordered by a barrier", 2, || {
+        two(
+            (Plain::default(), Barrier::new(2)),
+            |(cell, barrier)| {
+                barrier.wait();
+                assert_eq!(cell.0.get(), 1);
+            },
+            |(cell, barrier)| {
+                cell.0.set(1);
+                barrier.wait();
+            },
+        );
+    }),
+    verified("ordered by what is done once", 2, || {
+        let call: fn(&(Plain, Once)) = |(cell, once)| {
+            once.call_once(|| cell.0.set(1));
+            assert_eq!(cell.0.get(), 1);
+        };
+        two((Plain::default(), Once::new()), call, call);
+    }),
+    fails("a relaxed store breaks what was released", "data race", || {
+        _ = each(
+            (Plain::default(), AtomicUsize::new(0)),
+            [
+                |(cell, flag)| {
+                    cell.0.set(1);
+                    flag.store(1, Release);
+                },
+                |(_, flag)| {
+                    if flag.load(Relaxed) == 1 {
+                        flag.store(2, Relaxed);
+                    }
+                },
+                |(cell, flag)| {
+                    if flag.load(Acquire) == 2 {
+                        cell.0.get();
+                    }
+                },
+            ],
+        );
+    }),
+    // Orders of the store S, the exchange E and the load L, of which E fails if it comes before S: all 6, but E and L both before S
+    // are the same either way, since both read only.
+    verified("a relaxed exchange continues what was released", 5, || {
+        _ = each(
+            (Plain::default(), AtomicUsize::new(0)),
+            [
+                |(cell, flag)| {
+                    cell.0.set(1);
+                    flag.store(1, Release);
+                },
+                |(_, flag)| _ = flag.compare_exchange(1, 2, Relaxed, Relaxed),
+                |(cell, flag)| {
+                    if flag.load(Acquire) == 2 {
+                        assert_eq!(cell.0.get(), 1);
+                    }
+                },
+            ],
+        );
+    }),
+    fails("an exchange that fails without acquiring", "data race", || {
+        two(
+            (Plain::default(), AtomicUsize::new(0)),
+            |(cell, flag)| {
+                if flag.compare_exchange(0, 2, Acquire, Relaxed) == Err(1) {
+                    cell.0.get();
+                }
+            },
+            |(cell, flag)| {
+                cell.0.set(1);
+                flag.store(1, Release);
+            },
+        );
+    }),
+    fails("written by a thread-local's destructor after the scope", "data race", || {
+        struct Writes(Arc<Plain>);
+        impl Drop for Writes {
+            fn drop(&mut self) {
+                self.0.0.set(1);
+            }
+        }
+        raddle::thread_local! {
+            static AT_THE_END: std::cell::RefCell<Option<Writes>> = const { std::cell::RefCell::new(None) };
+        }
+        let cell = Arc::new(Plain::default());
+        let writes = Writes(cell.clone());
+        thread::scope(|scope| _ = scope.spawn(move || AT_THE_END.set(Some(writes))));
+        cell.0.get();
     }),
 ];
 

@@ -1,5 +1,7 @@
 //! Channels.
 
+use raddle::sync::Arc;
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
 use raddle::thread;
 
@@ -61,6 +63,47 @@ const CHANNEL: &[Row] = &[
         let n = b.recv().unwrap();
         to_a.send(n).unwrap();
         thread.join().unwrap();
+    }),
+    fails("messages that are dropped with the receiver take steps", "panic", || {
+        struct Stores(Arc<AtomicUsize>);
+        impl Drop for Stores {
+            fn drop(&mut self) {
+                self.0.store(1, SeqCst);
+                self.0.store(2, SeqCst);
+            }
+        }
+        let a = Arc::new(AtomicUsize::new(0));
+        let (sender, receiver) = channel();
+        sender.send(Stores(a.clone())).unwrap();
+        let thread = thread::spawn(move || drop(receiver));
+        assert_ne!(a.load(SeqCst), 1, "between the stores");
+        thread.join().unwrap();
+    }),
+    // Which of two messages there is, and whether there is one.
+    fails("try_iter sees one of two", "panic", || {
+        let (sender, receiver) = channel();
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+        });
+        assert_ne!(receiver.try_iter().count(), 1);
+        thread.join().unwrap();
+    }),
+    // Each of two receivers gets the one message meant for it.
+    verified("two channels", 1, || {
+        let ((to_a, a), (to_b, b)) = (channel(), channel());
+        let threads = [(to_a, 1), (to_b, 2)].map(|(sender, n)| thread::spawn(move || sender.send(n).unwrap()));
+        assert_eq!((a.recv(), b.recv()), (Ok(1), Ok(2)));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }),
+    verified("three senders", 6, || {
+        let (sender, receiver) = channel();
+        for n in 0..3 {
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(n).unwrap());
+        }
+        drop(sender);
+        assert_eq!(receiver.iter().sum::<u32>(), 3);
     }),
 ];
 

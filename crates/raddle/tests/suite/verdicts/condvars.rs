@@ -96,6 +96,29 @@ const ROWS: &[Row] = &[
             },
         );
     }),
+    fails("which of two waiters is notified", "panic", || {
+        // Two wait for a token; the first to get one must be the one that began to wait first.
+        type Tokens = (Mutex<(u32, Vec<u32>)>, Condvar);
+        fn take<const WHO: u32>((state, more): &Tokens) {
+            let mut state = state.lock().unwrap();
+            state.1.push(WHO);
+            while state.0 == 0 {
+                state = more.wait(state).unwrap();
+            }
+            state.0 -= 1;
+            let first = state.1.remove(0);
+            assert_eq!(first, WHO, "overtaken");
+        }
+        _ = each(
+            Tokens::default(),
+            [take::<1>, take::<2>, |(state, more)| {
+                for _ in 0..2 {
+                    state.lock().unwrap().0 += 1;
+                    more.notify_one();
+                }
+            }],
+        );
+    }),
 ];
 
 #[test]

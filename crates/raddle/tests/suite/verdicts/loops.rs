@@ -1,7 +1,7 @@
 //! Loops: those that wait for another thread, and those that give up.
 
 use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use raddle::sync::{Arc, Condvar, Mutex};
+use raddle::sync::{Arc, Condvar, Mutex, mpsc};
 use raddle::{hint, thread};
 
 use super::table::{self, Row, each, fails, two, verified};
@@ -144,6 +144,68 @@ const GIVES_UP: &[Row] = &[
             raise,
         );
     }),
+    fails("the other thread gives up after a hundred rounds with yields", "panic", || {
+        two(AtomicBool::new(false), raise, |flag| {
+            let looks = |_| {
+                thread::yield_now();
+                flag.load(SeqCst)
+            };
+            assert!((0..100).any(looks), "gave up");
+        });
+    }),
+    fails("gives up after a hundred exchanges", "panic", || {
+        two(
+            AtomicBool::new(false),
+            |flag| assert!((0..100).any(|_| flag.compare_exchange(true, false, SeqCst, SeqCst).is_ok()), "gave up"),
+            raise,
+        );
+    }),
+    fails("gives up after a hundred weak exchanges", "panic", || {
+        two(
+            AtomicBool::new(false),
+            |flag| {
+                assert!((0..100).any(|_| flag.compare_exchange_weak(true, false, SeqCst, SeqCst).is_ok()), "gave up")
+            },
+            raise,
+        );
+    })
+    .with(|explorer| explorer.spurious_wakeups(1)),
+    fails("gives up after a hundred attempts to receive", "panic", || {
+        let (sender, receiver) = mpsc::channel();
+        let thread = thread::spawn(move || _ = sender.send(1));
+        assert!((0..100).any(|_| receiver.try_recv().is_ok()), "gave up");
+        thread.join().unwrap();
+    }),
+    fails("gives up after a hundred swaps", "panic", || {
+        two(
+            (AtomicBool::new(true), AtomicUsize::new(0)),
+            |(locked, _)| assert!((0..100).any(|_| !locked.swap(true, SeqCst)), "gave up"),
+            |(locked, _)| locked.store(false, SeqCst),
+        );
+    }),
+    fails("gives up after fifty rounds of looking at two flags", "panic", || {
+        two(
+            (AtomicBool::new(false), AtomicBool::new(false)),
+            |(a, b)| assert!((0..50).any(|_| a.load(SeqCst) && b.load(SeqCst)), "gave up"),
+            |(a, b)| {
+                raise(a);
+                raise(b);
+            },
+        );
+    }),
+    fails("gives up after a hundred rounds of parking for a time", "panic", || {
+        two(
+            AtomicBool::new(false),
+            |flag| {
+                let looks = |_| {
+                    thread::park_timeout(std::time::Duration::from_millis(1));
+                    flag.load(SeqCst)
+                };
+                assert!((0..100).any(looks), "gave up");
+            },
+            raise,
+        );
+    }),
 ];
 
 #[test]
@@ -191,4 +253,15 @@ fn a_waker_that_retries_is_verified_in_few_orders() {
             raddle::Explorer::new().strategy("dpor").spurious_wakeups(0).workers(workers).run(polls_with_a_waker);
         assert!(report.verified() && report.executions() < 685, "{report}");
     }
+}
+
+/// Beyond a thousand rounds, a loop is taken to spin. Where that hides a failure, the verdict must say what was assumed.
+#[test]
+fn a_loop_that_gives_up_late_is_not_verified_without_a_word() {
+    let report = raddle::Explorer::new()
+        .strategy("dpor")
+        .spurious_wakeups(0)
+        .run(|| two(AtomicBool::new(false), gives_up_after::<3000>, raise));
+    let line = report.verdict_line();
+    assert!(report.failed() || line.contains("spins, it is assumed"), "{line}");
 }

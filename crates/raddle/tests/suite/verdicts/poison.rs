@@ -1,7 +1,7 @@
 //! Locks that are poisoned by a panic: whoever comes later can tell.
 
 use raddle::Explorer;
-use raddle::sync::{Arc, Condvar, Mutex, RwLock};
+use raddle::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
 use raddle::thread;
 
 use super::table::{self, Row, caught, fails, nothing, two, verified};
@@ -139,6 +139,47 @@ const ROWS: &[Row] = &[
             },
         );
     }),
+    fails("the inner lock is let go before the outer one", "panic", || {
+        two(
+            (Mutex::new(0), Mutex::new(0)),
+            |(outer, inner)| {
+                if inner.is_poisoned() {
+                    assert!(!matches!(outer.try_lock(), Err(raddle::sync::TryLockError::WouldBlock)), "still held");
+                }
+            },
+            |(outer, inner)| {
+                caught(|| {
+                    let _outer = outer.lock();
+                    let _inner = inner.lock();
+                    panic!("poisons both");
+                });
+            },
+        );
+    }),
+    fails("a lazy value whose making panics", "panic", || {
+        two(LazyLock::<u32, fn() -> u32>::new(|| panic!("not made")), |lazy| caught(|| _ = **lazy), |lazy| _ = **lazy);
+    }),
+    // Whoever comes first fails to make it, and whoever comes second makes it; or it is made at once.
+    verified("get_or_init after a panic", 2, || {
+        two(
+            OnceLock::new(),
+            |cell| _ = cell.get_or_init(|| 1),
+            |cell| caught(|| _ = cell.get_or_init(|| panic!("not made"))),
+        );
+    }),
+    fails("a barrier that an isolated thread never comes to", "deadlock", || {
+        let barrier = Arc::new(Barrier::new(2));
+        let theirs = barrier.clone();
+        let sum = Arc::new(Mutex::new(0));
+        let added = sum.clone();
+        thread::spawn(move || {
+            assert_eq!(*added.lock().unwrap(), 0, "main was first");
+            theirs.wait();
+        });
+        *sum.lock().unwrap() += 1;
+        barrier.wait();
+    })
+    .with(isolated),
 ];
 
 #[test]

@@ -4,7 +4,7 @@ use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
 use raddle::{Explorer, thread, thread_local};
 
-use super::table::{self, Row, fails, nothing, two, verified};
+use super::table::{self, Row, caught, fails, nothing, two, verified};
 
 fn isolated(explorer: Explorer) -> Explorer {
     explorer.isolate_panics(true)
@@ -122,6 +122,69 @@ const ROWS: &[Row] = &[
         thread::scope(|scope| _ = scope.spawn(move || AT_THE_END.set(Some(theirs))));
         assert_eq!(sum.load(SeqCst), 1, "a scope does not wait for it");
     }),
+    fails("what a detached thread leaves is dropped by it", "panic", || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let left = (AddsAtTheEnd(sum.clone()), AddsAtTheEnd(sum.clone()));
+        drop(thread::spawn(move || left));
+        assert_ne!(sum.load(SeqCst), 1, "between the destructors");
+    }),
+    fails("between a thread-local's destructor and the end", "panic", || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let theirs = AddsAtTheEnd(sum.clone());
+        let thread = thread::spawn(move || AT_THE_END.set(Some(theirs)));
+        assert_eq!(sum.load(SeqCst), 0, "the destructor was faster");
+        thread.join().unwrap();
+    }),
+    fails("a thread that is started by a destructor during a panic", "panic", || {
+        struct Starts(Arc<AtomicUsize>);
+        impl Drop for Starts {
+            fn drop(&mut self) {
+                let sum = self.0.clone();
+                thread::spawn(move || sum.store(1, SeqCst));
+            }
+        }
+        let sum = Arc::new(AtomicUsize::new(0));
+        let starts = Starts(sum.clone());
+        caught(move || {
+            let _starts = starts;
+            panic!("unwinds");
+        });
+        assert_eq!(sum.load(SeqCst), 0, "it was faster");
+    }),
+    fails("a scope whose own closure panics waits for its threads", "panic", || {
+        let sum = AtomicUsize::new(0);
+        caught(|| {
+            thread::scope(|scope| {
+                scope.spawn(|| sum.store(sum.load(SeqCst) + 1, SeqCst));
+                sum.store(sum.load(SeqCst) + 1, SeqCst);
+                panic!("unwinds");
+            });
+        });
+        assert_eq!(sum.load(SeqCst), 2, "a lost update");
+    }),
+    verified("a scope whose own closure panics", 2, || {
+        let sum = AtomicUsize::new(0);
+        caught(|| {
+            thread::scope(|scope| {
+                scope.spawn(|| sum.fetch_add(1, SeqCst));
+                sum.fetch_add(1, SeqCst);
+                panic!("unwinds");
+            });
+        });
+        assert_eq!(sum.load(SeqCst), 2);
+    }),
+    // A static atomic starts afresh in every execution.
+    verified("statics", 2, || {
+        static SUM: AtomicUsize = AtomicUsize::new(0);
+        let thread = thread::spawn(|| SUM.fetch_add(1, SeqCst));
+        SUM.fetch_add(1, SeqCst);
+        thread.join().unwrap();
+        assert_eq!(SUM.load(SeqCst), 2);
+    }),
+    verified("a choice", 3, || _ = raddle::choose(3)),
+    fails("a choice of a thread", "panic", || thread::spawn(|| assert!(raddle::flip())).join().unwrap()),
+    // Each thread has two ways, whatever the other does.
+    verified("choices of two threads", 4, || two((), |()| _ = raddle::flip(), |()| _ = raddle::flip())),
 ];
 
 /// A thread that panics after an addition, while the main thread adds too.
@@ -206,6 +269,32 @@ const IS_FINISHED: &[Row] = &[
         });
         asks.join().unwrap();
     }),
+    fails("gives up before the end", "panic", || {
+        let (sum, thread) = adds();
+        sum.load(SeqCst);
+        assert!((0..100).any(|_| thread.is_finished()), "gave up");
+    }),
+    fails("a thread that waits for another's end", "panic", || {
+        let (sum, thread) = adds();
+        let waits = thread::spawn(move || thread.join().unwrap());
+        if sum.load(SeqCst) == 1 {
+            assert!(waits.is_finished());
+        }
+        waits.join().unwrap();
+    }),
+    fails("a panic of an isolated thread", "panic", || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let theirs = AddsAtTheEnd(sum.clone());
+        let thread = thread::spawn(move || {
+            let _adds = theirs;
+            panic!("unwinds");
+        });
+        if sum.load(SeqCst) == 1 {
+            assert!(thread.is_finished());
+        }
+        let _: Result<(), _> = thread.join();
+    })
+    .with(isolated),
 ];
 
 #[test]
