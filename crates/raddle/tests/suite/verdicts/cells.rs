@@ -261,21 +261,6 @@ const ROWS: &[Row] = &[
             },
         );
     }),
-    fails("written by a thread-local's destructor after the scope", "data race", || {
-        struct Writes(Arc<Plain>);
-        impl Drop for Writes {
-            fn drop(&mut self) {
-                self.0.0.set(1);
-            }
-        }
-        raddle::thread_local! {
-            static AT_THE_END: std::cell::RefCell<Option<Writes>> = const { std::cell::RefCell::new(None) };
-        }
-        let cell = Arc::new(Plain::default());
-        let writes = Writes(cell.clone());
-        thread::scope(|scope| _ = scope.spawn(move || AT_THE_END.set(Some(writes))));
-        cell.0.get();
-    }),
 ];
 
 #[test]

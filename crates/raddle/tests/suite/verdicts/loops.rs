@@ -4,7 +4,7 @@ use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex, mpsc};
 use raddle::{hint, thread};
 
-use super::table::{self, Row, each, fails, two, verified};
+use super::table::{self, Row, each, fails, holds, two, verified};
 
 /// Looks at the flag so many times at most, while the other thread raises it.
 fn gives_up_after<const ROUNDS: usize>(flag: &AtomicBool) {
@@ -69,10 +69,6 @@ const SPINS: &[Row] = &[
         );
     })
     .alone(),
-    fails("spins until a flag is raised that nobody raises", "livelock", || {
-        two(AtomicBool::new(false), |flag| while !flag.load(SeqCst) {}, |flag| flag.store(false, SeqCst));
-    })
-    .alone(),
     fails("two that spin for each other", "livelock", || {
         two(
             (AtomicBool::new(false), AtomicBool::new(false)),
@@ -106,6 +102,34 @@ const SPINS: &[Row] = &[
             locked.store(false, SeqCst);
         };
         assert_eq!(each((AtomicBool::new(false), AtomicUsize::new(0)), [add, add]).1.load(SeqCst), 2);
+    })
+    .alone(),
+    fails("spins alone", "livelock", || {
+        let flag = AtomicBool::new(false);
+        while !flag.load(SeqCst) {}
+    })
+    .alone(),
+    // They could go on like this for ever, but only if they are scheduled to: each order that is fair to both comes to an end.
+    holds("two that hold one lock and try the other", || {
+        two(
+            (Mutex::new(()), Mutex::new(())),
+            |(a, b)| {
+                loop {
+                    let _held = a.lock().unwrap();
+                    if b.try_lock().is_ok() {
+                        break;
+                    }
+                }
+            },
+            |(a, b)| {
+                loop {
+                    let _held = b.lock().unwrap();
+                    if a.try_lock().is_ok() {
+                        break;
+                    }
+                }
+            },
+        );
     })
     .alone(),
 ];
@@ -202,6 +226,69 @@ const GIVES_UP: &[Row] = &[
                     flag.load(SeqCst)
                 };
                 assert!((0..100).any(looks), "gave up");
+            },
+            raise,
+        );
+    }),
+    fails("gives up after fifty rounds of holding one lock and trying the other", "panic", || {
+        two(
+            (Mutex::new(()), Mutex::new(())),
+            |(a, b)| {
+                let tries = |_| {
+                    let _held = a.lock().unwrap();
+                    b.try_lock().is_ok()
+                };
+                assert!((0..50).any(tries), "gave up");
+            },
+            |(a, b)| {
+                let _held = b.lock().unwrap();
+                drop(a.lock());
+            },
+        );
+    }),
+    fails("gives up after fifty rounds in which it counts", "panic", || {
+        two(
+            (AtomicBool::new(false), AtomicUsize::new(0)),
+            |(flag, rounds)| {
+                let looks = |_| {
+                    rounds.fetch_add(1, SeqCst);
+                    flag.load(SeqCst)
+                };
+                assert!((0..50).any(looks), "gave up");
+            },
+            |(flag, _)| raise(flag),
+        );
+    }),
+    // What is heard after the loop depends on how often it went round.
+    fails("the number of rounds is seen by the other", "panic", || {
+        two(
+            (AtomicBool::new(false), AtomicUsize::new(0)),
+            |(flag, rounds)| {
+                for _ in 0..20 {
+                    if flag.load(SeqCst) {
+                        break;
+                    }
+                    rounds.fetch_add(1, SeqCst);
+                }
+            },
+            |(flag, rounds)| {
+                assert_ne!(rounds.load(SeqCst), 17);
+                raise(flag);
+            },
+        );
+    }),
+    fails("the number of rounds on the stack", "panic", || {
+        two(
+            AtomicBool::new(false),
+            |flag| {
+                let mut rounds = 0;
+                while !flag.load(SeqCst) {
+                    rounds += 1;
+                    if rounds > 200 {
+                        break;
+                    }
+                }
+                assert_ne!(rounds, 113);
             },
             raise,
         );

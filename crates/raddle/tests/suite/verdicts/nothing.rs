@@ -68,6 +68,16 @@ const NOT_THE_SAME_TWICE: &[Row] = &[
         *SUM.lock().unwrap() += 1;
         thread.join().unwrap();
     }),
+    fails("locks in the order of two maps", "nondeterminism", || {
+        let locks = [0, 1].map(|n| Arc::new(Mutex::new(n)));
+        let threads = [0, 1].map(|_| {
+            let map: HashMap<usize, _> = locks.iter().cloned().enumerate().collect();
+            thread::spawn(move || {
+                let _held: Vec<_> = map.values().map(|lock| lock.lock().unwrap()).collect();
+            })
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }),
 ];
 
 #[test]
