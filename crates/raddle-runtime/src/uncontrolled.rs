@@ -36,8 +36,31 @@ struct Entry {
     any: AtomicBool,
 }
 
-/// By the number that the blocked signals spell, less one; `None` where a number is free.
-static WORKERS: Mutex<Vec<Option<Arc<Entry>>>> = Mutex::new(Vec::new());
+/// The workers there are, and which number the next one tries first.
+static WORKERS: Mutex<Workers> = Mutex::new(Workers { entries: Vec::new(), next: 0 });
+
+/// Workers by the number that the blocked signals spell, less one.
+#[derive(Debug)]
+struct Workers {
+    /// `None` where a number is free.
+    entries: Vec<Option<Arc<Entry>>>,
+    next: usize,
+}
+
+impl Workers {
+    /// Takes the number that has been free for longest: a thread that outlives the execution which started it still has its
+    /// worker's number, and must not be taken for a thread of another test.
+    fn take_number(&mut self, entry: Arc<Entry>) -> Option<usize> {
+        let all = signals::LARGEST as usize;
+        if self.entries.len() < all {
+            self.entries.resize(all, None);
+        }
+        let free = (self.next..all).chain(0..self.next).find(|&at| self.entries[at].is_none())?;
+        self.entries[free] = Some(entry);
+        self.next = (free + 1) % all;
+        Some(free)
+    }
+}
 
 /// Makes the threads that are started on this OS thread known as uncontrolled, until it is dropped.
 #[derive(Debug)]
@@ -51,21 +74,13 @@ impl Watching {
     /// Begins with the calling OS thread, which is a worker. `None` where there is no way to tell.
     pub(crate) fn begin() -> Option<Self> {
         let before = signals::spelled();
-        let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = workers.iter().position(Option::is_none).unwrap_or(workers.len());
-        if free + 1 > signals::LARGEST as usize {
-            return None;
-        }
         let entry = Arc::new(Entry {
             thread: std::thread::current().id(),
             used: Mutex::new(None),
             any: AtomicBool::new(false),
         });
-        if free == workers.len() {
-            workers.push(None);
-        }
-        workers[free] = Some(entry.clone());
-        signals::spell((free + 1) as u32).then_some(Self { entry, number: free, before })
+        let number = WORKERS.lock().unwrap_or_else(PoisonError::into_inner).take_number(entry.clone())?;
+        signals::spell((number + 1) as u32).then_some(Self { entry, number, before })
     }
 
     /// Takes what an uncontrolled thread has done since it was last asked.
@@ -81,7 +96,7 @@ impl Watching {
 impl Drop for Watching {
     fn drop(&mut self) {
         signals::spell(self.before);
-        WORKERS.lock().unwrap_or_else(PoisonError::into_inner)[self.number] = None;
+        WORKERS.lock().unwrap_or_else(PoisonError::into_inner).entries[self.number] = None;
     }
 }
 
@@ -98,7 +113,7 @@ pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>)
     let site = Location::caller();
     let entry = {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
-        match (number as usize).checked_sub(1).and_then(|at| workers.get(at)) {
+        match (number as usize).checked_sub(1).and_then(|at| workers.entries.get(at)) {
             Some(Some(entry)) if entry.thread != std::thread::current().id() => entry.clone(),
             _ => return,
         }
@@ -171,5 +186,17 @@ mod signals {
 
     pub(super) fn spell(_: u32) -> bool {
         false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::Watching;
+
+    #[test]
+    fn a_number_is_not_used_again_soon() {
+        let first = Watching::begin().unwrap().number;
+        let second = Watching::begin().unwrap().number;
+        assert_ne!(first, second, "a thread that the first has started would be taken for one of the second's");
     }
 }

@@ -92,7 +92,8 @@ impl Thread {
     pub(super) fn has_ended(&self, site: Site) -> bool {
         self.in_its_execution(|execution, task| {
             let end = execution.state.borrow().tasks[task.index()].end;
-            let ask = Ask { ordered: Ordered::ACQUIRE, ..Ask::new(&IS_FINISHED, end, Effect::Read, site) };
+            // As in `std`, that a thread has ended orders no memory: only joining it does.
+            let ask = Ask::new(&IS_FINISHED, end, Effect::Read, site);
             execution.step(ask, |moment| {
                 let finished = *moment.word() >= RETURNED;
                 moment.found(u64::from(finished));

@@ -13,6 +13,7 @@ use crate::coroutine::scoped::Started;
 use crate::execution::here;
 use crate::thread::handle::Thread;
 use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
+use crate::uncontrolled;
 
 /// Calls `f` with a scope for threads that may borrow from the caller, and waits for them all, as [`std::thread::scope`].
 ///
@@ -24,6 +25,9 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
+    if !current::inside() {
+        uncontrolled::note("thread::scope", None);
+    }
     let (result, panics) = Scope::hold(here(), f);
     match result {
         Err(payload) => panic::resume_unwind(payload),

@@ -29,4 +29,5 @@ mod settings;
 mod shared_files;
 mod sittings;
 mod time_limit;
+mod verdicts;
 mod workers;

@@ -8,6 +8,7 @@ use super::Ordering;
 use super::step::{note_ordering, update_order};
 use crate::coroutine::current;
 use crate::execution::{Ask, here};
+use crate::uncontrolled;
 
 static FENCE: Operation = Operation { verb: "fence", class: Class::Fence };
 
@@ -28,7 +29,10 @@ pub fn fence(order: Ordering) {
         let ask = Ask::new(&FENCE, ObjectId::NONE, Effect::Read, site);
         execution.step_unseen(Ask { ordered: update_order(order), ..ask }, |_| ());
     });
-    inside.unwrap_or_else(|| atomic::fence(order));
+    if inside.is_none() {
+        uncontrolled::note("fence", None);
+        atomic::fence(order);
+    }
 }
 
 /// Keeps the compiler from moving memory accesses across it, as [`std::sync::atomic::compiler_fence`]. It orders nothing

@@ -1,0 +1,163 @@
+//! Threads of `std` in a test: whatever of Raddle's they use, it is a failure of its own kind.
+
+use std::time::Duration;
+
+use raddle::cell::Cell;
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst, fence};
+use raddle::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
+use raddle::thread;
+
+use super::table::{self, Row, fails};
+
+const KIND: &str = "uncontrolled thread";
+
+/// What is told if the main thread waits for one of `std` that may be late.
+const OR_DEADLOCK: &str = "uncontrolled thread or deadlock";
+
+/// Runs both, the second in a thread that is not under control, and waits for it.
+fn beside_std<T: Send + Sync + 'static>(shared: T, main: fn(&T), other: fn(&T)) {
+    let shared = Arc::new(shared);
+    let theirs = shared.clone();
+    let thread = std::thread::spawn(move || other(&theirs));
+    main(&shared);
+    let _ = thread.join();
+}
+
+fn only_std<T: Send + Sync + 'static>(shared: T, other: fn(&T)) {
+    beside_std(shared, |_| (), other);
+}
+
+static LAZY: LazyLock<u32> = LazyLock::new(|| 1);
+
+const OBJECTS: &[Row] = &[
+    fails("a lost update", KIND, || {
+        let add: fn(&Mutex<u32>) = |m| {
+            let seen = *m.lock().unwrap();
+            *m.lock().unwrap() = seen + 1;
+        };
+        beside_std(Mutex::new(0), add, add);
+    }),
+    fails("a mutex that is held", KIND, || {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = lock.clone();
+        let held = lock.lock().unwrap();
+        let _ = std::thread::spawn(move || theirs.try_lock().is_ok()).join();
+        drop(held);
+    }),
+    fails("a mutex that is waited for", KIND, || {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = lock.clone();
+        let held = lock.lock().unwrap();
+        let thread = std::thread::spawn(move || drop(theirs.lock()));
+        drop(held);
+        let _ = thread.join();
+    }),
+    fails("a reader", KIND, || only_std(RwLock::new(0), |l| drop(l.read()))),
+    fails("a writer", KIND, || only_std(RwLock::new(0), |l| drop(l.write()))),
+    fails("an attempt to read", KIND, || only_std(RwLock::new(0), |l| drop(l.try_read()))),
+    fails("an atomic load", KIND, || beside_std(AtomicUsize::new(0), |a| a.store(1, SeqCst), |a| _ = a.load(SeqCst))),
+    fails("an atomic addition", KIND, || only_std(AtomicUsize::new(0), |a| _ = a.fetch_add(1, SeqCst))),
+    fails("a compare-exchange", KIND, || {
+        only_std(AtomicUsize::new(0), |a| _ = a.compare_exchange(0, 1, SeqCst, SeqCst))
+    }),
+    fails("a fence", KIND, || only_std((), |()| fence(SeqCst))),
+    fails("notify_one", KIND, || only_std(Condvar::new(), Condvar::notify_one)),
+    fails("notify_all", KIND, || only_std(Condvar::new(), Condvar::notify_all)),
+    fails("a wait at a condvar", KIND, || {
+        only_std((Mutex::new(()), Condvar::new()), |(lock, condvar)| drop(condvar.wait(lock.lock().unwrap())));
+    }),
+    fails("a barrier", KIND, || only_std(Barrier::new(1), |b| _ = b.wait())),
+    fails("call_once", KIND, || only_std(Once::new(), |once| once.call_once(|| ()))),
+    fails("get_or_init", KIND, || only_std(OnceLock::new(), |cell| _ = cell.get_or_init(|| 1))),
+    fails("set", KIND, || only_std(OnceLock::new(), |cell| _ = cell.set(1))),
+    fails("get of what is set", KIND, || beside_std(OnceLock::from(1), |_| (), |cell| _ = cell.get())),
+    fails("a lazy static", KIND, || only_std((), |()| _ = *LAZY)),
+    fails("send", KIND, || {
+        let (sender, _receiver) = mpsc::channel();
+        let _ = std::thread::spawn(move || sender.send(1)).join();
+    }),
+    fails("a message from a thread of std", OR_DEADLOCK, || {
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::spawn(move || _ = sender.send(1));
+        let _ = receiver.recv();
+        let _ = thread.join();
+    }),
+    fails("recv", KIND, || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        let thread = std::thread::spawn(move || _ = receiver.recv());
+        let _ = sender.send(1);
+        let _ = thread.join();
+    }),
+    fails("try_recv", KIND, || {
+        let (_sender, receiver) = mpsc::channel::<u32>();
+        let _ = std::thread::spawn(move || _ = receiver.try_recv()).join();
+    }),
+    fails("send with room", KIND, || {
+        let (sender, _receiver) = mpsc::sync_channel(1);
+        let _ = std::thread::spawn(move || sender.send(1)).join();
+    }),
+    fails("the last sender is dropped", OR_DEADLOCK, || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        let thread = std::thread::spawn(move || drop(sender));
+        let _ = receiver.recv();
+        let _ = thread.join();
+    }),
+    fails("a cell", KIND, || {
+        let cell = Cell::new(0);
+        let _ = std::thread::spawn(move || cell.set(1)).join();
+    }),
+];
+
+const THREADS: &[Row] = &[
+    fails("unpark", KIND, || {
+        let main = thread::current();
+        let _ = std::thread::spawn(move || main.unpark()).join();
+    }),
+    fails("parked until a thread of std unparks", OR_DEADLOCK, || {
+        let main = thread::current();
+        let thread = std::thread::spawn(move || main.unpark());
+        thread::park();
+        let _ = thread.join();
+    }),
+    fails("park", KIND, || only_std((), |()| thread::park_timeout(Duration::from_millis(1)))),
+    fails("spawn", KIND, || only_std((), |()| _ = thread::spawn(|| ()))),
+    fails("scope", KIND, || only_std((), |()| thread::scope(|scope| _ = scope.spawn(|| ())))),
+    fails("join", KIND, || {
+        let thread = thread::spawn(|| ());
+        let _ = std::thread::spawn(move || _ = thread.join()).join();
+    }),
+    fails("is_finished", KIND, || {
+        let thread = thread::spawn(|| ());
+        let _ = std::thread::spawn(move || _ = thread.is_finished()).join();
+    }),
+    fails("started by a thread of std", KIND, || {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = || {
+            let lock = lock.clone();
+            move || drop(lock.lock())
+        };
+        let inner = theirs();
+        let _ = std::thread::spawn(move || _ = std::thread::spawn(inner).join()).join();
+    }),
+    fails("a scoped thread of std", KIND, || {
+        let lock = Mutex::new(0);
+        std::thread::scope(|scope| _ = scope.spawn(|| drop(lock.lock())).join());
+    }),
+    fails("started by a thread under control", KIND, || {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = lock.clone();
+        let thread = thread::spawn(move || _ = std::thread::spawn(move || drop(theirs.lock())).join());
+        drop(lock.lock());
+        thread.join().unwrap();
+    }),
+];
+
+#[test]
+fn objects() {
+    table::check(OBJECTS);
+}
+
+#[test]
+fn threads() {
+    table::check(THREADS);
+}
