@@ -169,6 +169,28 @@ const SYNC_CHANNEL: &[Row] = &[
         thread.join().unwrap();
         assert!(sent);
     }),
+    fails("the sender goes on at once when there is no room", "panic", || {
+        let a = Arc::new(AtomicUsize::new(0));
+        let (theirs, (sender, receiver)) = (a.clone(), sync_channel(0));
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            theirs.store(1, SeqCst);
+        });
+        receiver.recv().unwrap();
+        assert_eq!(a.load(SeqCst), 0, "the sender was faster");
+        thread.join().unwrap();
+    }),
+    fails("the sender goes on before anybody receives", "panic", || {
+        let a = Arc::new(AtomicUsize::new(0));
+        let (theirs, (sender, receiver)) = (a.clone(), sync_channel(1));
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            theirs.store(1, SeqCst);
+        });
+        assert_eq!(a.load(SeqCst), 0, "there was room");
+        receiver.recv().unwrap();
+        thread.join().unwrap();
+    }),
 ];
 
 #[test]

@@ -55,7 +55,7 @@ const NOT_THE_SAME_TWICE: &[Row] = &[
             AtomicUsize::new(0),
             |a| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-                if now.subsec_nanos() / 100 % 2 == 0 {
+                if (now.subsec_nanos() / 100).is_multiple_of(2) {
                     a.fetch_add(1, SeqCst);
                 }
             },

@@ -180,6 +180,18 @@ const ROWS: &[Row] = &[
         barrier.wait();
     })
     .with(isolated),
+    fails("is_poisoned of a reader-writer lock", "panic", || {
+        two(
+            RwLock::new(0),
+            |l| assert!(!l.is_poisoned()),
+            |l| {
+                caught(|| {
+                    let _held = l.try_write();
+                    panic!("poisons it");
+                });
+            },
+        );
+    }),
 ];
 
 #[test]

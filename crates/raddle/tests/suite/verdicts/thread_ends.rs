@@ -185,6 +185,34 @@ const ROWS: &[Row] = &[
     fails("a choice of a thread", "panic", || thread::spawn(|| assert!(raddle::flip())).join().unwrap()),
     // Each thread has two ways, whatever the other does.
     verified("choices of two threads", 4, || two((), |()| _ = raddle::flip(), |()| _ = raddle::flip())),
+    fails("a thread's thread that was faster than both", "panic", || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let theirs = sum.clone();
+        let thread = thread::spawn(move || {
+            let inner = theirs.clone();
+            let started = thread::spawn(move || inner.fetch_add(1, SeqCst));
+            theirs.fetch_add(10, SeqCst);
+            started.join().unwrap();
+        });
+        assert_ne!(sum.load(SeqCst), 1, "only the inner thread has added");
+        thread.join().unwrap();
+    }),
+    fails("an isolated panic of a thread's thread", "panic", || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let theirs = sum.clone();
+        let thread = thread::spawn(move || {
+            let panics = move || {
+                theirs.store(1, SeqCst);
+                panic!("for whoever joins");
+            };
+            let ended: Result<(), _> = thread::spawn(panics).join();
+            ended.is_err()
+        });
+        let seen = sum.load(SeqCst);
+        assert!(thread.join().unwrap());
+        assert_eq!(seen, 0, "it was faster");
+    })
+    .with(isolated),
 ];
 
 /// A thread that panics after an addition, while the main thread adds too.

@@ -103,6 +103,20 @@ const ROWS: &[Row] = &[
             |m| *m.lock().unwrap() += 1,
         );
     }),
+    fails("out of time, and yet the flag is up", "panic", || {
+        two(
+            (Mutex::new(false), Condvar::new()),
+            |(flag, raised)| {
+                let up = flag.lock().unwrap();
+                let (up, result) = raised.wait_timeout(up, HOUR).unwrap();
+                assert!(!(result.timed_out() && *up));
+            },
+            |(flag, raised)| {
+                *flag.lock().unwrap() = true;
+                raised.notify_all();
+            },
+        );
+    }),
 ];
 
 #[test]

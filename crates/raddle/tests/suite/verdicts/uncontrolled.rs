@@ -66,6 +66,13 @@ const OBJECTS: &[Row] = &[
     fails("a wait at a condvar", KIND, || {
         only_std((Mutex::new(()), Condvar::new()), |(lock, condvar)| drop(condvar.wait(lock.lock().unwrap())));
     }),
+    fails("waiting until a thread of std notifies", OR_DEADLOCK, || {
+        beside_std(
+            (Mutex::new(()), Condvar::new()),
+            |(lock, condvar)| drop(condvar.wait(lock.lock().unwrap())),
+            |(_, condvar)| condvar.notify_one(),
+        );
+    }),
     fails("a barrier", KIND, || only_std(Barrier::new(1), |b| _ = b.wait())),
     fails("call_once", KIND, || only_std(Once::new(), |once| once.call_once(|| ()))),
     fails("get_or_init", KIND, || only_std(OnceLock::new(), |cell| _ = cell.get_or_init(|| 1))),
@@ -76,11 +83,10 @@ const OBJECTS: &[Row] = &[
         let (sender, _receiver) = mpsc::channel();
         let _ = std::thread::spawn(move || sender.send(1)).join();
     }),
-    fails("a message from a thread of std", OR_DEADLOCK, || {
+    fails("a message from a thread of std", KIND, || {
         let (sender, receiver) = mpsc::channel();
-        let thread = std::thread::spawn(move || _ = sender.send(1));
+        let _ = std::thread::spawn(move || _ = sender.send(1)).join();
         let _ = receiver.recv();
-        let _ = thread.join();
     }),
     fails("recv", KIND, || {
         let (sender, receiver) = mpsc::channel::<u32>();
@@ -96,11 +102,10 @@ const OBJECTS: &[Row] = &[
         let (sender, _receiver) = mpsc::sync_channel(1);
         let _ = std::thread::spawn(move || sender.send(1)).join();
     }),
-    fails("the last sender is dropped", OR_DEADLOCK, || {
+    fails("the last sender is dropped", KIND, || {
         let (sender, receiver) = mpsc::channel::<u32>();
-        let thread = std::thread::spawn(move || drop(sender));
+        let _ = std::thread::spawn(move || drop(sender)).join();
         let _ = receiver.recv();
-        let _ = thread.join();
     }),
     fails("a cell", KIND, || {
         let cell = Cell::new(0);
@@ -113,11 +118,10 @@ const THREADS: &[Row] = &[
         let main = thread::current();
         let _ = std::thread::spawn(move || main.unpark()).join();
     }),
-    fails("parked until a thread of std unparks", OR_DEADLOCK, || {
+    fails("parked after a thread of std has unparked", KIND, || {
         let main = thread::current();
-        let thread = std::thread::spawn(move || main.unpark());
+        let _ = std::thread::spawn(move || main.unpark()).join();
         thread::park();
-        let _ = thread.join();
     }),
     fails("park", KIND, || only_std((), |()| thread::park_timeout(Duration::from_millis(1)))),
     fails("spawn", KIND, || only_std((), |()| _ = thread::spawn(|| ()))),

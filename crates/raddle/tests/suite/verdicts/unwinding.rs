@@ -133,6 +133,17 @@ const ROWS: &[Row] = &[
             },
         );
     }),
+    fails("the receiver goes during a panic", "panic", || {
+        let (sender, receiver) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            caught(move || {
+                let _receiver = receiver;
+                panic!("unwinds");
+            });
+        });
+        assert!(sender.send(1).is_ok(), "nobody can receive it");
+        thread.join().unwrap();
+    }),
 ];
 
 #[test]
