@@ -145,8 +145,9 @@ impl fmt::Display for Schedule {
         f.write_str(":")?;
         let mut comma = "";
         for (decided, times) in self.decisions.runs() {
-            // Values have no short form for several.
-            let (repeats, times) = if matches!(decided, Decided::Value(_)) { (times, 1) } else { (1, times) };
+            // Values and places have no short form for several.
+            let (repeats, times) =
+                if matches!(decided, Decided::Value(_) | Decided::Place(_)) { (times, 1) } else { (1, times) };
             for _ in 0..repeats {
                 write!(f, "{comma}{decided}")?;
                 comma = ",";
@@ -300,7 +301,7 @@ mod tests {
             "v1:main,1x3,2,=1,=1,2t,2sx2,1.1",
             "v1:maint,1m3x2,2.1m0",
             "v1/7:=0,12.3.4x10",
-            "v1:@1,@0x2",
+            "v1:@1,@0,@0",
             "v1/h0:main",
             "v1/7h3:1",
             "v1+ends+lib_rs.3.7/7:1",

@@ -36,6 +36,26 @@ impl Addresses {
     }
 }
 
+/// Whether one of these addresses lies among the values of `static`s of the program itself. Where the system does not tell, none does.
+pub(crate) fn any_is_static(mut addresses: impl Iterator<Item = u64>) -> bool {
+    let exe = std::env::current_exe().ok().and_then(|exe| exe.to_str().map(str::to_owned));
+    let (Some(exe), Ok(maps)) = (exe, std::fs::read_to_string("/proc/self/maps")) else { return false };
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    for line in maps.lines() {
+        let mut words = line.split_whitespace();
+        let range = words.next().and_then(|range| range.split_once('-'));
+        let range =
+            range.and_then(|(from, to)| Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?)));
+        let Some((from, to)) = range else { continue };
+        // What begins as zeroes has no file, and follows what has one.
+        let own = line.ends_with(&exe) || words.nth(4).is_none() && parts.last().is_some_and(|last| last.1 == from);
+        if own {
+            parts.push((from, to));
+        }
+    }
+    addresses.any(|address| parts.iter().any(|(from, to)| (*from..*to).contains(&address)))
+}
+
 /// What is mapped now. Where the system does not tell, every large word may be an address.
 fn mapped() -> Vec<(u64, u64)> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
@@ -53,6 +73,16 @@ fn mapped() -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statics_are_told_from_the_heap() {
+        static ZERO: std::sync::Mutex<u64> = std::sync::Mutex::new(0);
+        static SEVEN: std::sync::Mutex<u64> = std::sync::Mutex::new(7);
+        let heap = Box::new(std::sync::Mutex::new(7_u64));
+        let at = |value: &std::sync::Mutex<u64>| std::iter::once(std::ptr::from_ref(value).addr() as u64);
+        assert!(any_is_static(at(&ZERO)) && any_is_static(at(&SEVEN)));
+        assert!(!any_is_static(at(&heap)));
+    }
 
     #[test]
     fn pointers_are_told_from_numbers() {

@@ -15,7 +15,7 @@ mod state;
 mod task;
 
 use std::cell::{Cell, RefCell};
-use std::panic::Location;
+use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::lots::Lots;
@@ -44,6 +44,8 @@ pub(crate) struct Execution {
     pub(crate) handles: Cell<TaskId>,
     /// A task is on its way to abort the process, which is not to happen.
     pub(crate) aborting: Cell<bool>,
+    /// Tasks that can never go on are resumed to be unwound.
+    pub(crate) unwinds_all: Cell<bool>,
     /// An atomic operation or a fence used an ordering weaker than `SeqCst`. Here and not in the state, as a store must be cheap.
     pub(crate) weak_orderings: Cell<bool>,
 }
@@ -228,6 +230,7 @@ impl Execution {
             lots: RefCell::default(),
             handles: Cell::new(TaskId::MAIN),
             aborting: Cell::new(false),
+            unwinds_all: Cell::new(false),
             weak_orderings: Cell::new(false),
         }
     }
@@ -246,15 +249,31 @@ impl Execution {
     fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
         state.take_context(&self.lane);
-        if ask.unseen && state.is_ready(ask) {
+        if self.unwinds_all.get() || ask.unseen && state.is_ready(ask) {
+            if !state.is_ready(ask) {
+                // A task that is unwound and waits again is abandoned there.
+                drop(state);
+                loop {
+                    self.lane.suspend();
+                }
+            }
             return state.record(ask, Variant::Ready, act);
         }
         state.note_if_unwinding();
         state.ask(ask, Act::lend(act));
         drop(state);
         // Whoever resumes the task has let the operation take effect. A task that can never go on is not resumed at all: its
-        // execution abandons it with its stack as it is.
+        // execution abandons it with its stack as it is, unless it has to give back what outlives the execution.
         self.lane.suspend();
+        self.unwind_if_told();
+    }
+
+    /// Unwinds a task that can never go on, so that it gives back locks that outlive the execution.
+    #[inline(always)]
+    fn unwind_if_told(&self) {
+        if self.unwinds_all.get() && !std::thread::panicking() {
+            panic::resume_unwind(Box::new(Unwound));
+        }
     }
 
     /// Does what is asked once the engine chooses this task; `None` if the execution is over before that. Nothing is unwound then,
@@ -308,6 +327,7 @@ impl Execution {
             state.data = Some((choices, site, op));
         }
         self.lane.suspend();
+        self.unwind_if_told();
         self.state.borrow().drawn
     }
 
@@ -322,9 +342,13 @@ impl Execution {
         }
         loop {
             self.lane.suspend();
+            self.unwind_if_told();
         }
     }
 }
+
+/// What unwinds tasks that can never go on and hold locks that outlive the execution.
+struct Unwound;
 
 /// Whether the calling thread unwinds because of a panic, as [`std::thread::panicking`].
 #[must_use]

@@ -113,6 +113,15 @@ impl Threads {
     }
 }
 
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if self.watching.as_ref().is_some_and(Watching::has_threads) {
+            let state = self.execution.state.get_mut();
+            state.settings.uncontrolled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 impl Worker {
     fn next_number(&self) -> u64 {
         let (mut next, mut end) = self.numbers.get();

@@ -93,6 +93,14 @@ impl Watching {
     }
 }
 
+impl Watching {
+    /// Whether a thread that was started on this OS thread is still there, or has used something since it was last asked. Nobody can
+    /// tell what it would still do.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.take().is_some() || signals::spelled_by_others((self.number + 1) as u32)
+    }
+}
+
 impl Drop for Watching {
     fn drop(&mut self) {
         signals::spell(self.before);
@@ -159,6 +167,24 @@ mod signals {
         }
     }
 
+    /// Whether another thread of the process has this number.
+    pub(super) fn spelled_by_others(number: u32) -> bool {
+        // SAFETY: a plain call into the system.
+        let own = unsafe { libc::syscall(libc::SYS_gettid) }.to_string();
+        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+        let others = threads.flatten().filter(|thread| thread.file_name().to_str() != Some(own.as_str()));
+        let blocked = |thread: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
+            let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
+            u64::from_str_radix(blocked.trim(), 16).ok()
+        };
+        let spells = |blocked: u64| {
+            (0..BITS).filter(|&bit| blocked >> (signal(bit) - 1) & 1 == 1).map(|bit| 1_u32 << bit).sum::<u32>()
+                == number
+        };
+        others.filter_map(blocked).any(spells)
+    }
+
     /// Gives the calling thread a number; says whether that could be done.
     pub(super) fn spell(number: u32) -> bool {
         let mut set = [MaybeUninit::<libc::sigset_t>::zeroed(); 2];
@@ -182,6 +208,10 @@ mod signals {
 
     pub(super) fn spelled() -> u32 {
         0
+    }
+
+    pub(super) fn spelled_by_others(_: u32) -> bool {
+        false
     }
 
     pub(super) fn spell(_: u32) -> bool {

@@ -239,6 +239,15 @@ impl Session {
         self.note_abandoned();
         self.leave(&searched, remains);
         self.keep_lessons(&searched);
+        if self.workers.settings.uncontrolled.load(Ordering::Relaxed) && searched.found.is_none() {
+            // What they would still have done, nobody has seen.
+            searched.ended = Ended::BudgetSpent;
+            self.notes.push(
+                "a thread that the test started and Raddle does not control was still there at the end: this is not a proof; \
+                 start it by raddle::thread::spawn, or join it"
+                    .to_owned(),
+            );
+        }
         let found = searched.found.take();
         let mut report = Report::of_search(self.test.clone(), &searched, self.plan.label.clone());
         if self.workers.body.has_threads() {

@@ -23,6 +23,18 @@ pub(crate) struct Kind {
     pub(crate) show: fn(Word) -> String,
 }
 
+impl Object {
+    /// Where a lock lies that somebody holds; a lock of `std` inside it is held as well.
+    pub(crate) fn held_at(&self) -> Option<u64> {
+        let held = match self.kind.noun {
+            "Mutex" => self.word & 1 != 0,
+            "RwLock" => self.word & !2 != 0,
+            _ => false,
+        };
+        held.then_some(self.address as u64)
+    }
+}
+
 /// For kinds whose values are plain numbers.
 pub(crate) fn word_as_number(word: Word) -> String {
     word.0.to_string()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::caveats::Caveats;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub most_abandoned: u64,
     /// See there.
     pub abandoned: Arc<AtomicU64>,
+    /// Threads that are not under control were there when a worker ended; shared by all workers of a search.
+    pub uncontrolled: Arc<AtomicBool>,
     /// What earlier executions have shown.
     pub facts: Facts,
     /// What executions show that is not among the facts; shared by all workers of a search.
@@ -149,6 +151,7 @@ impl Default for Settings {
             timeouts: Timeouts::default(),
             most_abandoned: 1_000_000,
             abandoned: Arc::default(),
+            uncontrolled: Arc::default(),
             facts: Facts::default(),
             learned: Arc::default(),
             keeps_facts: false,

@@ -15,8 +15,9 @@ use raddle_engine::system::{Choice, System, Variant};
 use raddle_engine::trace::Trace;
 
 use super::{At, Running};
+use crate::addresses::any_is_static;
 use crate::coroutine::{Job, current};
-use crate::execution::{Newborn, Status};
+use crate::execution::{Newborn, Object, Status};
 use crate::thread;
 
 /// Steps that tasks may take after their execution is over. A process would end at some moment, too.
@@ -44,6 +45,9 @@ impl Running {
             self.run_on(&mut trace);
         }
         self.end_actors(&mut trace);
+        if self.holds_what_outlives() {
+            self.unwind_all(&mut trace);
+        }
         if self.abandon_all() == 0 {
             self.drop_statics(&mut trace);
             self.abandon_all();
@@ -146,6 +150,41 @@ impl Running {
                 self.run_on(trace);
             }
         }
+    }
+
+    /// Whether tasks that are left hold locks that outlive the execution: they would be held for ever.
+    fn holds_what_outlives(&self) -> bool {
+        let Ok(state) = self.worker.execution.state.try_borrow() else { return false };
+        !state.alive.is_empty() && {
+            let mut held = state.objects.iter().filter_map(Object::held_at).peekable();
+            held.peek().is_some() && any_is_static(held)
+        }
+    }
+
+    /// Unwinds the tasks that are left. Those that wait again in a destructor are abandoned where they are.
+    fn unwind_all(&mut self, trace: &mut Trace) {
+        let worker = self.worker.clone();
+        worker.execution.unwinds_all.set(true);
+        for _ in 0..MOST_ROUNDS {
+            let before = self.fibers.iter().flatten().count();
+            for index in 0..self.fibers.len() {
+                if self.fibers[index].is_none() || !worker.sound.get() {
+                    continue;
+                }
+                let task = TaskId::next_of(index);
+                if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
+                    state.current = task;
+                    state.data = None;
+                    state.tasks[index].asks = None;
+                    state.tasks[index].act = None;
+                }
+                self.let_run(trace, |running| running.resume(task));
+            }
+            if self.fibers.iter().flatten().count() == before {
+                break;
+            }
+        }
+        worker.execution.unwinds_all.set(false);
     }
 
     /// Values of `static`s belong to the execution; their destructors may take operations, so they run as a task. The latest

@@ -113,3 +113,24 @@ fn searches_at_once_may_meet_at_a_static() {
         }
     }
 }
+
+/// Whoever can never go on is abandoned, but must not keep a lock that the next execution needs.
+#[test]
+fn a_deadlock_of_statics_is_found_again_and_again() {
+    static ONE: Mutex<()> = Mutex::new(());
+    static OTHER: Mutex<()> = Mutex::new(());
+    let program = || {
+        let thread = thread::spawn(|| {
+            let _other = OTHER.lock().unwrap();
+            drop(ONE.lock().unwrap());
+        });
+        let _one = ONE.lock().unwrap();
+        drop(OTHER.lock().unwrap());
+        drop(_one);
+        thread.join().unwrap();
+    };
+    let report = Explorer::new().strategy("dpor").keep_going(true).run(program);
+    let failure = report.failure().expect("the deadlock");
+    assert_eq!(failure.kind(), "deadlock", "{report}");
+    assert_eq!((report.executions(), report.failing()), (3, 1), "{report}");
+}
