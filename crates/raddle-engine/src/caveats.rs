@@ -2,7 +2,7 @@
 //!
 //! A [`System`](crate::system::System) reports the [`Caveats`] of one execution. The worker adds them up in [`CaveatCounts`],
 //! which is part of what was done ([`Tally`](crate::board::Tally)) and of the search's [`Report`](crate::search::Report).
-//! A new caveat is one field in each of the two structs and one line in [`CaveatCounts::count`] and [`CaveatCounts::add`].
+//! A new caveat is one field in each of the two structs and one line in `CaveatCounts::count` and `CaveatCounts::add`.
 
 use std::collections::BTreeSet;
 
