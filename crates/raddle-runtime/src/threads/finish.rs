@@ -21,13 +21,13 @@ use crate::execution::{Newborn, Object, Status};
 use crate::thread;
 
 /// Steps that tasks may take after their execution is over. A process would end at some moment, too.
-const MOST_LAST_STEPS: u32 = 10_000;
+const MOST_LAST_STEPS: u32 = 1_000;
 
 /// Tasks that may be started after their execution is over.
-const MOST_LAST_TASKS: usize = 1_000;
+const MOST_LAST_TASKS: usize = 100;
 
 /// How often actors that wait for messages are ended: their destructors may start others.
-const MOST_ROUNDS: u32 = 100;
+const MOST_ROUNDS: u32 = 10;
 
 impl Running {
     /// Lets what is left of the execution end, and abandons what cannot.
