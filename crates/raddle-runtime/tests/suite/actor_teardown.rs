@@ -327,10 +327,11 @@ fn run(strategy: &mut dyn Strategy, limits: Limits, what: (Delivery, End, Last),
 #[track_caller]
 fn assert_sane(case: &impl std::fmt::Debug, (report, log): &(Report, Vec<Vec<String>>)) {
     let bug = |text: &String| text.contains("raddle bug") || text.contains("already");
-    // Whoever is in a deadlock, or waits for quiet when all is over, is abandoned without its destructors being run.
+    // Whoever is in a deadlock, has ended the execution with a failure, or waits for quiet when all is over, is abandoned without its
+    // destructors being run. A task that goes on for very long is, too.
     let ends = format!("{case:?}");
-    let waits =
-        log.iter().flatten().any(|text| text == "waits") || ends.contains("Deadlock") || ends.contains("InHandlers");
+    let abandons = ["Deadlock", "InHandlers", "DeadLetters", "StepLimit"].iter().any(|end| ends.contains(end));
+    let waits = log.iter().flatten().any(|text| text == "waits") || abandons;
     for (number, notes) in log.iter().enumerate() {
         assert!(!notes.iter().any(bug), "{case:?}, execution {number}: {notes:#?}");
         for who in ["state", "message", "timer", "local", "frame", "main", "static", "once"] {
