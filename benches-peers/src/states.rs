@@ -20,7 +20,7 @@ use crate::experiment::{Comparison, Metric};
 use crate::library::Missing;
 use crate::measure::{Effort, Figure};
 #[cfg(feature = "raddle")]
-use raddle_engine::strategy::states::States;
+use raddle_strategies::states::States;
 use std::fmt;
 use std::str::FromStr;
 

@@ -12,9 +12,9 @@ mod late_messages;
 use programs::delay::{Program, bugs, correct};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::round_robin::RoundRobin;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::round_robin::RoundRobin;
 
 /// How a bug is found.
 enum By {

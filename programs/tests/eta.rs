@@ -4,8 +4,8 @@ use programs::eta::{Counted, Eta, TABLE, scheduler as cluster};
 use raddle::actor::{Delivery, System};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 /// So many executions take a minute or more in a debug build.
 const MANY: u64 = 300_000;

@@ -8,8 +8,7 @@
 //! in one go. If it is lost before that (its [`Job`] is dropped), the piece is handed out again as it was at the latest commit,
 //! and what had been done since counts for nothing.
 //!
-//! What was left last is handed out first, and what is nearest to the root only if nothing else waits. Where workers take
-//! [turns](Then::TakesTurns), most executions are the nearest to the root, and one of eight is the deepest.
+//! What was left last is handed out first.
 //!
 //! Pieces may come in [stages](Piece::stage): those of a later one are not handed out before all of the earlier ones are done, and
 //! not at all if of an earlier one something was left out.
@@ -23,22 +22,15 @@ pub use self::local::Local;
 pub use self::remains::Remains;
 pub use self::tally::Tally;
 use crate::piece::Piece;
-use crate::strategy::dpor::News;
-use crate::strategy::{Claim, Given};
+use crate::strategy::Claim;
 use crate::system::Choice;
 
-/// Hands out pieces and takes in results.
+/// Hands out pieces and takes in results. What several workers must agree on goes through this, and nothing else does.
 pub trait Board: Sync {
-    /// Waits for a piece; `None` when the search is over.
-    fn take(&self) -> Option<Job<'_>>;
+    /// A piece, if there is one now or, with [`Wait::UntilThereIsOne`], as soon as there is.
+    fn take(&self, wait: Wait) -> Taken<'_>;
 
-    /// A piece, if there is one now.
-    fn try_take(&self) -> Taken<'_>;
-
-    /// So many more workers, or fewer, have nothing to do.
-    fn hungry(&self, more: isize);
-
-    /// What the board would like, after an execution. Cheap.
+    /// What the board would like. The worker asks after each execution, so this has to be cheap.
     fn beat(&self) -> Beat;
 
     /// How many executions a worker may run before it asks again; 0 if none are left.
@@ -50,23 +42,26 @@ pub trait Board: Sync {
     /// Adds what was done to the totals, and takes in what was given away and what is left.
     fn commit(&self, job: &mut Job<'_>, commit: Commit);
 
-    /// Takes in what those above a piece must hear of.
-    fn offer(&self, job: &mut Job<'_>, news: News);
-
-    /// The budget is spent: everybody is to stop and leave what is left.
+    /// The budget is spent: all workers are to stop and leave what is left.
     fn stop(&self);
-
-    /// Whether everything is done.
-    fn settled(&self) -> bool;
-
-    /// How many pieces wait to be taken.
-    fn depth(&self) -> usize;
 
     /// The failing execution that would be reported now.
     fn first_failing(&self) -> Option<Place>;
 
     /// A worker is lost, and with it what it has done on this piece since its latest commit.
     fn lost(&self, ticket: usize);
+}
+
+/// Whether to wait for a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Until there is one, or never will be.
+    UntilThereIsOne,
+    /// Not at all.
+    No {
+        /// The worker was told before that there is none now, and has done nothing else since.
+        still_waits: bool,
+    },
 }
 
 /// What a board would like.
@@ -123,7 +118,7 @@ pub struct Commit {
     /// What was done since the commit before.
     pub tally: Tally,
     /// What others can have.
-    pub given: Given,
+    pub given: Option<Piece>,
     /// What is to be done at a later stage.
     pub later: Vec<Piece>,
     /// What can be said at most of what this worker has covered.
@@ -138,8 +133,6 @@ pub enum Then {
     GoesOn(Piece),
     /// The worker leaves it, and this is left of it.
     Leaves(Piece),
-    /// The same, and something else has its turn.
-    TakesTurns(Piece),
     /// It is done.
     Done(Claim),
     /// It is done, and with it the whole search.

@@ -95,23 +95,6 @@ impl CaveatCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Counters;
-    use crate::search::{Limits, search};
-    use crate::strategy::exhaustive::Exhaustive;
-    use crate::strategy::random::Random;
-
-    #[test]
-    fn executions_with_alternatives_are_counted() {
-        let concurrent = |tasks: &[u32]| {
-            let report = search(&mut Counters::new(tasks), &mut Exhaustive::depth_first(), &Limits::default());
-            (report.caveats.concurrent, report.executions)
-        };
-        assert_eq!(concurrent(&[2, 2]), (6, 6));
-        assert_eq!(concurrent(&[3]), (0, 1));
-        let limits = Limits { executions: Some(5), ..Limits::default() };
-        let sampled = search(&mut Counters::new(&[2, 2]), &mut Random::new(1), &limits);
-        assert_eq!(sampled.caveats.concurrent, 5);
-    }
 
     #[test]
     fn every_caveat_is_counted_and_added() {

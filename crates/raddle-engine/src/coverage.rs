@@ -3,13 +3,13 @@
 //! A [`Recorded`] is what one execution has received; [`Must`] which of that could not have come in another order. [`Coverage`] adds up
 //! which [goals](Criterion) the executions of a search have achieved: it works with every strategy, since it looks at traces only.
 
-pub(crate) mod bits;
+pub mod bits;
 mod criterion;
 mod forecast;
 mod must;
 mod planes;
 mod recorded;
-pub(crate) mod roll;
+pub mod roll;
 mod scheduled;
 mod seen;
 mod uncovered;
@@ -18,7 +18,7 @@ pub use self::criterion::Criterion;
 pub use self::forecast::{Growth, forecast};
 pub use self::must::{Must, Why};
 pub use self::recorded::{Draw, Event, Name, Recorded};
-pub use self::scheduled::Scheduled;
-pub(crate) use self::seen::short;
-pub use self::seen::{Achieved, Coverage};
+pub use self::scheduled::{Generated, Scheduled};
+
+pub use self::seen::{Achieved, Coverage, short};
 pub use self::uncovered::{Example, Uncovered};

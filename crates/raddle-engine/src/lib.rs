@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use raddle_engine::search::{Limits, search};
-//! use raddle_engine::strategy::exhaustive::Exhaustive;
+//! use raddle_strategies::tree::exhaustive::Exhaustive;
 //! # use raddle_engine::example::Counters;
 //!
 //! // Two tasks that each take two steps: six orders.
@@ -24,6 +24,7 @@ pub mod caveats;
 pub mod coverage;
 pub mod estimate;
 pub mod example;
+pub mod facts;
 pub mod ids;
 pub mod lots;
 pub mod order;

@@ -8,7 +8,7 @@
 //! fence publishes what was known at the fence, and an acquire fence learns what relaxed loads before it found.
 
 pub mod before;
-pub(crate) mod by_slot;
+pub mod by_slot;
 pub mod events;
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,49 +1,13 @@
 //! A piece of the search is data: it can be handed to another worker, split, written down and taken up again.
+//!
+//! Only the strategy that made a part of a search can read it. The search moves it, and knows nothing of it but its stage.
 
 use serde::{Deserialize, Serialize};
 
-use crate::strategy::delay::Deviations;
-use crate::strategy::dpor::Subtree;
-use crate::strategy::exhaustive::Boughs;
-use crate::strategy::hapset::Course;
-use crate::strategy::preemption::Ways;
-use crate::strategy::surw::Counts;
-use crate::system::Choice;
-
-/// What a strategy knows from the executions that were run, where the others depend on it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Learnt {
-    /// Steps of the longest execution that it learnt from; 0 if there was none.
-    pub longest: u32,
-    /// How often each task touched each object in those.
-    #[serde(default)]
-    pub counts: Counts,
-    /// How far a systematic start has come.
-    pub start: Start,
-    /// What those know that take turns under it.
-    pub members: Vec<Learnt>,
-    /// How far a search by orderings that were seen has come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<Box<Course>>,
-}
-
-/// A systematic start of executions that go by number.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Start {
-    /// The execution that comes next.
-    pub next: u64,
-    /// What is left; `None` if nothing is.
-    pub left: Option<Piece>,
-}
-
-impl Default for Start {
-    fn default() -> Self {
-        Self { next: 0, left: Some(Piece::Whole) }
-    }
-}
+mod hex;
 
 /// A part of what a search has to do.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Piece {
     /// Everything there is.
     Whole,
@@ -54,18 +18,13 @@ pub enum Piece {
         /// The first that is not part of it.
         to: u64,
     },
-    /// Branches of the tree of decisions.
-    Boughs(Boughs),
-    /// A part of the tree as reduction sees it.
-    Reduced(Subtree),
-    /// Orders with a certain number of preemptions.
-    Preempted(Ways),
-    /// States that take a certain number of delays.
-    Delayed(Deviations),
-    /// What comes next when all before it is done, if anything does: the strategy knows.
-    After {
-        /// Its [stage](Self::stage).
+    /// A part that only the strategy which made it can read.
+    Part {
+        /// See [`Piece::stage`].
         stage: u32,
+        /// Begins with the version of its format.
+        #[serde(with = "hex")]
+        bytes: Vec<u8>,
     },
 }
 
@@ -73,34 +32,40 @@ impl Piece {
     /// More executions than anybody can run: a larger number has not come from a search.
     pub(crate) const MOST_RUN: u64 = 1 << 60;
 
-    /// Whether it can have come from a search: a file may say anything.
+    /// Whether it can have come from a search, as far as that can be told without its strategy: a file may say anything.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {
             Self::Whole => true,
             Self::Numbers { from, to } => from < to && *from <= Self::MOST_RUN,
-            Self::Boughs(boughs) => boughs.is_sound(),
-            Self::Reduced(subtree) => subtree.is_sound(),
-            Self::Preempted(ways) => ways.is_sound(),
-            Self::Delayed(deviations) => deviations.is_sound(),
-            Self::After { stage } => (1..u32::MAX).contains(stage),
+            Self::Part { stage, .. } => *stage < u32::MAX,
         }
     }
 
-    /// Where it has its place if all that comes earlier has to be done before it: the larger, the later. 0 where there are no
-    /// stages.
+    /// The place of a piece where the search goes in stages: a later stage begins when all pieces of the earlier ones are done. 0 where
+    /// there are no stages.
     #[must_use]
     pub fn stage(&self) -> u32 {
         match self {
-            Self::Preempted(ways) => ways.stage(),
-            Self::Delayed(deviations) => deviations.stage(),
-            Self::After { stage } => *stage,
+            Self::Part { stage, .. } => *stage,
             _ => 0,
         }
     }
+}
 
-    /// Whether one worker alone would have run some of it before the execution with these choices.
-    pub(crate) fn may_precede(&self, choices: &[Choice]) -> bool {
-        matches!(self, Self::Boughs(boughs) if boughs.may_precede(choices))
+/// What a strategy has learned from the executions that were run, where the others depend on it. Only the strategy can read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Checkpoint {
+    /// Empty if nothing was learned, else it begins with the version of its format.
+    #[serde(with = "hex")]
+    pub bytes: Vec<u8>,
+}
+
+impl Checkpoint {
+    /// Whether nothing was learned.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 }

@@ -2,7 +2,7 @@
 //! same schedule whatever version of whatever crate is in use.
 
 /// A stream of pseudo-random numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
     state: [u64; 4],
 }

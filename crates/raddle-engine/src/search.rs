@@ -16,7 +16,7 @@ pub(crate) use self::deadline::Deadline;
 pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
-use self::worker::{Held, can_be_saved};
+use self::worker::Held;
 pub use self::worker::{Perch, Seat, Status};
 use crate::board::{Local, Remains, Tally};
 use crate::caveats::CaveatCounts;
@@ -24,8 +24,8 @@ use crate::coverage::Coverage;
 use crate::estimate::Estimate;
 use crate::outcome::{Failure, Outcome};
 use crate::piece::Piece;
-use crate::strategy::dpor::Trunk;
-use crate::strategy::{Bound, Claim, Sharing, Strategy};
+use crate::facts::Fact;
+use crate::strategy::{Bound, Claim, Equivalence, Goal, Needs, Sharing, Strategy};
 use crate::system::{Program, System};
 use crate::trace::Trace;
 
@@ -91,10 +91,12 @@ pub struct Report {
     pub reduced: bool,
     /// The strategy covers all there is, part by part, if it is given the time.
     pub systematic: bool,
+    /// The strategy runs some of the traces, however long the search goes on.
+    pub selects: bool,
     /// What was covered whole, of a search that was stopped.
     pub covered: Option<Bound>,
-    /// What is certain about what was sampled, in words.
-    pub guarantee: Option<String>,
+    /// What is certain about what was sampled.
+    pub guarantee: Option<Fact>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
@@ -132,15 +134,11 @@ pub type Saver = Box<dyn Fn(Remains) + Send + Sync>;
 pub struct Search {
     board: Local,
     limits: Limits,
-    name: &'static str,
-    reduces: bool,
-    /// The strategy leaves out what no race leads to.
-    reverses: bool,
-    /// The strategy runs nothing twice and knows when it is done.
-    systematic: bool,
+    needs: Needs,
     started: Instant,
     observer: Option<Observer>,
-    saver: Option<Saver>,
+    /// When what is left is written down first, and by whom.
+    saver: Option<(Duration, Saver)>,
     /// What has been covered, if anybody asks for that.
     coverage: Option<Arc<Mutex<Coverage>>>,
     workers: usize,
@@ -171,12 +169,11 @@ impl Search {
     /// A search that has not run anything yet, for at most so many workers.
     #[must_use]
     pub fn new(strategy: &mut dyn Strategy, limits: &Limits, workers: usize) -> Self {
-        let (piece, trunk) = match strategy.sharing() {
-            Sharing::Alone => (Piece::Whole, Trunk::default()),
-            Sharing::ByNumber(_) => (Piece::Numbers { from: 0, to: u64::MAX }, Trunk::default()),
-            Sharing::ByPiece(by_piece) => (Piece::Whole, by_piece.trunk()),
+        let all = match strategy.sharing() {
+            Sharing::ByNumber(_) => Piece::Numbers { from: 0, to: u64::MAX },
+            Sharing::Alone | Sharing::ByPiece(_) => Piece::Whole,
         };
-        Self::resume(strategy, limits, workers, Remains::of_all(piece, trunk))
+        Self::resume(strategy, limits, workers, Remains::of_all(all))
     }
 
     /// Tells `observer` now and then how far the search has come.
@@ -185,11 +182,12 @@ impl Search {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Hands `saver` every few seconds what is left of the search then, to be taken up again if the process ends before the search does.
-    /// Strategies whose workers share what they have learnt are not saved: what is left of them is known at the end only.
+    /// Hands `saver` every few seconds, for the first time after `first`, what is left of the search then, to be taken up again if the
+    /// process ends before the search does. A strategy that works [alone](Sharing::Alone) cannot be taken up again.
     #[must_use]
-    pub fn saved_by(self, saver: Saver, strategy: &mut dyn Strategy) -> Self {
-        Self { saver: can_be_saved(strategy).then_some(saver), ..self }
+    pub fn saved_by(self, first: Duration, saver: Saver, strategy: &mut dyn Strategy) -> Self {
+        let can_be_saved = !matches!(strategy.sharing(), Sharing::Alone);
+        Self { saver: can_be_saved.then_some((first, saver)), ..self }
     }
 
     /// Adds what each execution has received to `coverage`.
@@ -218,26 +216,18 @@ impl Search {
         let (warm_up, uncounted, alone) = match strategy.sharing() {
             Sharing::Alone => (0, None, true),
             Sharing::ByNumber(by_number) => {
-                let recalled = remains.learnt.as_ref().is_none_or(|it| by_number.recall(it, remains.next_number()));
-                assert!(recalled, "raddle bug: what is left of a search was not left by this strategy");
+                let restore = |learned| by_number.restore(learned, remains.next_number());
+                let restored = remains.checkpoint.as_ref().is_none_or(restore);
+                assert!(restored, "raddle bug: what is left of a search was not left by this strategy");
                 (by_number.warm_up(), by_number.uncounted(), false)
             }
-            Sharing::ByPiece(by_piece) => {
-                assert!(
-                    remains.learnt.is_none() || by_piece.recall(remains.learnt.as_ref()),
-                    "raddle bug: what is left of a search was not left by this strategy"
-                );
-                (0, None, false)
-            }
+            Sharing::ByPiece(by_piece) => (0, None, !by_piece.splits()),
         };
         let workers = if alone { 1 } else { workers.max(1) };
         Self {
             board: Local::new(remains, limits, (warm_up, uncounted), workers),
             limits: limits.clone(),
-            name: strategy.name(),
-            reduces: strategy.reduces(),
-            reverses: strategy.reverses_races(),
-            systematic: matches!(strategy.sharing(), Sharing::ByPiece(by_piece) if !by_piece.selects()),
+            needs: strategy.needs(),
             started: Instant::now(),
             observer: None,
             saver: None,
@@ -313,17 +303,22 @@ impl Search {
             failing: total.failing + uncommitted.failing,
         };
         let estimate = self.estimate(false, counts.executions, own, total.walks.estimate());
-        let new = if self.systematic { Progress::new } else { Progress::of_samples };
+        let new = if self.is_systematic() { Progress::new } else { Progress::of_samples };
         observer(&Progress { learning, ..new(counts, estimate, self.started.elapsed()) });
     }
 
     /// What is known of the number of orders when so many executions have been run: by the strategy's own book, or by walks.
     fn estimate(&self, done: bool, run: u64, own: Option<Estimate>, walks: Option<Estimate>) -> Option<Estimate> {
         match own {
-            _ if self.systematic && done => Some(Estimate::exactly(run)),
-            Some(own) if self.systematic => Some(own.given_seen(run)),
+            _ if self.is_systematic() && done => Some(Estimate::exactly(run)),
+            Some(own) if self.is_systematic() => Some(own.given_seen(run)),
             own => own.or(walks),
         }
+    }
+
+    /// Whether the strategy runs nothing twice and knows when it is done.
+    fn is_systematic(&self) -> bool {
+        self.needs.goal == Goal::Cover
     }
 
     /// When it has to be over.
@@ -343,15 +338,15 @@ impl Search {
         let mut first = seats.into_iter().next();
         first.iter_mut().for_each(Seat::give_up);
         let mut remains = self.board.remains();
-        remains.learnt = first.as_mut().and_then(Seat::learnt);
+        remains.checkpoint = first.as_mut().and_then(Seat::checkpoint);
         let guarantee = first.as_mut().and_then(|seat| seat.guarantee(remains.next_number()));
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, caveats, states, steps, longest, walks, found } =
             remains.total.clone();
         // Whether what was not run is what the strategy takes it to be.
         let whole = caveats.guessed_spin == 0
-            && !(self.reduces && caveats.drew_random > 0)
-            && !(self.reverses && caveats.reduction_unproven > 0);
+            && !(self.needs.reduces() && caveats.drew_random > 0)
+            && !(self.needs.equivalence == Equivalence::Traces && caveats.reduction_unproven > 0);
         let ended = match (&found, remains.is_empty()) {
             (Some(_), _) if !self.limits.keep_going => Ended::Failed,
             (_, true) if whole => Ended::Done(remains.claim),
@@ -359,7 +354,7 @@ impl Search {
             (_, false) => Ended::BudgetSpent,
         };
         let report = Report {
-            strategy: self.name,
+            strategy: self.needs.name,
             executions,
             pruned,
             // What a probe found counts only where the search itself has not come to a failure.
@@ -370,8 +365,9 @@ impl Search {
             steps,
             longest,
             estimate: self.estimate(matches!(ended, Ended::Done(_)), executions, own, walks.estimate()),
-            reduced: self.reduces,
-            systematic: self.systematic,
+            reduced: self.needs.reduces(),
+            systematic: self.is_systematic(),
+            selects: self.needs.goal == Goal::Select && self.needs.reduces(),
             covered: covered.filter(|_| whole && ended == Ended::BudgetSpent),
             guarantee: guarantee.filter(|_| ended != Ended::Failed),
             elapsed: self.started.elapsed(),
@@ -392,27 +388,29 @@ pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -
 mod tests {
     use super::*;
     use crate::example::Counters;
-    use crate::strategy::{Decision, Next, Run};
+    use crate::strategy::{After, Decision, Next, Run};
     use crate::system::{Choice, Point};
 
     /// Wants to go where another program led.
     struct Elsewhere;
 
     impl Strategy for Elsewhere {
-        fn name(&self) -> &'static str {
-            "elsewhere"
+        fn needs(&self) -> Needs {
+            Needs::sampler("elsewhere")
         }
 
         fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
             prefix.extend([Choice(1), Choice(2)]);
-            Next::Run { seed: 0 }
+            Next::run(0)
         }
 
         fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
             Decision::Take(Choice(0))
         }
 
-        fn end(&mut self, _: &Run<'_>) {}
+        fn end(&mut self, _: &Run<'_>) -> After {
+            After::Next
+        }
     }
 
     #[test]

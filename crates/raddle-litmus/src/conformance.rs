@@ -16,10 +16,11 @@ use std::fmt;
 
 use raddle_engine::search::Ended;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_engine::strategy::dpor::{Dpor, Mistake};
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::{Claim, Strategy};
+use raddle_strategies::reduction::{Dpor, Mistake};
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
+use raddle_engine::facts::Fact;
+use raddle_engine::strategy::{Claim, Strategy, Unit};
 
 use crate::oracle::{self, Bounded, Counted, Seen, Watched};
 use crate::program::Program;
@@ -215,9 +216,8 @@ fn claims(report: &Report, bound: u32, all: bool, within: bool) -> bool {
 /// Whether the first failure was found at the smallest bound there is one at.
 fn first_failure(report: &Report, within: &[Bounded]) -> bool {
     let fewest = within.iter().position(Bounded::fails);
-    let plural = if fewest == Some(1) { "" } else { "s" };
-    let words = fewest.map(|fewest| format!("found with {fewest} preemption{plural}"));
-    report.found.as_ref().and_then(|found| found.remark.clone()) == words
+    let fact = fewest.map(|fewest| Fact::FoundWith(fewest as u32, Unit::Preemption));
+    report.found.as_ref().and_then(|found| found.remark.clone()) == fact
 }
 
 fn orders(all: &[Bounded]) -> u64 {
@@ -235,9 +235,9 @@ fn fault(strategy: &str, fine: bool, orders: u64, report: &Report, seen: &Seen) 
 
 fn done(report: &Report, seen: &Seen) -> String {
     let Report { executions, pruned, failing, ended, .. } = report;
-    let remark = report.found.as_ref().and_then(|found| found.remark.as_deref()).unwrap_or("nothing said of a failure");
+    let remark = report.found.as_ref().and_then(|found| found.remark.as_ref());
     format!(
-        "{executions} executions of {} traces (one {} times), {failing} failing, {} ends, {pruned} given up, {ended:?}, {remark}",
+        "{executions} executions of {} traces (one {} times), {failing} failing, {} ends, {pruned} given up, {ended:?}, {remark:?}",
         seen.traces(),
         seen.most_often(),
         seen.ends.len()

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use raddle_engine::search::{Limits, search};
-//! use raddle_engine::strategy::exhaustive::Exhaustive;
+//! use raddle_strategies::tree::exhaustive::Exhaustive;
 //! use raddle_litmus::{Litmus, Program};
 //!
 //! let litmus = Litmus::parse(

@@ -3,7 +3,8 @@
 //! Names are checked here, and values as far as one setting alone decides what is allowed for it. Values go on as text and are read by
 //! the same parser as the environment's.
 
-use raddle_settings::{strategy, value};
+use raddle_settings::value;
+use raddle_strategies::names;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Token};
@@ -92,7 +93,7 @@ impl Parse for One {
 fn problem(name: &str, text: &str) -> Option<String> {
     let unless = |right: bool, allowed: &str| (!right).then(|| allowed.to_owned());
     match name {
-        "strategy" => strategy::find(text).is_none().then(|| strategy::problem(text)),
+        "strategy" => names::Name::parse(text).is_none().then(|| names::problem(text)),
         "time" => unless(value::duration(text).is_some(), value::DURATION),
         "resume" | "coverage" | "save_schedules" | "isolate_panics" | "keep_going" | "regressions" => {
             unless(value::flag(text).is_some(), value::FLAG)

@@ -4,8 +4,8 @@ use raddle_engine::trace::Note;
 
 use crate::coroutine::current;
 
-/// Tells a [delaying explorer](raddle_engine::strategy::delay::DelayingExplorer) something about the program, such as that its
-/// start is over and failures may come: it hears of it as an [`Event::Hint`](raddle_engine::strategy::delay::Event::Hint). Other strategies
+/// Tells a [delaying explorer](raddle_strategies::states::delay::DelayingExplorer) something about the program, such as that its
+/// start is over and failures may come: it hears of it as an [`Event::Hint`](raddle_strategies::states::delay::Event::Hint). Other strategies
 /// hear nothing, and outside an execution this does nothing. In a handler of a model, use
 /// [`Context::hint_explorer`](crate::actor::Context::hint_explorer).
 pub fn hint_explorer(value: u64) {

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use raddle_engine::search::{Limits, search};
-//! use raddle_engine::strategy::exhaustive::Exhaustive;
+//! use raddle_strategies::tree::exhaustive::Exhaustive;
 //! use raddle_runtime::actor::{Actor, Context};
 //! use raddle_runtime::model::Model;
 //!

@@ -61,10 +61,10 @@ impl Explorer {
     /// others that end by themselves run for 60 seconds. A name that
     /// there is not makes [`run`](Self::run) panic with a message that lists those there are.
     pub fn strategy<By>(mut self, strategy: impl IntoStrategy<By>) -> Self {
-        match strategy.wanted().0 {
-            Wanted::Name(name) => self.set("strategy", &name),
-            value => {
-                self.settings.strategy = Some(value);
+        match strategy.asked() {
+            Asked::Name(name) => self.set("strategy", &name),
+            Asked::Value(strategy) => {
+                self.settings.strategy = Some(Wanted::Value(strategy));
                 self
             }
         }
@@ -344,7 +344,7 @@ impl Explorer {
 /// `By` only keeps the two apart, and is always inferred.
 pub trait IntoStrategy<By> {
     #[doc(hidden)]
-    fn wanted(self) -> Asked;
+    fn asked(self) -> Asked;
 }
 
 /// Marks a strategy that is given by its name.
@@ -357,22 +357,27 @@ pub enum ByValue {}
 
 /// A strategy as it was asked for.
 #[doc(hidden)]
-pub struct Asked(Wanted);
+pub enum Asked {
+    /// By its name.
+    Name(String),
+    /// As a value.
+    Value(Box<dyn Strategy>),
+}
 
 impl IntoStrategy<ByName> for &str {
-    fn wanted(self) -> Asked {
-        Asked(Wanted::Name(self.to_owned()))
+    fn asked(self) -> Asked {
+        Asked::Name(self.to_owned())
     }
 }
 
 impl IntoStrategy<ByName> for String {
-    fn wanted(self) -> Asked {
-        Asked(Wanted::Name(self))
+    fn asked(self) -> Asked {
+        Asked::Name(self)
     }
 }
 
 impl<S: Strategy + 'static> IntoStrategy<ByValue> for S {
-    fn wanted(self) -> Asked {
-        Asked(Wanted::Value(Box::new(self)))
+    fn asked(self) -> Asked {
+        Asked::Value(Box::new(self))
     }
 }

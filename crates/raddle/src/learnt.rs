@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use raddle_engine::strategy::hapset::Lessons;
+use raddle_engine::strategy::Memory;
 use serde::{Deserialize, Serialize};
 
 use crate::file_lock::FileLock;
@@ -53,10 +53,10 @@ fn is_zero(context: &usize) -> bool {
 pub(crate) enum Read {
     /// There is none.
     Nothing,
-    /// This.
-    Lessons(Lessons),
-    /// This, learnt by another build of the test: what it did there says nothing of what it does now.
-    OfAnotherBuild(Lessons),
+    /// This, which the strategy understands.
+    Saved(String),
+    /// The same, learned by another build of the test: what it did there says nothing of what it does now.
+    OfAnotherBuild(String),
     /// What was learnt with statements that are told apart by so many calls, which are others.
     OfOthers { context: usize },
     /// Something else.
@@ -68,16 +68,16 @@ pub(crate) enum Read {
 }
 
 /// Reads what was learnt of a test with so many calls; what cannot be understood is set aside.
-pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
+pub(crate) fn read(file: &Path, test: &str, context: usize, memory: &dyn Memory) -> Read {
     let text = match read_whole(file, MOST_BYTES) {
         Ok(Some(text)) => text,
         Ok(None) => return Read::Nothing,
         Err(error) => return Read::Broken { why: error.to_string(), now: None },
     };
-    match understood(&text, test) {
+    match understood(&text, test, memory) {
         Ok((_, head)) if head.context != context => Read::OfOthers { context: head.context },
-        Ok((lessons, head)) if head.build == build() => Read::Lessons(lessons),
-        Ok((lessons, _)) => Read::OfAnotherBuild(lessons),
+        Ok((saved, head)) if head.build == build() => Read::Saved(saved),
+        Ok((saved, _)) => Read::OfAnotherBuild(saved),
         Err(why) => {
             let mut aside = file.as_os_str().to_owned();
             aside.push(".corrupt");
@@ -87,10 +87,10 @@ pub(crate) fn read(file: &Path, test: &str, context: usize) -> Read {
     }
 }
 
-pub(crate) fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), String> {
+pub(crate) fn understood(text: &[u8], test: &str, memory: &dyn Memory) -> Result<(String, Head), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
-    let (head, lessons) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
+    let (head, saved) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
     let head: Head = serde_json::from_str(head).map_err(broken)?;
     if head.format != FORMAT {
         return Err(format!("it has format {} and not {FORMAT}", head.format));
@@ -98,34 +98,37 @@ pub(crate) fn understood(text: &[u8], test: &str) -> Result<(Lessons, Head), Str
     if head.test != test {
         return Err(format!("it belongs to the test {}", head.test));
     }
-    if head.sum != sum(lessons.as_bytes()) {
+    if head.sum != sum(saved.as_bytes()) {
         return Err("it is not what was written".to_owned());
     }
-    let lessons: Lessons = serde_json::from_str(lessons).map_err(broken)?;
-    if lessons.is_sound() { Ok((lessons, head)) } else { Err("its parts do not fit together".to_owned()) }
+    memory.check(saved)?;
+    Ok((saved.to_owned(), head))
 }
 
 /// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile: one after the other. Readers
 /// see the old file or the new one, never half of it. What was learnt with another number of calls is no use any more.
-pub(crate) fn write(file: &Path, lock_file: &Path, test: &str, context: usize, latest: &Lessons) -> Result<(), String> {
-    if latest.statements.is_empty() {
-        return Ok(());
-    }
+pub(crate) fn write(
+    file: &Path,
+    lock_file: &Path,
+    test: &str,
+    context: usize,
+    memory: &dyn Memory,
+) -> Result<(), String> {
     let _lock = FileLock::wait(lock_file).map_err(|error| error.to_string())?;
-    let earlier = match read(file, test, context) {
-        Read::Lessons(lessons) | Read::OfAnotherBuild(lessons) => lessons,
-        Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => Lessons::default(),
+    let earlier = match read(file, test, context, memory) {
+        Read::Saved(saved) | Read::OfAnotherBuild(saved) => Some(saved),
+        Read::Nothing | Read::OfOthers { .. } | Read::Broken { .. } => None,
     };
-    let lessons = serde_json::to_string(&earlier.followed_by(latest)).map_err(|error| error.to_string())?;
-    if lessons.len() as u64 > MOST_BYTES - (1 << 16) {
+    let Some(saved) = memory.save(earlier.as_deref())? else { return Ok(()) };
+    if saved.len() as u64 > MOST_BYTES - (1 << 16) {
         return Err(format!("{}: it would have more than {MOST_BYTES} bytes", file.display()));
     }
-    write_whole(file, &written(test, context, &lessons)?).map_err(|error| format!("{}: {error}", file.display()))
+    write_whole(file, &written(test, context, &saved)?).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// What a file has in it with this as its second line.
-pub(crate) fn written(test: &str, context: usize, lessons: &str) -> Result<String, String> {
-    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(lessons.as_bytes()) };
+pub(crate) fn written(test: &str, context: usize, saved: &str) -> Result<String, String> {
+    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(saved.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
-    Ok(format!("{head}\n{lessons}\n"))
+    Ok(format!("{head}\n{saved}\n"))
 }

@@ -122,7 +122,6 @@ mod schedules;
 mod session;
 mod settings;
 pub mod strategy;
-mod strategy_name;
 mod tested;
 mod workers;
 

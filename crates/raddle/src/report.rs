@@ -1,5 +1,6 @@
 //! What came of a search, in numbers and in words.
 
+pub(crate) mod facts;
 mod account;
 mod names;
 mod operations;
@@ -111,15 +112,10 @@ impl Proof {
             Ended::BudgetSpent => (searched.covered, false),
             _ => (None, false),
         };
-        let selected = picks(searched) || searched.ended == Ended::Done(Claim::Selective);
-        let stopped = (searched.systematic || picks(searched)) && searched.ended == Ended::BudgetSpent;
-        Self { reduced: searched.reduced, repeats: picks(searched), selected, stopped, bound, whole }
+        let selected = searched.selects || searched.ended == Ended::Done(Claim::Selective);
+        let stopped = (searched.systematic || searched.selects) && searched.ended == Ended::BudgetSpent;
+        Self { reduced: searched.reduced, repeats: searched.selects, selected, stopped, bound, whole }
     }
-}
-
-/// Whether orders are left out by choice, however long the search goes on.
-fn picks(searched: &search::Report) -> bool {
-    searched.strategy == "hapset"
 }
 
 /// A failure and the execution that shows it.
@@ -194,7 +190,7 @@ impl Report {
         let proof = Proof::of(searched);
         let mut report =
             Self { executions, failing, steps, states, estimate, proof, ..Self::new(test, verdict, label) };
-        report.guarantee.clone_from(&searched.guarantee);
+        report.guarantee = searched.guarantee.as_ref().map(facts::words);
         report.caveats.clone_from(caveats);
         if verdict == Verdict::Verified && executions == 0 {
             let why = "no execution comes to an end here: each comes back to a state it was in";
@@ -213,14 +209,14 @@ impl Report {
                 "{why}: this is not a proof; the strategy `exhaustive`, or `states` for a model, would give one"
             ));
         }
-        if selective && caveats.guessed_spin > 0 && !picks(searched) {
+        if selective && caveats.guessed_spin > 0 && !searched.selects {
             report.notes.push(format!(
                 "every order that was offered was seen, but in {} of them a thread that went round and round, or on and on, had \
                  to let others go first: this is not a proof",
                 verdict::number(caveats.guessed_spin)
             ));
         }
-        if selective && picks(searched) {
+        if selective && searched.selects {
             let command = text::command(&report, "RADDLE_STRATEGY=dpor");
             report.notes.push(format!("to search every order, and not only those with something new: {command}"));
         }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use raddle_engine::coverage::{Criterion, Scheduled};
-use raddle_engine::strategy::receive_order::Generated;
+use raddle_engine::coverage::Generated;
 use serde::{Deserialize, Serialize};
 
 use crate::file_lock::FileLock;

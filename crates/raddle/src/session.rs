@@ -11,8 +11,9 @@ use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found, Limits, Saver};
 use raddle_engine::shrink::{Effort, alike, shrink};
+use raddle_engine::facts::Fact;
 use raddle_engine::strategy::Sharing;
-use raddle_engine::strategy::receive_order::{Followed, Following};
+use raddle_strategies::receives::{Followed, Following};
 
 use raddle_runtime::threads::Facts;
 
@@ -25,7 +26,7 @@ use crate::learnt::{self, Read};
 use crate::left::{self, Left, Owner};
 use crate::regressions::{MOST_KEPT, Regressions, Saved};
 use crate::report::progress::Teller;
-use crate::report::{Failed, Origin, Report, printed};
+use crate::report::{Failed, Origin, Report, facts, printed};
 use crate::schedules;
 use crate::settings::{Again, Plan, SettingError};
 use crate::workers::{Body, From, Shown, Workers};
@@ -197,7 +198,7 @@ impl Session {
         self.notes.push(format!("followed {followed} of {} schedules kept in {}", names.len(), shown.display()));
         let mut found = searched.found.take()?;
         let which = names.get(strategy.followed().len().saturating_sub(1));
-        found.remark = which.map(|name| format!("by the kept schedule {}", shown.join(name).display()));
+        found.remark = which.map(|name| Fact::Other(format!("by the kept schedule {}", shown.join(name).display())));
         let mut report = Report::of_search(self.test.clone(), &searched, "kept schedules of receives".to_owned());
         report.failed = Some(self.run_once_more(found));
         Some(report)
@@ -206,12 +207,14 @@ impl Session {
     /// Keeps what the strategy has generated, if that is asked for.
     fn save_schedules(&mut self) {
         let (true, Some(dir)) = (self.plan.save_schedules, &self.files.schedules) else { return };
-        let generated = self.plan.strategy.generated();
+        let needs = self.plan.strategy.needs();
+        let generated = self.plan.strategy.summary().map(|summary| summary.generated()).unwrap_or_default();
         let shown = files::shown(dir, &self.test);
         if generated.is_empty() {
-            let why = match self.plan.strategy.name() {
-                "receive-order" => "none were generated and followed".to_owned(),
-                other => format!("`{other}` generates none, `receive-order` does"),
+            let why = if needs.receives {
+                "none were generated and followed".to_owned()
+            } else {
+                format!("`{}` generates none, `receive-order` does", needs.name)
             };
             self.notes.push(format!("no schedules are kept: {why}; what was kept before stays"));
             return;
@@ -238,7 +241,7 @@ impl Session {
         });
         self.note_abandoned();
         self.leave(&searched, remains);
-        self.keep_lessons(&searched);
+        self.keep_learned(&searched);
         if self.workers.settings.uncontrolled.load(Ordering::Relaxed) && searched.found.is_none() {
             // What they would still have done, nobody has seen.
             searched.ended = Ended::BudgetSpent;
@@ -253,7 +256,9 @@ impl Session {
         if self.workers.body.has_threads() {
             report.judge_exploration(self.plan.must_explore);
         }
-        report.notes.extend(self.plan.strategy.account());
+        let told = self.plan.strategy.summary().map(|summary| summary.facts()).unwrap_or_default();
+        // What is said of calls is of interest to those who asked for them, and was said before.
+        report.notes.extend(told.iter().filter(|fact| **fact != Fact::NoCalls).map(facts::words));
         report.failed = found.map(|found| self.run_once_more(found));
         report.coverage =
             coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
@@ -281,7 +286,7 @@ impl Session {
     /// Reduces for as long as a sampler would take for a small test. `None` if that neither covers all orders nor finds a failure: the
     /// portfolio then samples.
     fn try_to_prove(&mut self, watch: Option<&Watch>) -> Option<Searched> {
-        let again = Again::of("dpor");
+        let again = Again::proof()?;
         let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
         loop {
             let mut strategy = again.make()?;
@@ -316,7 +321,7 @@ impl Session {
 
     /// Prepares another search, by what the one before has shown of the program; false if that is nothing new.
     fn begin_again(&mut self) -> bool {
-        match self.plan.again.as_ref().and_then(Again::make) {
+        match self.plan.again.and_then(Again::make) {
             Some(strategy) if self.learn() => {
                 self.plan.strategy = strategy;
                 true
@@ -337,13 +342,14 @@ impl Session {
         self.workers.settings.keeps_facts = true;
     }
 
-    /// Takes up what earlier searches have learnt of the program.
+    /// Takes up what earlier searches have learned about the program.
     fn study(&mut self) {
-        let Some(file) = self.files.learnt.as_ref().filter(|_| self.plan.strategy.lessons().is_some()) else { return };
+        let Some(file) = &self.files.learnt else { return };
+        let Some(memory) = self.plan.strategy.memory() else { return };
         let wanted = self.plan.program.context;
-        match learnt::read(file, &self.test.path, wanted) {
+        match learnt::read(file, &self.test.path, wanted, memory) {
             Read::Nothing | Read::OfAnotherBuild(_) => {}
-            Read::Lessons(lessons) => self.plan.strategy.study(&lessons),
+            Read::Saved(saved) => memory.load(&saved).expect("raddle bug: what was checked cannot be loaded"),
             Read::OfOthers { context } => self.notes.push(format!(
                 "what earlier searches have learnt, in {}, is not used: it was learnt with context {context} and not {wanted}",
                 files::shown(file, &self.test).display(),
@@ -362,21 +368,17 @@ impl Session {
         }
     }
 
-    /// Keeps what was learnt of the program for the next search, unless this one was stopped: that one would pass by what this one
+    /// Keeps what was learned about the program for the next search, unless this one was stopped: that one would pass by what this one
     /// has not come to.
-    fn keep_lessons(&mut self, searched: &search::Report) {
-        let Some(lessons) = self.plan.strategy.lessons() else { return };
+    fn keep_learned(&mut self, searched: &search::Report) {
         let (Some(file), Ended::Done(_)) = (&self.files.learnt, searched.ended) else { return };
-        if self.plan.program.context > 0 && lessons.has_no_calls() {
-            self.notes.push(
-                "`context` has found no calls, since the test was built without debug information: `debug = \"line-tables-only\"` \
-                 in its profile is enough"
-                    .to_owned(),
-            );
+        let context = self.plan.program.context;
+        let told = self.plan.strategy.summary().map(|summary| summary.facts()).unwrap_or_default();
+        if context > 0 {
+            self.notes.extend(told.iter().filter(|fact| **fact == Fact::NoCalls).map(facts::words));
         }
-        if let Err(why) =
-            learnt::write(file, &self.files.lock_of(file), &self.test.path, self.plan.program.context, &lessons)
-        {
+        let Some(memory) = self.plan.strategy.memory() else { return };
+        if let Err(why) = learnt::write(file, &self.files.lock_of(file), &self.test.path, context, memory) {
             self.notes.push(format!("what was learnt could not be kept: {why}"));
         }
     }
@@ -453,6 +455,7 @@ impl Session {
             ));
         }
         let failure = if same { again.expect("compared just now").clone() } else { failure };
+        let remark = remark.as_ref().map(facts::words);
         Failed { failure, record, same, after, remark, origin: Origin::Search }
     }
 

@@ -10,11 +10,11 @@ use raddle_engine::schedule::{Schedule, ScheduleError};
 use raddle_engine::search::Limits;
 use raddle_runtime::crash::Patience;
 use raddle_runtime::threads::{self, LeakedThreads, Timeouts};
-use raddle_settings::{strategy, value};
+use raddle_settings::value;
+use raddle_strategies::names::{self, Name, Options};
 
 use crate::environment::Environment;
 use crate::strategy::{Bound, Strategy, Unit};
-use crate::strategy_name::{self, Named};
 
 /// A setting that makes no sense. A wrong setting is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics
 /// with this as the message.
@@ -188,12 +188,12 @@ pub(crate) struct Settings {
 
 /// A strategy as it was asked for.
 pub(crate) enum Wanted {
-    Name(String),
+    Name(Name),
     Value(Box<dyn Strategy>),
 }
 
 fn read_strategy(text: &str) -> Option<Wanted> {
-    strategy_name::make(text, 0).map(|_| Wanted::Name(text.to_owned()))
+    Name::parse(text).map(Wanted::Name)
 }
 
 fn read_workers(text: &str) -> Option<usize> {
@@ -258,7 +258,7 @@ impl Settings {
         let written = setting.variable.filter(|_| origin == Origin::Environment).unwrap_or(setting.name);
         let value = value.to_owned();
         Err(if setting.name == "strategy" {
-            let problem = strategy::problem(&value);
+            let problem = names::problem(&value);
             SettingError::Strategy { setting: written, value: shortened(&value), problem }
         } else {
             SettingError::Value { setting: written, value: shortened(&value), allowed: setting.allowed }
@@ -335,34 +335,23 @@ pub(crate) struct Plan {
 }
 
 /// How to make a strategy again that was asked for by name.
+#[derive(Clone, Copy)]
 pub(crate) struct Again {
-    name: String,
-    seed: u64,
-    deviations: Option<u32>,
-    learn: Option<u64>,
+    name: Name,
+    options: Options,
 }
 
 impl Again {
-    /// How to make the strategy of this name.
-    pub(crate) fn of(name: &str) -> Self {
-        Self { name: name.to_owned(), seed: 0, deviations: None, learn: None }
+    /// How to make the strategy that tries to cover everything.
+    pub(crate) fn proof() -> Option<Self> {
+        Some(Self { name: Name::parse("dpor")?, options: Options::default() })
     }
 
     /// Another strategy of the same kind, which has decided nothing yet.
-    pub(crate) fn make(&self) -> Option<Box<dyn Strategy>> {
-        let mut strategy = named(&self.name, self.seed, true).ok()?;
-        if let Some(most) = self.deviations {
-            strategy.bound_deviations(most);
-        }
-        if let Some(learn) = self.learn.filter(|&learn| learn > 0) {
-            strategy.learn_first(learn, self.seed);
-        }
-        Some(strategy)
+    pub(crate) fn make(self) -> Option<Box<dyn Strategy>> {
+        self.name.make(&self.options)
     }
 }
-
-/// The strategy that begins with an attempt to cover all orders.
-const PORTFOLIO: &str = "portfolio";
 
 /// Executions of a strategy that has no end of its own, if nothing is said.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
@@ -375,47 +364,48 @@ const DEFAULT_HANG: (Duration, Duration) = (Duration::from_secs(10), Duration::f
 
 impl Plan {
     /// With this strategy, if none is asked for.
-    pub(crate) fn new(code: Settings, environment: &Environment, usual: &str) -> Result<Self, SettingError> {
+    pub(crate) fn new(code: Settings, environment: &Environment, usual: Name) -> Result<Self, SettingError> {
         let settings = environment.settings()?.over(code);
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
-        let mut again = None;
-        let mut proof_first = false;
-        let (mut strategy, mut label) = match settings.strategy.unwrap_or_else(|| Wanted::Name(usual.to_owned())) {
-            Wanted::Value(strategy) => {
-                let label = strategy.name().to_owned();
-                (strategy, label)
-            }
-            Wanted::Name(name) => {
-                let label = if strategy_name::seeded(&name) { format!("{name}, seed {seed}") } else { name.clone() };
-                let strategy = named(&name, seed, replay.is_some())?;
-                proof_first = matches!(strategy::find(&name), Some((form, _)) if form.written == PORTFOLIO);
-                again = Some(Again { name, seed, deviations: settings.deviations, learn: settings.learn });
-                (strategy, label)
-            }
+        let wanted = settings.strategy.unwrap_or_else(|| Wanted::Name(usual));
+        let options = Options { seed, deviations: settings.deviations, learn: settings.learn.unwrap_or(0), ..Options::default() };
+        let name = match &wanted {
+            Wanted::Name(name) => Some(*name),
+            Wanted::Value(_) => None,
+        };
+        let (again, proof_first) = (name.map(|name| Again { name, options }), name.is_some_and(Name::wants_proof_first));
+        let mut label = match (&wanted, name) {
+            (Wanted::Value(strategy), _) => strategy.name().to_owned(),
+            (_, Some(name)) if name.is_seeded() => format!("{name}, seed {seed}"),
+            (Wanted::Name(name), _) => name.to_string(),
+        };
+        let mut strategy = match wanted {
+            Wanted::Value(strategy) => strategy,
+            Wanted::Name(name) => match name.make(&options) {
+                Some(strategy) => strategy,
+                // The schedule is followed without asking any strategy; this one is never asked.
+                None if replay.is_some() => Box::new(crate::strategy::RoundRobin::new()),
+                None => return Err(SettingError::NothingToReplay),
+            },
         };
         if let Some(most) = settings.deviations {
-            if !strategy.bound_deviations(most) {
+            if !name.is_some_and(Name::is_bounded) {
                 return Err(SettingError::NoDeviations { strategy: strategy.name() });
             }
             label = format!("{label}, {}", Bound { most, unit: Unit::Deviation });
         }
-        if let Some(learn) = settings.learn.filter(|&learn| learn > 0)
-            && strategy.learn_first(learn, seed)
-        {
-            label = format!("{label}, learning from {learn} random walks, seed {seed}");
+        if options.learn > 0 && name.is_some_and(Name::learns) {
+            label = format!("{label}, learning from {} random walks, seed {seed}", options.learn);
         }
         // The others have no use for it, and it takes time.
-        let context = settings.context.filter(|_| strategy.lessons().is_some()).unwrap_or(0);
+        let context = settings.context.filter(|_| strategy.memory().is_some()).unwrap_or(0);
         if context > 0 {
             label = format!("{label}, context {context}");
         }
-        let systematic = matches!(
-            strategy.name(),
-            "exhaustive" | "dpor" | "dpor-source" | "dpor-classic" | "preemption" | "hapset" | "delay" | "states"
-        );
+        let needs = strategy.needs();
         let (executions, time) = match (settings.executions, settings.time) {
-            (None, None) if systematic => (None, Some(DEFAULT_TIME)),
+            (None, None) if !needs.endless => (None, Some(DEFAULT_TIME)),
             (None, None) => (Some(DEFAULT_EXECUTIONS), None),
             said => said,
         };
@@ -453,7 +443,7 @@ impl Plan {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = settings.workers.unwrap_or_else(cores);
         Ok(Self {
-            coverage: settings.coverage.unwrap_or_else(|| strategy.name() == "receive-order"),
+            coverage: settings.coverage.unwrap_or(needs.receives),
             save_schedules: settings.save_schedules.unwrap_or(false),
             strategy,
             again,
@@ -489,16 +479,6 @@ impl Plan {
 /// Whether the system has memory for a stack of this size: if not, that is a wrong setting and no failure of the program.
 fn check_stack(bytes: usize) -> Result<(), SettingError> {
     threads::try_stack(bytes).map_err(|source| SettingError::NoStack { bytes, source })
-}
-
-fn named(name: &str, seed: u64, replays: bool) -> Result<Box<dyn Strategy>, SettingError> {
-    match strategy_name::make(name, seed) {
-        Some(Named::Search(strategy)) => Ok(strategy),
-        // The schedule is followed without asking any strategy; this one is never asked.
-        Some(Named::Replay) if replays => Ok(Box::new(crate::strategy::RoundRobin::new())),
-        Some(Named::Replay) => Err(SettingError::NothingToReplay),
-        None => unreachable!("raddle bug: strategy `{name}` was accepted and is not known"),
-    }
 }
 
 #[cfg(test)]

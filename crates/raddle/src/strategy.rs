@@ -5,26 +5,31 @@
 /// Few deviations from what an explorer does first, and the trait to write one's own explorer.
 pub mod delay {
     pub use raddle_engine::ids::TaskId;
-    pub use raddle_engine::strategy::delay::{
+    pub use raddle_strategies::states::delay::{
         Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
     };
 }
 
-pub use raddle_engine::strategy::dpor::Dpor;
-pub use raddle_engine::strategy::exhaustive::Exhaustive;
-pub use raddle_engine::strategy::hapset::{Backtrack, Hapset};
-pub use raddle_engine::strategy::iterative_random::IterativeRandom;
-pub use raddle_engine::strategy::pct::Pct;
-pub use raddle_engine::strategy::portfolio::Portfolio;
-pub use raddle_engine::strategy::pos::Pos;
-pub use raddle_engine::strategy::preemption::Preemption;
-pub use raddle_engine::strategy::probe::Probe;
-pub use raddle_engine::strategy::probed::Probed;
-pub use raddle_engine::strategy::random::Random;
-pub use raddle_engine::strategy::receive_order::ReceiveOrder;
-pub use raddle_engine::strategy::round_robin::RoundRobin;
-pub use raddle_engine::strategy::states::States;
-pub use raddle_engine::strategy::surw::Surw;
-pub use raddle_engine::strategy::{Bound, Claim, Counting, Decision, Next, Run, Strategy, Unit, least_switching};
+pub use raddle_engine::facts::Fact;
+pub use raddle_engine::piece::{Checkpoint, Piece};
+pub use raddle_engine::rng::Rng;
+pub use raddle_engine::strategy::{
+    After, BacktrackTo, Bound, ByNumber, ByPiece, Capabilities, Claim, Counting, Decision, Equivalence, Goal, Memory, Needs, Next, Run,
+    Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,
+};
 pub use raddle_engine::system::{Action, Choice, Point, Variant};
 pub use raddle_engine::trace::Trace;
+pub use raddle_strategies::hapset::{Backtrack, Hapset};
+pub use raddle_strategies::portfolio::Portfolio;
+pub use raddle_strategies::probing::{Probe, Probed};
+pub use raddle_strategies::receives::ReceiveOrder;
+pub use raddle_strategies::reduction::Dpor;
+pub use raddle_strategies::samplers::iterative_random::IterativeRandom;
+pub use raddle_strategies::samplers::pct::Pct;
+pub use raddle_strategies::samplers::pos::Pos;
+pub use raddle_strategies::samplers::random::Random;
+pub use raddle_strategies::samplers::round_robin::RoundRobin;
+pub use raddle_strategies::samplers::surw::Surw;
+pub use raddle_strategies::states::States;
+pub use raddle_strategies::tree::exhaustive::Exhaustive;
+pub use raddle_strategies::tree::preemption::Preemption;

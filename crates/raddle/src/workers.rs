@@ -8,12 +8,14 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use raddle_engine::board::Remains;
 use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Saver, Search, Seat, Status};
-use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::{Sharing, Strategy};
+use raddle_strategies::names::Name;
 use raddle_engine::system::Program;
 use raddle_runtime::crash::{LastWords, Patience, attend};
 use raddle_runtime::model::Model;
@@ -38,11 +40,12 @@ impl Body {
     }
 
     /// Who decides if nobody is asked for.
-    pub(crate) fn usual_strategy(&self) -> &'static str {
-        match self {
+    pub(crate) fn usual_strategy(&self) -> Name {
+        let name = match self {
             Self::Threads(_) => "portfolio",
             Self::Model(_) => "delay:doubling",
-        }
+        };
+        Name::parse(name).expect("raddle bug: the default is no strategy")
     }
 }
 
@@ -110,10 +113,16 @@ pub(crate) struct From {
 /// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
-/// How many of the workers that were asked for may search. Workers that share a reduction have been seen to lose orders, so one
-/// alone reduces.
-fn workers_for(strategy: &dyn Strategy, asked: usize) -> usize {
-    if strategy.reverses_races() { 1 } else { asked }
+/// When what is left of a search is written down for the first time; many searches end before.
+const FIRST_SAVED: Duration = Duration::from_secs(1);
+
+/// How many of the workers that were asked for may search.
+fn workers_for(strategy: &mut dyn Strategy, asked: usize) -> usize {
+    match strategy.sharing() {
+        Sharing::ByNumber(_) => asked,
+        Sharing::ByPiece(by_piece) if by_piece.splits() => asked,
+        Sharing::ByPiece(_) | Sharing::Alone => 1,
+    }
 }
 
 impl Workers {
@@ -138,7 +147,7 @@ impl Workers {
             search = search.stopped_by(stop);
         }
         if let Some(saver) = from.saver {
-            search = search.saved_by(saver, strategy);
+            search = search.saved_by(FIRST_SAVED, saver, strategy);
         }
         if let Some(teller) = teller.clone() {
             search = search.observed(Box::new(move |progress| teller.tell(progress)));
@@ -234,14 +243,15 @@ impl Workers {
 
 #[cfg(test)]
 mod tests {
+    use raddle_strategies::names::{Name, Options};
+
     use super::workers_for;
-    use crate::strategy_name::{Named, make};
 
     #[test]
     fn one_worker_reduces() {
-        let workers = |name: &str| match make(name, 0) {
-            Some(Named::Search(strategy)) => workers_for(&*strategy, 4),
-            _ => panic!("{name} is no strategy"),
+        let workers = |name: &str| {
+            let mut strategy = Name::parse(name).and_then(|name| name.make(&Options::default())).expect(name);
+            workers_for(&mut *strategy, 4)
         };
         for name in ["dpor", "dpor-source", "dpor-classic", "hapset", "hapset:all"] {
             assert_eq!(workers(name), 1, "{name}");

@@ -1,7 +1,7 @@
 //! An explorer made for chain replication, as in the paper: failures are kept back until the program has started.
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::strategy::delay::{DelayingExplorer, Event, RoundRobin};
+use raddle_strategies::states::delay::{DelayingExplorer, Event, RoundRobin};
 
 /// Everybody in turn, but for the youngest actor of the start, who makes nodes fail: it comes last until the program says that its
 /// start is over, and has its turn like everybody else from then on.

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use programs::eta::{Eta, TABLE};
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::probe::Probe;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::probing::Probe;
+use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Counting, Run, Strategy};
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use cpu_time::ProcessTime;
 use programs::eta::{Counted, Eta};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 use serde_json::{Value, json};
 
 use super::published::{Name, Published};

@@ -1,14 +1,14 @@
 //! Who takes part.
 
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::hapset::{Backtrack, Hapset};
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::portfolio::Portfolio;
-use raddle_engine::strategy::pos::Pos;
-use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::surw::Surw;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::hapset::{Backtrack, Hapset};
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::portfolio::Portfolio;
+use raddle_strategies::samplers::pos::Pos;
+use raddle_strategies::tree::preemption::Preemption;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::surw::Surw;
 
 /// A strategy of the tables.
 pub struct Contender {

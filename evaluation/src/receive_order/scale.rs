@@ -9,7 +9,7 @@ use cpu_time::ThreadTime;
 use programs::bita::geotrellis;
 use raddle_engine::coverage::{Must, Recorded};
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::receive_order::ReceiveOrder;
+use raddle_strategies::receives::ReceiveOrder;
 use raddle_engine::strategy::{Claim, Decision, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;

@@ -4,8 +4,8 @@ use programs::delay::{chain, multi_paxos, paxos};
 use raddle::actor::Delivery;
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::random::Random;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::samplers::random::Random;
 
 use crate::walk::states;
 

@@ -9,10 +9,10 @@ use raddle::model::{Model, Setup};
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 
 use crate::walk::states;

@@ -4,13 +4,10 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::remains::{Remains, Waiting};
+use super::remains::Remains;
 use super::state::State;
-use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then};
-use crate::piece::Piece;
+use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then, Wait};
 use crate::search::{Found, Limits};
-use crate::strategy::Given;
-use crate::strategy::dpor::News;
 
 /// A queue, a table of what is out, and totals.
 pub struct Local {
@@ -58,9 +55,8 @@ impl Local {
         if self.is_stopped() {
             return Taken::Never;
         }
-        if let Some(waiting) = state.next(self.workers, self.failing.load(Relaxed)) {
-            let piece = waiting.piece.clone();
-            let ticket = state.hand_out(waiting);
+        if let Some(piece) = state.next(self.workers, self.failing.load(Relaxed)) {
+            let ticket = state.hand_out(piece.clone());
             self.supply.store(state.supply(), Relaxed);
             return Taken::Piece(Job { board: self, ticket, closed: false, piece });
         }
@@ -96,11 +92,15 @@ impl Local {
     /// What was committed so far, and what is left if all workers were lost now.
     pub(crate) fn snapshot(&self) -> Remains {
         let state = self.lock();
-        let State { queue, later, out, trunk, total, claim, .. } = &*state;
+        let State { queue, later, out, total, claim, .. } = &*state;
         let pieces = out.iter().flatten().chain(queue).chain(later.values().flatten()).cloned().collect();
-        let claim = trunk.claim().max(*claim);
         let failed = total.found.as_ref().and_then(Found::known);
-        Remains { pieces, trunk: trunk.clone(), total: total.clone(), claim, learnt: None, failed }
+        Remains { pieces, total: total.clone(), claim: *claim, checkpoint: None, failed }
+    }
+
+    /// A worker that was told that there is no piece now does not ask again.
+    pub(crate) fn waits_no_more(&self) {
+        self.hungry.fetch_sub(1, Relaxed);
     }
 
     fn is_stopped(&self) -> bool {
@@ -110,37 +110,32 @@ impl Local {
     /// What was done and what is left; call when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();
-        let State { queue, later, trunk, total, claim, .. } = &mut *state;
+        let State { queue, later, total, claim, .. } = &mut *state;
         let pieces = mem::take(queue).into_iter().chain(mem::take(later).into_values().flatten()).collect();
-        let (trunk, total) = (mem::take(trunk), mem::take(total));
-        let claim = trunk.claim().max(*claim);
+        let total = mem::take(total);
         let failed = total.found.as_ref().and_then(Found::known);
-        Remains { pieces, trunk, total, claim, learnt: None, failed }
+        Remains { pieces, total, claim: *claim, checkpoint: None, failed }
     }
 }
 
 impl Board for Local {
-    fn take(&self) -> Option<Job<'_>> {
+    fn take(&self, wait: Wait) -> Taken<'_> {
         let mut state = self.lock();
         loop {
-            match self.try_take_from(&mut state) {
-                Taken::Piece(job) => return Some(job),
-                Taken::Never => return None,
-                Taken::NotNow => {
-                    self.hungry(1);
+            let taken = self.try_take_from(&mut state);
+            match (wait, &taken) {
+                (Wait::UntilThereIsOne, Taken::NotNow) => {
+                    self.hungry.fetch_add(1, Relaxed);
                     state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                    self.hungry(-1);
+                    self.hungry.fetch_sub(1, Relaxed);
+                    continue;
                 }
-            }
+                (Wait::No { still_waits: false }, Taken::NotNow) => self.hungry.fetch_add(1, Relaxed),
+                (Wait::No { still_waits: true }, Taken::Piece(_) | Taken::Never) => self.hungry.fetch_sub(1, Relaxed),
+                _ => 0,
+            };
+            return taken;
         }
-    }
-
-    fn try_take(&self) -> Taken<'_> {
-        self.try_take_from(&mut self.lock())
-    }
-
-    fn hungry(&self, more: isize) {
-        self.hungry.fetch_add(more, Relaxed);
     }
 
     fn beat(&self) -> Beat {
@@ -172,70 +167,27 @@ impl Board for Local {
     fn commit(&self, job: &mut Job<'_>, commit: Commit) {
         let Commit { tally, given, later, claim, then } = commit;
         let mut state = self.lock();
-        let under = state.out[job.ticket].as_ref().expect("raddle bug: a commit without a piece").under;
         if tally.found.is_some() && !self.keep_going {
             self.failing.store(true, Relaxed);
         }
         state.total.add(tally);
         state.claim = state.claim.max(claim);
-        let (under, taken) = match given {
-            Given::Nothing => (under, None),
-            Given::Pieces(pieces) => {
-                pieces.into_iter().for_each(|piece| state.put(Waiting { piece, under }));
-                (under, None)
-            }
-            Given::Levels(levels) => {
-                let (under, taken) = state.trunk.grow(under, levels);
-                (under, Some(taken))
-            }
-        };
-        later.into_iter().for_each(|piece| state.put(Waiting { piece, under: None }));
+        given.into_iter().chain(later).for_each(|piece| state.put(piece));
+        if !matches!(then, Then::GoesOn(_)) {
+            state.close(job.ticket);
+            job.closed = true;
+        }
         match then {
-            Then::GoesOn(piece) => state.out[job.ticket] = Some(Waiting { piece, under }),
-            Then::Leaves(piece) => {
-                state.close(job.ticket);
-                state.queue.push_front(Waiting { piece, under });
-                job.closed = true;
-            }
-            Then::TakesTurns(piece) => {
-                state.close(job.ticket);
-                state.put_back(Waiting { piece, under });
-                job.closed = true;
-            }
+            Then::GoesOn(piece) => state.out[job.ticket] = Some(piece),
+            // Once there is a failure, who leaves a part of the tree has nothing in it that comes before that.
+            Then::Leaves(piece) if self.failing.load(Relaxed) && state.is_done_by_failure(&piece) => {}
+            Then::Leaves(piece) => state.queue.push_front(piece),
             Then::AllDone(claim) => {
-                state.close(job.ticket);
                 state.queue.clear();
                 state.note(claim);
-                job.closed = true;
                 self.stopped.store(true, Relaxed);
             }
-            Then::Done(claim) => {
-                let closed = state.close(job.ticket).piece;
-                if let (Some(place), Piece::Reduced(piece)) = (under, closed) {
-                    let untold = taken.is_none() && piece.is_untold();
-                    state.trunk.finish(place, taken.unwrap_or(piece.taken()), untold);
-                } else if let (Some(place), Some(taken)) = (under, taken) {
-                    state.trunk.finish(place, taken, false);
-                }
-                state.note(claim);
-                job.closed = true;
-            }
-        }
-        self.wake(state);
-    }
-
-    fn offer(&self, job: &mut Job<'_>, news: News) {
-        let mut state = self.lock();
-        let out = state.out[job.ticket].as_mut().expect("raddle bug: an offer without a piece");
-        let under = out.under.expect("raddle bug: news for above from a piece with nothing above");
-        if let (Some(_), Piece::Reduced(piece)) = (&news.first, &mut out.piece) {
-            piece.is_known();
-        }
-        if let Some(item) = news.first {
-            state.trunk.know(under, item);
-        }
-        for (depth, plan) in news.plans {
-            state.trunk.plan(under, depth, plan);
+            Then::Done(claim) => state.note(claim),
         }
         self.wake(state);
     }
@@ -247,23 +199,14 @@ impl Board for Local {
         self.changed.notify_all();
     }
 
-    fn settled(&self) -> bool {
-        let state = self.lock();
-        state.queue.is_empty() && state.later.is_empty() && state.trunk.is_empty() && !state.is_out()
-    }
-
-    fn depth(&self) -> usize {
-        self.lock().supply().unsigned_abs()
-    }
-
     fn first_failing(&self) -> Option<Place> {
         self.lock().first_failing()
     }
 
     fn lost(&self, ticket: usize) {
         let mut state = self.lock();
-        let waiting = state.close(ticket);
-        state.queue.push_front(waiting);
+        let piece = state.close(ticket);
+        state.queue.push_front(piece);
         self.wake(state);
     }
 }

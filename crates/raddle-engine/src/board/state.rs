@@ -2,25 +2,23 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::remains::{Remains, Waiting};
+use super::remains::Remains;
 use super::{Place, Tally};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::search::Limits;
 use crate::strategy::Claim;
-use crate::strategy::dpor::Trunk;
 
 /// Everything behind the board's lock.
 pub(super) struct State {
     /// What can be taken now.
-    pub queue: VecDeque<Waiting>,
+    pub queue: VecDeque<Piece>,
     /// What is in the queue and what is out belongs to this stage.
     pub stage: u32,
     /// What comes after it, by stage.
-    pub later: BTreeMap<u32, VecDeque<Waiting>>,
-    pub trunk: Trunk,
+    pub later: BTreeMap<u32, VecDeque<Piece>>,
     /// By ticket: what it was at the latest commit.
-    pub out: Vec<Option<Waiting>>,
+    pub out: Vec<Option<Piece>>,
     pub total: Tally,
     /// The worst that was said of any piece.
     pub claim: Claim,
@@ -33,21 +31,14 @@ pub(super) struct State {
     pub warming: bool,
 }
 
-/// Where workers take turns, one execution of so many is the deepest.
-const TURNS: u64 = 8;
-
-/// So many steps wait at most, in all pieces together, before what is nearest to the root loses its turn: each piece has a path of its own
-/// in memory.
-const MOST_WAITING: u64 = 1 << 18;
-
-fn first_stage(pieces: &[Waiting]) -> u32 {
-    pieces.iter().map(|waiting| waiting.piece.stage()).min().unwrap_or(0)
+fn first_stage(pieces: &[Piece]) -> u32 {
+    pieces.iter().map(Piece::stage).min().unwrap_or(0)
 }
 
 /// The number after the first so many in pieces that count as executions.
-fn end_of_first(pieces: &[Waiting], mut most: u64, uncounted: &[u64]) -> u64 {
-    let numbers = |waiting: &Waiting| match waiting.piece {
-        Piece::Numbers { from, to } => Some((from, to)),
+fn end_of_first(pieces: &[Piece], mut most: u64, uncounted: &[u64]) -> u64 {
+    let numbers = |piece: &Piece| match piece {
+        Piece::Numbers { from, to } => Some((*from, *to)),
         _ => None,
     };
     let mut ranges: Vec<_> = pieces.iter().filter_map(numbers).collect();
@@ -72,17 +63,15 @@ fn end_of_first(pieces: &[Waiting], mut most: u64, uncounted: &[u64]) -> u64 {
 impl State {
     /// How many numbers are run first by one worker, and which do not count as executions, if that is known.
     pub fn new(remains: Remains, limits: &Limits, (warm_up, uncounted): (u64, Option<Vec<u64>>)) -> Self {
-        let Remains { pieces, trunk, total, claim, .. } = remains;
+        let Remains { pieces, total, claim, .. } = remains;
         let last = match (limits.executions, uncounted) {
             (Some(most), Some(uncounted)) => end_of_first(&pieces, most, &uncounted),
             _ => u64::MAX,
         };
         let mut state = Self {
             queue: VecDeque::new(),
-            // What is in the trunk comes before all that waits for a later stage.
-            stage: if trunk.is_empty() { first_stage(&pieces) } else { 0 },
+            stage: first_stage(&pieces),
             later: BTreeMap::new(),
-            trunk,
             out: Vec::new(),
             total,
             claim,
@@ -91,78 +80,51 @@ impl State {
             warm_up,
             warming: false,
         };
-        pieces.into_iter().for_each(|waiting| state.put(waiting));
+        pieces.into_iter().for_each(|piece| state.put(piece));
         state
     }
 
-    pub fn next(&mut self, workers: usize, failing: bool) -> Option<Waiting> {
+    /// The piece that is handed out next.
+    pub fn next(&mut self, workers: usize, failing: bool) -> Option<Piece> {
         if self.left == Some(0) || self.warming {
             return None;
         }
         if failing {
             self.drop_what_comes_later();
         }
-        let all_done = self.queue.is_empty() && self.trunk.is_empty() && !self.is_out();
-        if all_done && let Some((stage, pieces)) = self.later.pop_first() {
+        if self.queue.is_empty() && !self.is_out() && let Some((stage, pieces)) = self.later.pop_first() {
             (self.stage, self.queue) = (stage, pieces);
         }
-        let room = self.total.longest.saturating_mul(self.queue.len() as u64) < MOST_WAITING;
-        let nearest_first = !failing && room && self.is_turn_of_nearest(self.total.run());
-        let near = if nearest_first { self.take_nearest() } else { None };
-        let next = match near.or_else(|| self.queue.pop_front()) {
-            Some(waiting) => waiting,
-            None if failing => return None,
-            None => self.take_nearest()?,
-        };
+        let next = self.queue.pop_front()?;
         let next = self.within_budget(next)?;
-        let Piece::Numbers { from, to } = next.piece else { return Some(next) };
+        let Piece::Numbers { from, to } = next else { return Some(next) };
         let end = if from < self.warm_up { self.warm_up } else { from + self.block(workers) }.min(to);
         self.warming = from < self.warm_up;
         if end < to {
-            self.queue.push_front(Waiting { piece: Piece::Numbers { from: end, to }, under: None });
+            self.queue.push_front(Piece::Numbers { from: end, to });
         }
-        Some(Waiting { piece: Piece::Numbers { from, to: end }, under: None })
+        Some(Piece::Numbers { from, to: end })
     }
 
     /// The piece, or another instead of one whose executions the budget is not for; that goes back.
-    fn within_budget(&mut self, next: Waiting) -> Option<Waiting> {
+    fn within_budget(&mut self, next: Piece) -> Option<Piece> {
         let last = self.last;
-        let beyond = |waiting: &Waiting| matches!(waiting.piece, Piece::Numbers { from, .. } if from >= last);
+        let beyond = |piece: &Piece| matches!(piece, Piece::Numbers { from, .. } if *from >= last);
         if !beyond(&next) {
             return Some(next);
         }
-        let other = self.queue.iter().position(|waiting| !beyond(waiting)).and_then(|at| self.queue.remove(at));
+        let other = self.queue.iter().position(|piece| !beyond(piece)).and_then(|at| self.queue.remove(at));
         self.queue.push_front(next);
         other
     }
 
-    fn take_nearest(&mut self) -> Option<Waiting> {
-        let (place, subtree) = self.trunk.take()?;
-        Some(Waiting { piece: Piece::Reduced(subtree), under: Some(place) })
-    }
-
-    /// Whether what is nearest to the root has its turn after so many executions. The second of all is the deepest: much is found by
-    /// changing little of the first.
-    fn is_turn_of_nearest(&self, executions: u64) -> bool {
-        self.trunk.is_in_turn() && executions > 0 && executions % TURNS != 1
-    }
-
-    /// Takes back a piece whose turn is over. What was nearest to the root waits until all that were begun before it are done.
-    pub fn put_back(&mut self, waiting: Waiting) {
-        if self.is_turn_of_nearest(self.total.run().saturating_sub(1)) {
-            self.queue.push_back(waiting);
-        } else {
-            self.queue.push_front(waiting);
-        }
-    }
-
     /// Adds a piece that nobody has had.
-    pub fn put(&mut self, waiting: Waiting) {
-        let stage = waiting.piece.stage();
+    pub fn put(&mut self, piece: Piece) {
+        let stage = piece.stage();
         if stage == self.stage {
-            self.queue.push_back(waiting);
+            self.queue.push_back(piece);
         } else if self.claim == Claim::Exhausted {
-            self.later.entry(stage).or_default().push_back(waiting);
+            self.later.entry(stage).or_default().push_back(piece);
         }
     }
 
@@ -179,15 +141,21 @@ impl State {
         self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
     }
 
-    /// A failure was found: only what comes before it is still of interest.
+    /// A failure was found: only what comes before it is still of interest. Of numbers this is known here; of other pieces the worker
+    /// who takes one asks its strategy.
     pub fn drop_what_comes_later(&mut self) {
         let Some(place) = self.first_failing() else { return };
         self.later.clear();
-        self.queue.retain(|waiting| match (&waiting.piece, &place) {
+        self.queue.retain(|piece| match (piece, &place) {
             (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
-            (piece, Place::Choices(choices)) => piece.may_precede(choices),
+            (Piece::Part { .. }, Place::Choices(_)) => true,
             _ => false,
         });
+    }
+
+    /// Whether a piece that a worker leaves is of no interest any more, because a failure was found.
+    pub fn is_done_by_failure(&self, piece: &Piece) -> bool {
+        !matches!(piece, Piece::Numbers { .. }) && self.first_failing().is_some()
     }
 
     pub fn first_failing(&self) -> Option<Place> {
@@ -203,17 +171,17 @@ impl State {
 
     /// Pieces that wait for a worker.
     pub fn supply(&self) -> isize {
-        isize::try_from(self.queue.len() + self.trunk.open()).unwrap_or(isize::MAX)
+        isize::try_from(self.queue.len()).unwrap_or(isize::MAX)
     }
 
-    pub fn hand_out(&mut self, waiting: Waiting) -> usize {
+    pub fn hand_out(&mut self, piece: Piece) -> usize {
         match self.out.iter().position(Option::is_none) {
             Some(ticket) => {
-                self.out[ticket] = Some(waiting);
+                self.out[ticket] = Some(piece);
                 ticket
             }
             None => {
-                self.out.push(Some(waiting));
+                self.out.push(Some(piece));
                 self.out.len() - 1
             }
         }
@@ -223,12 +191,12 @@ impl State {
         self.out.iter().any(Option::is_some)
     }
 
-    pub fn close(&mut self, ticket: usize) -> Waiting {
-        let waiting = self.out[ticket].take().expect("raddle bug: a piece was closed twice");
-        if matches!(waiting.piece, Piece::Numbers { from, .. } if from < self.warm_up) {
+    pub fn close(&mut self, ticket: usize) -> Piece {
+        let piece = self.out[ticket].take().expect("raddle bug: a piece was closed twice");
+        if matches!(piece, Piece::Numbers { from, .. } if from < self.warm_up) {
             self.warming = false;
         }
-        waiting
+        piece
     }
 }
 
@@ -236,15 +204,15 @@ impl State {
 mod tests {
     use super::*;
 
-    fn numbers(from: u64, to: u64) -> Waiting {
-        Waiting { piece: Piece::Numbers { from, to }, under: None }
+    fn numbers(from: u64, to: u64) -> Piece {
+        Piece::Numbers { from, to }
     }
 
     /// All numbers that are handed out from here on and that the budget is for.
     fn handed_out(state: &mut State) -> Vec<u64> {
         let mut all = Vec::new();
-        while let Some(waiting) = state.next(2, false) {
-            let Piece::Numbers { from, to } = waiting.piece else { panic!("{:?}", waiting.piece) };
+        while let Some(piece) = state.next(2, false) {
+            let Piece::Numbers { from, to } = piece else { panic!("{piece:?}") };
             all.extend(from..to.min(state.last));
         }
         all.sort_unstable();
@@ -255,7 +223,7 @@ mod tests {
     #[test]
     fn the_budget_is_for_the_first_numbers() {
         let limits = Limits { executions: Some(10), ..Limits::default() };
-        let of = |pieces| Remains { pieces, ..Remains::of_all(Piece::Whole, Trunk::default()) };
+        let of = |pieces| Remains { pieces, ..Remains::of_all(Piece::Whole) };
         let mut state = State::new(of(vec![numbers(0, u64::MAX)]), &limits, (0, Some(Vec::new())));
         assert_eq!(handed_out(&mut state), Vec::from_iter(0..10));
         // What a worker has left is handed out again, whatever waits before it.

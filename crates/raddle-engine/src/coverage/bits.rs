@@ -2,11 +2,11 @@
 
 /// A set of numbers; grows as it needs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bits(Vec<u64>);
+pub struct Bits(Vec<u64>);
 
 impl Bits {
     /// All numbers below `len`.
-    pub(crate) fn below(len: usize) -> Self {
+    pub fn below(len: usize) -> Self {
         let mut words = vec![u64::MAX; len / 64];
         if !len.is_multiple_of(64) {
             words.push((1 << (len % 64)) - 1);
@@ -15,7 +15,7 @@ impl Bits {
     }
 
     /// Whether it was not there before.
-    pub(crate) fn insert(&mut self, number: usize) -> bool {
+    pub fn insert(&mut self, number: usize) -> bool {
         self.reach(number / 64 + 1);
         let (word, bit) = (&mut self.0[number / 64], 1 << (number % 64));
         let new = *word & bit == 0;
@@ -23,47 +23,52 @@ impl Bits {
         new
     }
 
-    pub(crate) fn remove(&mut self, number: usize) {
+    /// Takes a number out.
+    pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.0.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
         }
     }
 
-    pub(crate) fn contains(&self, number: usize) -> bool {
+    /// Whether a number is in it.
+    pub fn contains(&self, number: usize) -> bool {
         self.word(number / 64) & 1 << (number % 64) != 0
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Takes everything out.
+    pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Puts all in that another one has.
+    pub fn add(&mut self, other: &Self) {
         self.reach(other.0.len());
         self.0.iter_mut().zip(&other.0).for_each(|(own, theirs)| *own |= theirs);
     }
 
-    pub(crate) fn subtract(&mut self, other: &Self) {
+    /// Takes all out that another one has.
+    pub fn subtract(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, theirs)| *own &= !theirs);
     }
 
     /// Its numbers, lowest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(at, &word)| ones(at, word))
     }
 
     /// So many words, and 64 times as many numbers, it may have.
-    pub(crate) fn words(&self) -> usize {
+    pub fn words(&self) -> usize {
         self.0.len()
     }
 
     /// The numbers from `64 * at` on, as bits.
     #[inline]
-    pub(crate) fn word(&self, at: usize) -> u64 {
+    pub fn word(&self, at: usize) -> u64 {
         self.0.get(at).copied().unwrap_or(0)
     }
 
     /// Adds the numbers from `64 * at` on that are set in `word`.
-    pub(crate) fn add_word(&mut self, at: usize, word: u64) {
+    pub fn add_word(&mut self, at: usize, word: u64) {
         if word != 0 {
             self.reach(at + 1);
             self.0[at] |= word;
@@ -78,7 +83,7 @@ impl Bits {
 }
 
 /// The numbers that a word stands for, which is the one at `at`.
-pub(crate) fn ones(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
+pub fn ones(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
         word &= word - 1;
@@ -98,28 +103,31 @@ impl FromIterator<usize> for Bits {
 
 /// A relation between numbers: for each, those it is related to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rows(Vec<Bits>);
+pub struct Rows(Vec<Bits>);
 
 static NONE: Bits = Bits(Vec::new());
 
 impl Rows {
-    pub(crate) fn row(&self, number: usize) -> &Bits {
+    /// The numbers that belong to this one.
+    pub fn row(&self, number: usize) -> &Bits {
         self.0.get(number).unwrap_or(&NONE)
     }
 
-    pub(crate) fn row_mut(&mut self, number: usize) -> &mut Bits {
+    /// The numbers that belong to this one, to be changed.
+    pub fn row_mut(&mut self, number: usize) -> &mut Bits {
         if self.0.len() <= number {
             self.0.resize_with(number + 1, Bits::default);
         }
         &mut self.0[number]
     }
 
-    pub(crate) fn contains(&self, from: usize, to: usize) -> bool {
+    /// Whether `to` belongs to `from`.
+    pub fn contains(&self, from: usize, to: usize) -> bool {
         self.row(from).contains(to)
     }
 
     /// The same, seen from the other side; for `len` numbers.
-    pub(crate) fn transposed(&self, len: usize) -> Self {
+    pub fn transposed(&self, len: usize) -> Self {
         let mut other = Self(vec![Bits(vec![0; len.div_ceil(64)]); len]);
         for block in (0..self.0.len()).step_by(64) {
             let words = (block..self.0.len().min(block + 64)).map(|row| self.0[row].words()).max().unwrap_or(0);

@@ -53,7 +53,7 @@ impl Criterion {
 
     /// Tells what an order of receives of one receiver achieves: for each, those it comes before. Each receive is a number, with
     /// whether it changes the behaviour.
-    pub(crate) fn achieved(self, order: &[(usize, bool)], mut tell: impl FnMut(usize, &Bits)) {
+    pub fn achieved(self, order: &[(usize, bool)], mut tell: impl FnMut(usize, &Bits)) {
         let mut later = Bits::default();
         let mut next_change = None;
         for (at, &(receive, changes)) in order.iter().enumerate().rev() {

@@ -66,12 +66,12 @@ impl Must {
     }
 
     /// What must come before.
-    pub(crate) fn before(&self, event: usize) -> &Bits {
+    pub fn before(&self, event: usize) -> &Bits {
         self.before.row(event)
     }
 
     /// What must come after.
-    pub(crate) fn after(&self, event: usize) -> &Bits {
+    pub fn after(&self, event: usize) -> &Bits {
         self.after.row(event)
     }
 

@@ -5,29 +5,29 @@ use crate::coverage::bits::{Rows, ones};
 
 /// The goals of one receiver by one criterion.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Planes {
+pub struct Planes {
     /// Achieved by one execution or more.
     once: Rows,
     twice: Rows,
     thrice: Rows,
-    pub(crate) counts: Counts,
+    pub counts: Counts,
 }
 
 /// How many goals there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Achieved.
-    pub(crate) goals: u64,
+    pub goals: u64,
     /// Pairs that were achieved in both orders.
-    pub(crate) pairs: u64,
+    pub pairs: u64,
     /// Goals that exactly one execution has achieved.
-    pub(crate) singles: u64,
+    pub singles: u64,
     /// Goals that exactly two have.
-    pub(crate) doubles: u64,
+    pub doubles: u64,
 }
 
 impl Counts {
-    pub(crate) fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.goals += other.goals;
         self.pairs += other.pairs;
         self.singles += other.singles;
@@ -37,7 +37,7 @@ impl Counts {
 
 impl Planes {
     /// Takes in what an execution has received, in this order.
-    pub(crate) fn take_in(&mut self, criterion: Criterion, order: &[(usize, bool)]) {
+    pub fn take_in(&mut self, criterion: Criterion, order: &[(usize, bool)]) {
         let Self { once, twice, thrice, counts } = self;
         criterion.achieved(order, |first, later| {
             for at in 0..later.words() {
@@ -59,7 +59,7 @@ impl Planes {
     }
 
     /// Whether the first has come before the second, in the way that counts.
-    pub(crate) fn contains(&self, first: usize, second: usize) -> bool {
+    pub fn contains(&self, first: usize, second: usize) -> bool {
         self.once.contains(first, second)
     }
 }

@@ -8,14 +8,16 @@ use crate::coverage::recorded::{Event, Name, Recorded};
 
 /// Where a receive is written down: with which receiver, and as which of its receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
-    pub(crate) receiver: usize,
-    pub(crate) event: usize,
+pub struct Place {
+    /// Who received, by its number in the roll.
+    pub receiver: usize,
+    /// What, by its number among those of the receiver.
+    pub event: usize,
 }
 
 /// Who has received what.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Roll {
+pub struct Roll {
     places: HashMap<Name, Place>,
     receivers: HashMap<u64, usize>,
     /// By receiver, how many receives it has.
@@ -24,7 +26,7 @@ pub(crate) struct Roll {
 
 impl Roll {
     /// Where a receive is written down, from now on if it was not.
-    pub(crate) fn enter(&mut self, event: &Event) -> Place {
+    pub fn enter(&mut self, event: &Event) -> Place {
         if let Some(place) = self.places.get(&event.name) {
             return *place;
         }
@@ -40,23 +42,23 @@ impl Roll {
     }
 
     /// How many receives there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Where a receive is written down, if it is.
-    pub(crate) fn place(&self, name: &Name) -> Option<Place> {
+    pub fn place(&self, name: &Name) -> Option<Place> {
         self.places.get(name).copied()
     }
 
     /// Where the receives of an execution are written down.
-    pub(crate) fn enter_all(&mut self, recorded: &Recorded) -> Vec<Place> {
+    pub fn enter_all(&mut self, recorded: &Recorded) -> Vec<Place> {
         recorded.events.iter().map(|event| self.enter(event)).collect()
     }
 }
 
 /// By receiver, its receives in order, each with whether it changes the behaviour.
-pub(crate) fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize, Vec<(usize, bool)>)> {
+pub fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize, Vec<(usize, bool)>)> {
     let mut by_receiver: HashMap<usize, usize> = HashMap::new();
     let mut orders: Vec<(usize, Vec<(usize, bool)>)> = Vec::new();
     for (place, changes) in events {
@@ -71,18 +73,18 @@ pub(crate) fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize,
 
 /// Which goals were achieved, for one criterion: by receiver, which receives came before which.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Goals {
+pub struct Goals {
     receivers: Vec<Rows>,
 }
 
 impl Goals {
     /// Whether the first has come before the second, in the way that counts.
-    pub(crate) fn contains(&self, receiver: usize, first: usize, second: usize) -> bool {
+    pub fn contains(&self, receiver: usize, first: usize, second: usize) -> bool {
         self.receivers.get(receiver).is_some_and(|achieved| achieved.contains(first, second))
     }
 
     /// Adds what an order of receives achieves; says how many goals are new.
-    pub(crate) fn add(&mut self, criterion: Criterion, orders: &[(usize, Vec<(usize, bool)>)]) -> u64 {
+    pub fn add(&mut self, criterion: Criterion, orders: &[(usize, Vec<(usize, bool)>)]) -> u64 {
         let mut new = 0;
         for (receiver, order) in orders {
             if self.receivers.len() <= *receiver {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Criterion;
 use crate::coverage::recorded::{Event, Name};
 use crate::ids::TaskId;
 use crate::system::Variant;
@@ -44,4 +45,15 @@ impl From<&Event> for Scheduled {
             steered: arrival && event.cause.is_none(),
         }
     }
+}
+
+/// A schedule that was generated and followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// What for.
+    pub criterion: Criterion,
+    /// What was to come before what, in words.
+    pub goal: (String, String),
+    /// The receives, in order.
+    pub receives: Vec<Scheduled>,
 }

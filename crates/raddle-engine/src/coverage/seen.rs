@@ -146,6 +146,6 @@ impl Coverage {
 }
 
 /// The last part of a path.
-pub(crate) fn short(label: &str) -> &str {
+pub fn short(label: &str) -> &str {
     label.rsplit("::").next().unwrap_or(label)
 }

@@ -2,7 +2,7 @@
 //! (ALGORITHMS.md §1).
 //!
 //! Depth-first order sees one corner of the tree first, so all that is told from it is as good as that corner is like the rest.
-//! The random walks of [`Probe`](crate::strategy::probe::Probe) do not have this fault, and what users see comes from them as
+//! The random walks of probes do not have this fault, and what users see comes from them as
 //! soon as there are some.
 
 use crate::estimate::{Estimate, Walks};

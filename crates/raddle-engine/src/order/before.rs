@@ -144,7 +144,7 @@ impl Before {
 
     /// Tells of events later than `earlier` whether that happened before them.
     #[inline]
-    pub(crate) fn after<'a>(&'a self, events: &Events, earlier: usize) -> impl Fn(usize) -> bool + use<'a> {
+    pub fn after<'a>(&'a self, events: &Events, earlier: usize) -> impl Fn(usize) -> bool + use<'a> {
         let task = events.get(earlier).task.index();
         let count = self.clocks[earlier * self.width + task];
         move |later| self.clocks[later * self.width + task] >= count

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// The numbers of messages are made of two, so most of those of a long execution are large and few of them are used: a table
 /// that reaches up to them would grow with the square of the execution.
 #[derive(Clone, Debug)]
-pub(crate) struct BySlot<T> {
+pub struct BySlot<T> {
     near: Vec<T>,
     far: HashMap<usize, T>,
 }

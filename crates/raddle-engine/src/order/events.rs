@@ -29,7 +29,7 @@ pub enum Label {
 
 impl Label {
     /// As a number.
-    pub(crate) fn code(self) -> u64 {
+    pub fn code(self) -> u64 {
         match self {
             Self::Way(Variant::Ready) => 0,
             Self::Way(Variant::TimedOut) => 1,
@@ -60,12 +60,12 @@ impl Touch {
     }
 
     /// Whether it is about a task's creation.
-    pub(crate) fn is_birth(self) -> bool {
+    pub fn is_birth(self) -> bool {
         self.object.number() >= BIRTHS
     }
 
     /// A place for the object in a dense table.
-    pub(crate) fn slot(self) -> usize {
+    pub fn slot(self) -> usize {
         let number = self.object.number();
         if number >= BIRTHS {
             (number - BIRTHS) as usize * 3 + 1
@@ -77,12 +77,12 @@ impl Touch {
     }
 
     /// Whether it is a message that has this place.
-    pub(crate) fn is_message_at(slot: usize) -> bool {
+    pub fn is_message_at(slot: usize) -> bool {
         slot % 3 == 2
     }
 
     /// Whether it has to wait until somebody else gives.
-    pub(crate) fn takes(self) -> bool {
+    pub fn takes(self) -> bool {
         self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
     }
 
@@ -96,13 +96,14 @@ impl Touch {
 
 /// What some touches may meet at, in few bits: where two of these do not meet, the touches do not conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mask {
+pub struct Mask {
     touched: u64,
     changed: u64,
 }
 
 impl Mask {
-    pub(crate) fn of(touches: &[Touch]) -> Self {
+    /// Of all these touches.
+    pub fn of(touches: &[Touch]) -> Self {
         let mut mask = Self::default();
         touches.iter().for_each(|&touch| mask.add(touch));
         mask
@@ -119,8 +120,9 @@ impl Mask {
         }
     }
 
+    /// Whether two events with these may be in conflict; false if they surely are not.
     #[inline]
-    pub(crate) fn may_conflict(self, other: Self) -> bool {
+    pub fn may_conflict(self, other: Self) -> bool {
         (self.touched & other.changed) | (self.changed & other.touched) != 0
     }
 }
@@ -343,18 +345,18 @@ impl Events {
 
     /// Whether it is not known what that event, which did not happen, would touch: it may be anything.
     #[inline]
-    pub(crate) fn is_vague(&self, index: usize) -> bool {
+    pub fn is_vague(&self, index: usize) -> bool {
         self.events[index].vague
     }
 
     /// What that event may conflict with.
     #[inline]
-    pub(crate) fn mask(&self, index: usize) -> Mask {
+    pub fn mask(&self, index: usize) -> Mask {
         self.events[index].mask
     }
 
     /// The event in which the task ended whose end the object is; `None` if it is no end, or came before anything was decided.
-    pub(crate) fn end(&self, object: ObjectId) -> Option<usize> {
+    pub fn end(&self, object: ObjectId) -> Option<usize> {
         self.ends.iter().find(|end| end.0 == object).and_then(|end| end.2.checked_sub(1))
     }
 
@@ -422,7 +424,7 @@ impl Events {
     }
 
     /// Adds an event that did not happen and may touch anything, in the same way.
-    pub(crate) fn suppose_vague(&mut self, event: Event) -> usize {
+    pub fn suppose_vague(&mut self, event: Event) -> usize {
         self.suppose(Event { vague: true, ..event }, [])
     }
 
@@ -602,7 +604,7 @@ fn given(trace: &Trace, step: StepIx) -> Option<ObjectId> {
 }
 
 /// Adds a touch to those from `begin` on; an object is there only once.
-pub(crate) fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
+pub fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
     match touches[begin..].iter_mut().find(|other| other.object == touch.object) {
         None => touches.push(touch),
         Some(other) => {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::Fact;
 use crate::outcome::Failure;
 use crate::piece::Piece;
 use crate::replay::Script;
@@ -17,7 +18,7 @@ pub struct Found {
     /// After how many executions, itself included.
     pub after: u64,
     /// What the strategy has to say of it.
-    pub remark: Option<String>,
+    pub remark: Option<Fact>,
     /// Its number, where executions have one.
     pub number: Option<u64>,
     /// The [stage](Piece::stage) that it was found in.
@@ -32,7 +33,7 @@ pub(crate) struct Known {
     seed: u64,
     choices: Vec<Choice>,
     after: u64,
-    remark: Option<String>,
+    remark: Option<Fact>,
     number: Option<u64>,
     stage: u32,
     probe: bool,

@@ -16,18 +16,19 @@ use self::counted::Seen;
 pub use self::perch::Perch;
 use self::repeat::Repeats;
 use self::save::Saving;
-pub(super) use self::save::can_be_saved;
 use self::walk::{Chosen, Walked};
 use super::{Deadline, Found, Pace, Search, Spare};
-use crate::board::{Board, Job, Taken, Tally, Then};
+use crate::board::{Board, Job, Taken, Tally, Then, Wait};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::lots::Lots;
+use crate::facts::Fact;
 use crate::outcome::{Failure, Outcome, TaskCard};
-use crate::piece::Learnt;
+use crate::piece::Checkpoint;
+use crate::rng::Rng;
 use crate::replay::Script;
 use crate::schedule::TaskName;
-use crate::strategy::{Bound, Claim, Next, Run, Sharing, Strategy};
+use crate::strategy::{After, BacktrackTo, Bound, Claim, Next, Run, Sharing, Start, Strategy};
 use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
 
@@ -61,15 +62,24 @@ pub struct Seat<'s> {
     lots: Lots,
     /// How many orders there are, by the latest walk, if it was a uniform one.
     product: Option<f64>,
+    /// Prefixes are run again, so that it is watched whether the program does the same thing twice.
     watch: bool,
     every_point: bool,
+    /// The strategy searches by states.
     states: bool,
-    wants_pending: bool,
+    /// The execution that has begun draws its choices from here, if it is a uniform random walk.
+    uniform: Option<Rng>,
+    /// The strategy looks at the steps of the execution that has begun.
+    wants_steps: bool,
+    /// Whether the strategy returns to the point at which it was asked last, if it has said so.
+    returns: Option<bool>,
+    /// The next execution has the same number.
+    same_number: bool,
     prefix: Vec<Choice>,
+    /// What the strategy asks for, until it is the prefix.
+    next_prefix: Vec<Choice>,
     /// How much of it is as in the latest execution, if that is known.
     common: Option<usize>,
-    /// Of the latest execution.
-    seed: u64,
     /// Choices of the latest execution, at the points where the strategy was or could have been asked.
     path: Vec<Chosen>,
     /// Choices and steps of the latest execution beside the search, such as a probe: those of the search are gone on from.
@@ -109,7 +119,7 @@ impl Held<'_> {
 enum Due {
     All,
     Little,
-    News,
+    Others,
     Needs,
 }
 
@@ -128,13 +138,17 @@ const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Seat<'s> {
     pub(super) fn new(search: &'s Search, mut strategy: Held<'s>, is_first: bool) -> Self {
-        let asked = strategy.get();
+        let needs = search.needs;
         Self {
-            watch: asked.revisits(),
-            repeats: Repeats::new(asked.revisits()),
-            every_point: asked.sees_every_point(),
-            states: asked.tells_states_apart(),
-            wants_pending: asked.wants_pending(),
+            watch: needs.revisits,
+            repeats: Repeats::new(needs.revisits),
+            every_point: needs.every_point,
+            states: strategy.get().states().is_some(),
+            uniform: None,
+            wants_steps: true,
+            returns: None,
+            same_number: false,
+            next_prefix: Vec::new(),
             search,
             strategy,
             job: None,
@@ -154,7 +168,6 @@ impl<'s> Seat<'s> {
             product: None,
             prefix: Vec::new(),
             common: None,
-            seed: 0,
             path: Vec::new(),
             beside: Default::default(),
             trace: Trace::default(),
@@ -162,28 +175,27 @@ impl<'s> Seat<'s> {
             deadline: search.deadline(),
             due: Due::All,
             pace: None,
-            saving: search.saver.as_ref().map(|_| Saving::new(is_first)),
+            saving: search.saver.as_ref().map(|(first, _)| Saving::new(is_first, *first)),
         }
     }
 
     pub(super) fn estimate(&mut self) -> Option<Estimate> {
-        self.strategy.get().estimate()
+        self.strategy.get().summary()?.estimate()
     }
 
     pub(super) fn covered(&mut self, stage: u32) -> Option<Bound> {
-        self.strategy.get().covered(stage)
+        self.strategy.get().summary()?.covered(stage)
     }
 
-    pub(super) fn guarantee(&mut self, drawn: u64) -> Option<String> {
-        self.strategy.get().guarantee(drawn)
+    pub(super) fn guarantee(&mut self, drawn: u64) -> Option<Fact> {
+        self.strategy.get().summary()?.guarantee(drawn)
     }
 
-    /// What the strategy has learnt, where what is left depends on it.
-    pub(super) fn learnt(&mut self) -> Option<Learnt> {
+    /// What the strategy has learned, where what is left depends on it.
+    pub(super) fn checkpoint(&mut self) -> Option<Checkpoint> {
         match self.strategy.get().sharing() {
-            Sharing::Alone => None,
-            Sharing::ByNumber(by_number) => Some(by_number.learnt()),
-            Sharing::ByPiece(by_piece) => by_piece.learnt(),
+            Sharing::ByNumber(by_number) => Some(by_number.checkpoint()),
+            Sharing::Alone | Sharing::ByPiece(_) => None,
         }
     }
 
@@ -194,12 +206,16 @@ impl<'s> Seat<'s> {
             if self.job.is_none() {
                 let board = &self.search.board;
                 board.give_back(mem::take(&mut self.allowed));
-                match board.take() {
-                    Some(job) => self.take_up(job),
-                    None => {
+                match board.take(Wait::UntilThereIsOne) {
+                    Taken::Piece(job) => self.take_up(job),
+                    Taken::Never | Taken::NotNow => {
                         self.search.call_others(Spare::Over);
                         return Status::Over;
                     }
+                }
+                if !self.is_worth_running() {
+                    self.leave();
+                    continue;
                 }
             }
             self.run_one(program, &mut perch);
@@ -226,8 +242,8 @@ impl<'s> Seat<'s> {
     #[doc(hidden)]
     pub fn work_a_little<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>) -> Option<Status> {
         match mem::replace(&mut self.due, Due::Little) {
-            Due::News => {
-                self.tell_news();
+            Due::Others => {
+                self.call_others_if_long();
                 self.due = Due::Needs;
                 return None;
             }
@@ -238,23 +254,25 @@ impl<'s> Seat<'s> {
             Due::All | Due::Little => {}
         }
         let board = &self.search.board;
-        if self.job.is_none() {
+        while self.job.is_none() {
             board.give_back(mem::take(&mut self.allowed));
-            match board.try_take() {
+            match board.take(Wait::No { still_waits: self.waits }) {
                 Taken::Piece(job) => {
-                    if mem::replace(&mut self.waits, false) {
-                        board.hungry(-1);
-                    }
+                    self.waits = false;
                     self.take_up(job);
-                    return None;
+                    if self.is_worth_running() {
+                        return None;
+                    }
+                    self.leave();
                 }
                 Taken::NotNow => {
-                    if !mem::replace(&mut self.waits, true) {
-                        board.hungry(1);
-                    }
+                    self.waits = true;
                     return None;
                 }
-                Taken::Never => return Some(Status::Over),
+                Taken::Never => {
+                    self.waits = false;
+                    return Some(Status::Over);
+                }
             }
         }
         self.run_one(program, perch);
@@ -273,14 +291,9 @@ impl<'s> Seat<'s> {
         if self.numbers.is_some_and(|(next, _)| next >= self.search.board.last_number()) {
             return self.leave();
         }
-        if let Some((at, choice)) = self.strategy.get().branch_off(self.path.len()) {
-            self.turn_off(at, choice);
-            return self.execute(program, perch, self.seed);
-        }
-        self.prefix.clear();
-        self.common = None;
-        match self.strategy.get().begin(&mut self.prefix) {
-            Next::Run { seed } => self.execute(program, perch, seed),
+        self.next_prefix.clear();
+        match self.strategy.get().begin(&mut self.next_prefix) {
+            Next::Run(start) => self.execute(program, perch, start),
             Next::Done(claim) => {
                 self.repeat_last(program);
                 let by_number = self.numbers.is_some();
@@ -289,33 +302,42 @@ impl<'s> Seat<'s> {
         }
     }
 
-    /// The next execution is as the latest one, but takes another choice after so many.
-    fn turn_off(&mut self, at: usize, choice: Choice) {
-        self.prefix.truncate(at);
+    /// The prefix of the next execution is what the strategy asked for, or as the latest execution with another choice.
+    fn set_prefix(&mut self, backtrack: Option<BacktrackTo>) {
+        let Some(BacktrackTo { depth, choice }) = backtrack else {
+            mem::swap(&mut self.prefix, &mut self.next_prefix);
+            self.common = None;
+            return;
+        };
+        assert!(depth <= self.path.len(), "raddle bug: {depth} choices of an execution with {}", self.path.len());
+        self.prefix.truncate(depth);
         let known = self.prefix.len();
         debug_assert!(self.prefix.iter().zip(&self.path).all(|(next, at)| *next == at.choice));
-        self.prefix.extend(self.path[known..at].iter().map(|at| at.choice));
+        self.prefix.extend(self.path[known..depth].iter().map(|at| at.choice));
         self.prefix.push(choice);
-        self.common = Some(at);
+        self.common = Some(depth);
     }
 
-    fn execute<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>, seed: u64) {
-        self.seed = seed;
-        let probing = self.strategy.get().probing();
+    fn execute<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>, start: Start) {
+        let Start { seed, backtrack, uniform, steps, probe } = start;
+        self.set_prefix(backtrack);
+        (self.uniform, self.wants_steps) = (uniform, steps);
         // Steps that are only counted leave nothing behind that another execution could go on from.
         let counted = self.watch && !self.shows_steps();
-        let beside = probing || counted || !perch.follows(seed, self.prefix.is_empty());
+        let beside = probe || counted || !perch.follows(seed, self.prefix.is_empty());
         let latest = self.repeats.replace_latest(None);
         if beside {
             self.step_aside();
         }
         let perch = (self.watch && self.search.forks && !beside).then_some(perch);
-        if self.run(program, perch, seed, probing) == Seen::Counted {
+        if self.run(program, perch, seed, probe) == Seen::Counted {
             // Nothing can be compared with it.
             self.path.clear();
         }
         if beside {
             self.step_aside();
+            // It is not the prefix of the path that is gone on from.
+            self.prefix.clear();
             self.repeats.replace_latest(latest);
         }
     }
@@ -402,16 +424,19 @@ impl<'s> Seat<'s> {
         if matches!(&outcome, Some(Outcome::Failed(failure)) if self.meets_another(failure)) {
             return seen;
         }
-        let pending = system.as_ref().filter(|_| self.wants_pending).map(System::pending).unwrap_or_default();
-        self.strategy.get().end(&Run { outcome: outcome.as_ref(), trace: &self.trace, pending: &pending });
+        let wanted = self.search.needs.pending;
+        let pending = system.as_ref().filter(|_| wanted).map(System::pending).unwrap_or_default();
+        let choices = self.path.len();
+        let run = Run { outcome: outcome.as_ref(), trace: &self.trace, choices, pending: &pending };
+        self.same_number = self.strategy.get().end(&run) == After::SameNumber;
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
             let cast = || system.as_ref().map(System::cast).unwrap_or_default();
             let who = || cast().tasks.iter().map(name_of).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
         self.count(&caveats, self.trace.len() + not_taken);
-        self.tally.states += self.strategy.get().new_states();
-        let done = u64::from(!self.strategy.get().continues());
+        self.count_states();
+        let done = u64::from(!self.same_number);
         let number = self.numbers.as_mut().map(|(next, _)| mem::replace(next, *next + done));
         self.tally.probes += u64::from(probing);
         self.tally.executions += u64::from(!probing && outcome.is_some());
@@ -421,7 +446,7 @@ impl<'s> Seat<'s> {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {
                 let seed = if caveats.drew_random { seed } else { 0 };
-                let remark = self.strategy.get().remark();
+                let remark = self.strategy.get().summary().and_then(|summary| summary.about_failure());
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
@@ -438,12 +463,19 @@ impl<'s> Seat<'s> {
         self.walked += 1;
         self.allowed = self.allowed.saturating_sub(u64::from(!probing));
         if self.due == Due::Little {
-            self.due = Due::News;
+            self.due = Due::Others;
         } else {
-            self.tell_news();
+            self.call_others_if_long();
             self.see_needs();
         }
         seen
+    }
+
+    /// Counts the states that the latest execution was the first to come to.
+    fn count_states(&mut self) {
+        if self.states {
+            self.tally.states += self.strategy.get().states().map_or(0, |states| states.new_states());
+        }
     }
 
     fn found(&mut self, failure: Failure, seed: u64, number: Option<u64>) -> Found {
@@ -472,7 +504,7 @@ impl Drop for Seat<'_> {
             self.search.call_others(Spare::Over);
         }
         if self.waits {
-            self.search.board.hungry(-1);
+            self.search.board.waits_no_more();
         }
         self.give_up();
     }

@@ -1,7 +1,7 @@
 //! The oracle against the published counts. Each program is small text made from its parameters.
 
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::dpor::{Dpor, Mistake};
+use raddle_strategies::reduction::{Dpor, Mistake};
 use raddle_litmus::oracle::{self, Count};
 
 use crate::{ROOM, program};

@@ -9,7 +9,7 @@ use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::delay::{
+use raddle_strategies::states::delay::{
     Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
 };
 use raddle_engine::system::{self, Choice, Point, System};

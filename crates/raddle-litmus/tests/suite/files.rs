@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::preemption::Preemption;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::preemption::Preemption;
 use raddle_litmus::conformance::run;
 use raddle_litmus::oracle::{self, Uncounted};
 use raddle_litmus::syntax::Expected;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_engine::system::{Choice, Point, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::generate::{Size, generate};

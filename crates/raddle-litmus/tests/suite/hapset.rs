@@ -2,7 +2,7 @@
 
 use raddle_engine::search::Ended;
 use raddle_engine::strategy::Claim;
-use raddle_engine::strategy::hapset::{Backtrack, Hapset};
+use raddle_strategies::hapset::{Backtrack, Hapset};
 use raddle_litmus::conformance::{self, Known, Room};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};

@@ -4,9 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::board::Remains;
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::preemption::Preemption;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
 use raddle_litmus::Program;
 use raddle_litmus::oracle::Watched;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Few preemptions first, against every order walked one by one and its preemptions counted.
 
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_engine::strategy::preemption::Preemption;
+use raddle_strategies::tree::preemption::Preemption;
 use raddle_engine::strategy::{Bound, Claim, Unit};
 use raddle_litmus::conformance::{Known, Room};
 use raddle_litmus::generate::{Size, generate};

@@ -1,6 +1,6 @@
 //! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
 
-use raddle_engine::strategy::dpor::{Dpor, Mistake};
+use raddle_strategies::reduction::{Dpor, Mistake};
 use raddle_litmus::conformance::{Known, Room, run};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};

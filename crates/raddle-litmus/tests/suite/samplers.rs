@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::pos::Pos;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::surw::Surw;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::samplers::pos::Pos;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::surw::Surw;
+use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_engine::trace::Step;
 

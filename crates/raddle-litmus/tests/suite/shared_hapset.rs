@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use raddle_engine::board::Remains;
 use raddle_engine::search::{Ended, Report};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::hapset::{Backtrack, Hapset, Lessons, Statement};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::hapset::{Backtrack, Hapset, Lessons, Statement};
 use raddle_engine::strategy::{ByPiece, Claim, Strategy};
 use raddle_litmus::conformance::{self, Known, Room};
 use raddle_litmus::generate::{Size, generate};

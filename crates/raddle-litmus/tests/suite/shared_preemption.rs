@@ -3,7 +3,7 @@
 use raddle_engine::board::Remains;
 use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::preemption::Preemption;
+use raddle_strategies::tree::preemption::Preemption;
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Bounded, Seen, Watched};

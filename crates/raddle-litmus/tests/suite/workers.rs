@@ -6,8 +6,8 @@
 use raddle_engine::board::Remains;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Perch, Report, Search, Status};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_engine::strategy::{Claim, Sharing, Strategy};
 use raddle_engine::system;
 use raddle_litmus::generate::{Size, generate};

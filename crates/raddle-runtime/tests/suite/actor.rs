@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::round_robin::RoundRobin;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_engine::strategy::{Decision, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::{Receipt, Trace};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::round_robin::RoundRobin;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::threads::Settings;

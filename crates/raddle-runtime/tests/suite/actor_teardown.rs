@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::watched::Watched;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System};
 use raddle_runtime::sync::{LazyLock, Mutex};
 use raddle_runtime::threads::Settings;

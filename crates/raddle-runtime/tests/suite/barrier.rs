@@ -41,7 +41,7 @@ fn three_meet() {
     let limits = raddle_engine::search::Limits { executions: Some(2_000), ..Default::default() };
     let mut program = raddle_runtime::threads::Threads::new(Arc::new(|| meet(3, 2)), &Default::default());
     let report =
-        raddle_engine::search::search(&mut program, &mut raddle_engine::strategy::random::Random::new(1), &limits);
+        raddle_engine::search::search(&mut program, &mut raddle_strategies::samplers::random::Random::new(1), &limits);
     assert_eq!(report.found.map(|found| found.failure), None);
 }
 

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex as StdMutex};
 use std::thread::ThreadId;
 
 use raddle_engine::search::{Limits, Report, Search, Seat, Status};
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::round_robin::RoundRobin;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::round_robin::RoundRobin;
+use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_runtime::actor::{Actor, Context, Delivery, System};
 use raddle_runtime::threads::{Settings, Threads};

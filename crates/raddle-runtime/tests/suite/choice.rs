@@ -3,7 +3,7 @@
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::replay;
 use raddle_engine::search::Limits;
-use raddle_engine::strategy::random::Random as RandomStrategy;
+use raddle_strategies::samplers::random::Random as RandomStrategy;
 use raddle_engine::trace::Class;
 use raddle_runtime::choice::{any, choose, flip};
 use raddle_runtime::rand::{random, random_range, shuffle};

@@ -230,7 +230,7 @@ fn more_waiters_than_slots_are_all_woken() {
         waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
     };
     let mut program = raddle_runtime::threads::Threads::new(Arc::new(body), &Settings::default());
-    let mut random = raddle_engine::strategy::random::Random::new(3);
+    let mut random = raddle_strategies::samplers::random::Random::new(3);
     let report = raddle_engine::search::search(&mut program, &mut random, &limits);
     assert_eq!(report.found.map(|found| found.failure), None);
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use raddle_engine::rng::Rng;
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::dpor::Dpor;
+use raddle_strategies::reduction::Dpor;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery};
 use raddle_runtime::model::Model;
 

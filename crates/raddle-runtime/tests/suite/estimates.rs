@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::probe::Probe;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::probing::Probe;
 use raddle_engine::strategy::{Counting, Strategy};
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, Report, Search, Status};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::random::Random;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::samplers::random::Random;
 use raddle_runtime::threads::{Facts, Settings, Threads};
 
 /// More executions than any of these programs has.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, search};
-use raddle_engine::strategy::exhaustive::Exhaustive;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_runtime::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{LazyLock, Mutex, OnceLock, mpsc};
 use raddle_runtime::threads::{LeakedThreads, Settings, Threads};

@@ -1,6 +1,6 @@
 //! Messages that may be late: every order is seen, with reduction as without.
 
-use raddle_engine::strategy::dpor::Dpor;
+use raddle_strategies::reduction::Dpor;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults};
 use raddle_runtime::model::{Model, Setup};
 

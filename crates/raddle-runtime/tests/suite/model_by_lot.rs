@@ -7,10 +7,10 @@ use std::time::Duration;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::pct::Pct;
-use raddle_engine::strategy::random::Random;
-use raddle_engine::strategy::round_robin::RoundRobin;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::round_robin::RoundRobin;
+use raddle_strategies::watched::Watched;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
 use raddle_runtime::model::Model;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::strategy::random::Random;
+use raddle_strategies::samplers::random::Random;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
 use raddle_runtime::model::Model;
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_engine::strategy::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
-use raddle_engine::strategy::dpor::Dpor;
-use raddle_engine::strategy::exhaustive::Exhaustive;
-use raddle_engine::strategy::preemption::Preemption;
-use raddle_engine::strategy::watched::Watched;
+use raddle_strategies::states::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
+use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -7,13 +7,12 @@ use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{Limits, Search};
 use raddle_engine::strategy::Sharing;
 use raddle_litmus::{Litmus, Program};
-use raddle_settings::strategy::FORMS;
+use raddle_strategies::names::{Name, Options};
 
 use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
 use crate::settings::{Origin, Settings, TABLE};
-use crate::strategy::Strategy;
-use crate::strategy_name::{self, Named};
+use crate::strategy::{Hapset, Strategy};
 use crate::sync::mpsc;
 use crate::{Explorer, learnt, schedules, thread};
 
@@ -63,10 +62,7 @@ fn regressions() -> Parser {
 }
 
 fn strategy(name: &str) -> Option<Box<dyn Strategy>> {
-    match strategy_name::make(name, 1)? {
-        Named::Search(strategy) => Some(strategy),
-        Named::Replay => None,
-    }
+    Name::parse(name)?.make(&Options { seed: 1, ..Options::default() })
 }
 
 fn owner(strategy: &str) -> Owner<'_> {
@@ -90,7 +86,7 @@ fn what_is_left() -> Parser {
         let remains = serde_json::to_string(&remains).expect("what is left can be written");
         Some(format!("{name}\n{remains}"))
     };
-    let names = FORMS.iter().map(|form| form.written.replace("DEPTH", "3").replace("BOUND", "2"));
+    let names = Name::forms().map(|form| form.replace("DEPTH", "3").replace("BOUND", "2"));
     let examples = names.filter_map(|name| example(&name)).collect();
     let read = |text: &str| {
         let Some((name, remains)) = text.split_once('\n') else { return false };
@@ -113,9 +109,10 @@ fn learned_sets() -> Parser {
         format!(r#"{{"statements":[{both}],"orderings":[[0,1,4],[1,0,2]]}}"#),
     ];
     let read = |text: &str| {
-        let _ = learnt::understood(text.as_bytes(), "fuzzed");
+        let memory = Hapset::new();
+        let _ = learnt::understood(text.as_bytes(), "fuzzed", &memory);
         let written = learnt::written("fuzzed", 0, text).expect("a head can be written");
-        learnt::understood(written.as_bytes(), "fuzzed").is_ok()
+        learnt::understood(written.as_bytes(), "fuzzed", &memory).is_ok()
     };
     Parser { name: "a file of learned sets", examples, read: Box::new(read) }
 }
@@ -176,7 +173,7 @@ fn settings() -> Parser {
         "out=",
         "stack_size=65536",
     ]);
-    let names = FORMS.iter().map(|form| form.written.replace("DEPTH", "3").replace("BOUND", "2"));
+    let names = Name::forms().map(|form| form.replace("DEPTH", "3").replace("BOUND", "2"));
     examples.extend(names.map(|name| format!("strategy={name}")));
     let read = |text: &str| {
         let Some((name, value)) = text.split_once('=') else { return false };

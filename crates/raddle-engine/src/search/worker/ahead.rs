@@ -6,7 +6,7 @@
 
 use super::walk::Chosen;
 use super::{Due, Seat};
-use crate::strategy::Passing;
+use crate::strategy::Sibling;
 use crate::system::{Foreseen, System};
 
 /// What lies ahead.
@@ -33,16 +33,18 @@ impl Seat<'_> {
             let Some(Foreseen { state, steps }) = system.foresee(chosen.choice, &self.trace) else {
                 return (Ahead::Hidden, begun);
             };
-            if self.strategy.get().arrive(Some(state)) {
+            if self.visit_state(Some(state)) {
                 return (Ahead::New(state), begun);
             }
             if begun >= MOST_IN_A_ROW || !self.may_pass_by() {
                 return (Ahead::Known, begun);
             }
-            match self.strategy.get().pass_by() {
-                Passing::No => return (Ahead::Known, begun),
-                Passing::Leave => return (Ahead::Over(steps), begun),
-                Passing::Instead(choice) => {
+            let sibling = self.strategy.get().states().map_or(Sibling::Unknown, |states| states.next_sibling());
+            match sibling {
+                Sibling::Unknown => return (Ahead::Known, begun),
+                Sibling::None => return (Ahead::Over(steps), begun),
+                Sibling::Instead { choice, returns } => {
+                    self.returns = returns;
                     assert!(choice.0 < chosen.alternatives, "raddle bug: {choice:?} of {}", chosen.alternatives);
                     chosen.choice = choice;
                     begun += 1;

@@ -20,12 +20,12 @@ pub(super) enum Seen {
 
 impl Seat<'_> {
     /// Whether somebody wants to see the steps of the execution that has begun.
-    pub(super) fn shows_steps(&mut self) -> bool {
+    pub(super) fn shows_steps(&self) -> bool {
         self.keeps_steps
             || self.states
             || self.search.coverage.is_some()
             || !self.prefix.is_empty()
-            || self.strategy.get().looks_at_steps()
+            || self.wants_steps
     }
 
     /// Runs an execution again whose steps were only counted and turn out to be needed.
@@ -50,8 +50,7 @@ impl Seat<'_> {
 
     /// Goes on by lot as far as the program does; says after how many choices that ends.
     pub(super) fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
-        let Self { strategy, path, lots, every_point: false, .. } = self else { return depth };
-        let Some(rng) = strategy.get().lots() else { return depth };
+        let Self { uniform: Some(rng), path, lots, every_point: false, .. } = self else { return depth };
         lots.begin(rng, self.search.limits.steps as usize, self.deadline.clone());
         self.trace.draw(lots.draws());
         system.wander(lots, &mut self.trace);

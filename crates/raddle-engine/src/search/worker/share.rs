@@ -8,7 +8,7 @@ use crate::board::{Beat, Board, Commit, Job, Place, Tally, Then};
 use crate::outcome::Failure;
 use crate::piece::Piece;
 use crate::search::Spare;
-use crate::strategy::{Claim, Given, Sharing, Strategy};
+use crate::strategy::{Claim, Sharing, Strategy};
 
 /// Executions after which a worker says what it has done, though nobody asks: so much is lost with it at most.
 const COMMIT_EVERY: u64 = 4_096;
@@ -58,8 +58,8 @@ impl<'s> Seat<'s> {
         self.next_look = (self.done + if slow { 1 } else { 64 }, steps + 4_096);
         self.saving.iter_mut().for_each(|saving| saving.look(elapsed));
         if self.pace.as_mut().is_some_and(|pace| pace.is_due(elapsed)) {
-            let strategy = self.strategy.get();
-            let (own, learning) = (strategy.estimate(), strategy.learning());
+            let summary = self.strategy.get().summary();
+            let (own, learning) = summary.map_or((None, None), |summary| (summary.estimate(), summary.learning()));
             self.search.tell(&self.tally, own, learning);
         }
         // However little time there is, something is to be said of the program.
@@ -86,7 +86,7 @@ impl<'s> Seat<'s> {
     /// up again runs some executions a second time, and loses none.
     pub(super) fn give_up_for_time(&mut self) {
         self.search.board.stop();
-        self.tally.states += self.strategy.get().new_states();
+        self.count_states();
         self.tally.steps += self.trace.len() as u64;
         self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
         if matches!(self.strategy.get().sharing(), Sharing::ByPiece(_)) {
@@ -103,35 +103,19 @@ impl<'s> Seat<'s> {
             return;
         }
         if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
-            by_piece.lost();
+            by_piece.revert();
         }
         self.job = None;
-    }
-
-    /// Tells, after an execution, what it means for others.
-    pub(super) fn tell_news(&mut self) {
-        let search = self.search;
-        if search.workers > 1 {
-            self.call_others_if_long();
-        }
-        let shares = search.workers > 1 || self.takes_turns();
-        if shares && let (Sharing::ByPiece(by_piece), Some(job)) = (self.strategy.get().sharing(), &mut self.job) {
-            let news = by_piece.news();
-            if !news.is_empty() {
-                search.board.offer(job, news);
-            }
-        }
     }
 
     /// Sees, after an execution, what others need.
     pub(super) fn see_needs(&mut self) {
         let search = self.search;
         if self.tally.found.is_some() && !search.limits.keep_going {
-            self.commit(Given::Nothing);
+            self.commit(None);
         }
         match search.board.beat() {
-            Beat::GoOn | Beat::Share if self.takes_turns() => self.take_turns(),
-            Beat::GoOn if self.tally.run() >= COMMIT_EVERY || self.has_learnt() => self.commit(Given::Nothing),
+            Beat::GoOn if self.tally.run() >= COMMIT_EVERY => self.commit(None),
             Beat::GoOn => {}
             Beat::Share => self.share(),
             Beat::Failing if self.may_come_first() => {}
@@ -140,8 +124,16 @@ impl<'s> Seat<'s> {
         self.save_if_due();
     }
 
-    fn call_others_if_long(&mut self) {
+    /// Whether the piece that was just taken up is still of interest, if a failure was found.
+    pub(super) fn is_worth_running(&mut self) -> bool {
+        self.search.board.beat() != Beat::Failing || self.may_come_first()
+    }
+
+    pub(super) fn call_others_if_long(&mut self) {
         let search = self.search;
+        if search.workers == 1 {
+            return;
+        }
         let slow = || self.done.is_power_of_two() && search.started.elapsed() > ALONE_AT_MOST;
         let warm = self.numbers.is_none() || self.done >= search.alone_for;
         if self.done == search.alone_for || (warm && slow()) {
@@ -169,37 +161,15 @@ impl<'s> Seat<'s> {
 
     /// Gives some of the work to others.
     fn share(&mut self) {
-        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
-            match by_piece.give() {
-                Given::Nothing if !self.has_learnt() => {}
-                given => self.commit(given),
-            }
+        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing()
+            && let Some(given) = by_piece.give()
+        {
+            self.commit(Some(given));
         }
     }
 
-    fn takes_turns(&mut self) -> bool {
-        matches!(self.strategy.get().sharing(), Sharing::ByPiece(by_piece) if by_piece.takes_turns())
-    }
-
-    /// Gives away what is nearest to the root, leaves the rest, and goes on with whatever has its turn.
-    fn take_turns(&mut self) {
-        let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() else { return };
-        let given = by_piece.give();
-        let then = match by_piece.leave_rest() {
-            Some(piece) => Then::TakesTurns(piece),
-            None => Then::Done(self.claim()),
-        };
-        self.say(given, then);
-    }
-
-    /// Whether others are to hear at once of what was done.
-    fn has_learnt(&mut self) -> bool {
-        let workers = self.search.workers;
-        matches!(self.strategy.get().sharing(), Sharing::ByPiece(by_piece) if workers > 1 && by_piece.has_learnt())
-    }
-
     /// Says what was done, and goes on.
-    pub(super) fn commit(&mut self, given: Given) {
+    pub(super) fn commit(&mut self, given: Option<Piece>) {
         let then = match self.rest() {
             Some(piece) => Then::GoesOn(piece),
             None => Then::Done(self.claim()),
@@ -209,31 +179,22 @@ impl<'s> Seat<'s> {
 
     /// Leaves what is left to others, or for later.
     pub(super) fn leave(&mut self) {
-        if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing() {
-            by_piece.leave();
-        }
         let then = match self.rest() {
             Some(piece) => Then::Leaves(piece),
             None => Then::Done(self.claim()),
         };
-        self.say(Given::Nothing, then);
+        self.say(None, then);
     }
 
     pub(super) fn finish(&mut self, then: Then) {
-        self.say(Given::Nothing, then);
+        self.say(None, then);
     }
 
-    fn say(&mut self, given: Given, then: Then) {
+    fn say(&mut self, given: Option<Piece>, then: Then) {
         let Some(mut job) = self.job.take() else { return };
         let goes_on = matches!(then, Then::GoesOn(_));
-        if let (Sharing::ByPiece(by_piece), Then::Done(_)) = (self.strategy.get().sharing(), &then) {
-            let news = by_piece.news();
-            if !news.is_empty() {
-                self.search.board.offer(&mut job, news);
-            }
-        }
         let (later, claim) = match self.strategy.get().sharing() {
-            Sharing::ByPiece(by_piece) => (by_piece.put_off(), by_piece.claim()),
+            Sharing::ByPiece(by_piece) => (by_piece.take_later(), by_piece.claim()),
             _ => (Vec::new(), Claim::Exhausted),
         };
         let tally = mem::take(&mut self.tally);

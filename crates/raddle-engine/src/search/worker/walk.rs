@@ -27,10 +27,10 @@ impl Seat<'_> {
         let mut familiar = self.watch && !self.trace.counts_only();
         let mut depth = from;
         self.product = None;
-        let uniform = self.strategy.get().walks_uniformly();
+        let uniform = self.uniform.is_some();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
-        let by_lot = self.trace.counts_only() && self.strategy.get().lots().is_some();
+        let by_lot = self.trace.counts_only() && uniform;
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
@@ -53,7 +53,7 @@ impl Seat<'_> {
                     true
                 }
                 Ahead::Known => false,
-                _ => !self.states || depth < self.prefix.len() || self.strategy.get().arrive(system.fingerprint()),
+                _ => !self.states || depth < self.prefix.len() || self.visit_state(system.fingerprint()),
             };
             if !goes_on && !matches!(system.point(), Point::End(_)) {
                 self.path.truncate(depth);
@@ -129,7 +129,7 @@ impl Seat<'_> {
         if perch.give_back(system, depth, begun - 1, over) || over || alternatives <= begun {
             return;
         }
-        match self.strategy.get().comes_back() {
+        match self.returns {
             None => perch.pass(system, depth, alternatives, self.trace.mark()),
             Some(true) if depth >= self.prefix.len() => {
                 perch.keep(system, depth, self.prefix.len(), alternatives, self.trace.mark());
@@ -158,20 +158,38 @@ impl Seat<'_> {
             // The way to somewhere else than the latest execution went, so that nothing was compared.
             Some(choice) if choice.0 >= alternatives => return Err(Walked::To(self.different(point, depth))),
             Some(&choice) => choice,
-            None => match self.strategy.get().choose(point, &self.trace) {
-                Decision::Take(choice) => choice,
-                Decision::Prune => return Err(Walked::Pruned),
+            None => match &mut self.uniform {
+                Some(rng) => Choice(rng.below(alternatives)),
+                None => self.ask(point)?,
             },
         };
         assert!(
             choice.0 < alternatives,
             "raddle: the strategy `{}` chose alternative {} of {alternatives} at step {}; its `choose` must give a number below \
              `Point::alternatives()`",
-            self.search.name,
+            self.search.needs.name,
             choice.0,
             self.trace.len()
         );
         Ok(Chosen { choice, alternatives, looks })
+    }
+
+    /// What the strategy decides at a point.
+    fn ask(&mut self, point: &Point<'_>) -> Result<Choice, Walked> {
+        let (choice, returns) = match self.strategy.get().choose(point, &self.trace) {
+            Decision::Take(choice) => (choice, None),
+            Decision::TakeAndReturn(choice) => (choice, Some(true)),
+            Decision::TakeAndLeave(choice) => (choice, Some(false)),
+            Decision::Prune => return Err(Walked::Pruned),
+        };
+        self.returns = returns;
+        Ok(choice)
+    }
+
+    /// Whether something new lies beyond a state.
+    pub(super) fn visit_state(&mut self, state: Option<u64>) -> bool {
+        let states = self.strategy.get().states().expect("raddle bug: the strategy does not search by states any more");
+        states.visit_state(state)
     }
 
     fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {

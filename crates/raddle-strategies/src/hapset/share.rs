@@ -1,0 +1,128 @@
+//! A search by learned orderings in several sittings: all that is left of it is one piece.
+
+use raddle_engine::piece::Piece;
+use raddle_engine::strategy::{ByNumber, ByPiece, Claim, Strategy};
+
+use super::course::{HapsetCheckpoint, Stretch};
+use super::turns::Turns;
+use super::{Guide, Hapset, Phase};
+use crate::format;
+use crate::reduction::{Dpor, Subtree};
+use crate::samplers::random::Random;
+
+impl Hapset {
+    /// Begins to learn, or to search at once.
+    fn place_whole(&mut self) {
+        self.begin_learning();
+        self.turns = Turns::default();
+        self.turns.begin(Subtree::default());
+    }
+
+    fn begin_learning(&mut self) {
+        self.walks = self.pool.lock().walks;
+        self.random = Random::new(self.seed);
+        self.random.jump(self.learn.saturating_sub(self.walks));
+        self.phase = Phase::Learning;
+    }
+
+    fn place_rest(&mut self, checkpoint: HapsetCheckpoint) {
+        let pool = self.pool.clone();
+        let mut state = pool.lock();
+        state.restore(&checkpoint);
+        self.guide_mut().take_all(&state);
+        self.guide_mut().backtrack = state.backtrack;
+        drop(state);
+        self.turns = checkpoint.turns;
+        self.rarest_begun = false;
+        match checkpoint.stretch {
+            Stretch::Guided(_) if checkpoint.learning => self.begin_learning(),
+            Stretch::Guided(_) => self.phase = Phase::Guided,
+            Stretch::Nothing => self.phase = Phase::Over,
+            Stretch::Rest => {
+                self.phase = Phase::Rest;
+                let mut rest = Dpor::optimal();
+                rest.place_subtree(checkpoint.rest.unwrap_or_default());
+                self.rest = Some(rest);
+            }
+        }
+    }
+}
+
+impl ByPiece for Hapset {
+    fn copy(&self) -> Box<dyn Strategy> {
+        let like = Self::with(Guide::copy(self.guide()), self.pool.clone());
+        let rest = self.rest.as_ref().map(|_| Dpor::optimal());
+        let Self { learn, seed, deepest_first, .. } = *self;
+        Box::new(Self { learn, seed, deepest_first, rest, ..like })
+    }
+
+    fn understands(&self, piece: &Piece) -> bool {
+        let fits = |read: HapsetCheckpoint| read.stretch != Stretch::Rest || self.rest.is_some();
+        *piece == Piece::Whole || format::read_part(piece).is_some_and(fits)
+    }
+
+    fn place(&mut self, piece: Piece) {
+        match piece {
+            Piece::Whole => self.place_whole(),
+            piece => self.place_rest(format::read_part(&piece).expect("raddle bug: a piece of another strategy")),
+        }
+    }
+
+    fn give(&mut self) -> Option<Piece> {
+        None
+    }
+
+    fn splits(&self) -> bool {
+        false
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        self.commit();
+        let mut rest = HapsetCheckpoint { learning: self.phase == Phase::Learning, ..self.pool.lock().checkpoint() };
+        match (self.phase, &mut self.rest) {
+            (Phase::Over, _) => return None,
+            (Phase::Rarest | Phase::Rest, Some(everything)) => {
+                if self.rarest_begun {
+                    rest.halfway.extend(self.guided.rest_of_subtree());
+                }
+                // When this is done, so is all.
+                rest.rest = Some(everything.rest_of_subtree()?);
+            }
+            _ => {}
+        }
+        rest.turns = self.turns.clone();
+        rest.turns.put_current_back(&mut self.guided);
+        Some(format::part(0, &rest))
+    }
+
+    fn take_later(&mut self) -> Vec<Piece> {
+        self.commit();
+        Vec::new()
+    }
+
+    fn revert(&mut self) {
+        self.guide_mut().lose();
+        self.rarest_begun = false;
+    }
+
+    /// As long as something may come after what was done, it is said there.
+    fn claim(&self) -> Claim {
+        if self.phase == Phase::Over { Claim::Selective } else { Claim::Exhausted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Format;
+
+    #[test]
+    fn what_is_left_can_be_read() {
+        let mut hapset = Hapset::new();
+        hapset.place(Piece::Whole);
+        let rest = hapset.rest().expect("all is left");
+        assert!(Hapset::new().understands(&rest) && !Dpor::optimal().understands(&rest));
+        let left: HapsetCheckpoint = format::read_part(&rest).expect("just written");
+        assert!(left.is_sound() && left.learning);
+    }
+}

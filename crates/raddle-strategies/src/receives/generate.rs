@@ -1,0 +1,235 @@
+//! Schedules that achieve new goals, from the receives of one execution: algorithms 1 to 3 of the paper.
+//!
+//! Where we differ. The recursion of `schedule` and `scheduletail` is a loop: what is scheduled only grows, and the tail only shrinks.
+//! Two things are seen to that the paper leaves out: nobody who waits for a reply receives before it is there, and where messages come
+//! in the order in which they were sent, that order is changed where they are sent. A schedule that cannot be completed so is cut off,
+//! and given up if its goal is lost by that: see [`complete`].
+
+mod complete;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use self::complete::complete;
+
+use raddle_engine::coverage::bits::Bits;
+use raddle_engine::coverage::roll::{Goals, Place, orders};
+use raddle_engine::coverage::{Criterion, Must, Recorded};
+
+/// An execution from whose receives schedules are made.
+pub(super) struct Base {
+    pub(super) recorded: Recorded,
+    pub(super) must: Must,
+    places: Vec<Place>,
+    /// By receiver, its receives by their place in the execution.
+    of_receiver: HashMap<usize, Vec<usize>>,
+    /// By receive, which of its receiver's it is.
+    ranks: Vec<usize>,
+}
+
+/// How far the pairs of a base have been gone through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    first: usize,
+    /// Which of the later receives of the same receiver.
+    second: usize,
+    swapped: bool,
+}
+
+/// A schedule, by the places of its receives in the execution it was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planned {
+    pub(super) order: Vec<usize>,
+    /// What it was made for: the first is to come before the second.
+    pub(super) goal: (usize, usize),
+}
+
+/// What has not been scheduled: one receive that may come first, and the others in the order of the execution.
+struct Tail {
+    front: Option<usize>,
+    rest: Bits,
+}
+
+impl Tail {
+    /// Takes out what comes before `event` and is `wanted`.
+    fn take_before(&mut self, event: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut taken = Vec::new();
+        if let Some(front) = self.front.filter(|&front| front != event && wanted(front)) {
+            self.front = None;
+            taken.push(front);
+        }
+        // Before the front one comes nothing.
+        if self.front != Some(event) {
+            taken.extend(self.rest.iter().take_while(|&other| other < event).filter(|&other| wanted(other)));
+        }
+        taken.iter().for_each(|&event| self.rest.remove(event));
+        taken
+    }
+
+    fn remove(&mut self, event: usize) {
+        if self.front == Some(event) {
+            self.front = None;
+        }
+        self.rest.remove(event);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.front.into_iter().chain(self.rest.iter())
+    }
+}
+
+impl Base {
+    pub(super) fn new(recorded: Recorded, places: Vec<Place>) -> Self {
+        let must = Must::of(&recorded);
+        let mut of_receiver: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut ranks = Vec::with_capacity(places.len());
+        for (event, place) in places.iter().enumerate() {
+            let own = of_receiver.entry(place.receiver).or_default();
+            ranks.push(own.len());
+            own.push(event);
+        }
+        Self { recorded, must, places, of_receiver, ranks }
+    }
+
+    /// The next schedule that achieves a goal which is not in `achieved`; one that was `tried` is not tried again.
+    pub(super) fn next(
+        &self,
+        criterion: Criterion,
+        achieved: &Goals,
+        tried: &Goals,
+        cursor: &mut Cursor,
+    ) -> Option<Planned> {
+        while cursor.first < self.places.len() {
+            let first = cursor.first;
+            let later = &self.of_receiver[&self.places[first].receiver][self.ranks[first] + 1..];
+            while let Some(&second) = later.get(cursor.second) {
+                let swapped = cursor.swapped;
+                cursor.second += usize::from(swapped);
+                cursor.swapped = !swapped;
+                let (one, other) = if swapped { (second, first) } else { (first, second) };
+                let open = self.is_pair(first, second, criterion) && !self.is_in(achieved, one, other);
+                if open
+                    && !self.is_in(tried, one, other)
+                    && let Some(order) = self.schedule(first, second, swapped, criterion, achieved)
+                {
+                    return Some(Planned { order, goal: (one, other) });
+                }
+            }
+            *cursor = Cursor { first: first + 1, ..Cursor::default() };
+        }
+        None
+    }
+
+    fn is_in(&self, goals: &Goals, first: usize, second: usize) -> bool {
+        let (one, other) = (self.places[first], self.places[second]);
+        goals.contains(one.receiver, one.event, other.event)
+    }
+
+    fn changes(&self, event: usize) -> bool {
+        self.recorded.events[event].changes
+    }
+
+    /// Whether two receives of one receiver make a pair that can come in both orders.
+    fn is_pair(&self, first: usize, second: usize, criterion: Criterion) -> bool {
+        criterion.relates(self.changes(first), self.changes(second)) && !self.must.holds(first, second)
+    }
+
+    #[cfg(test)]
+    /// What an order achieves, receiver by receiver.
+    pub(super) fn orders(&self, order: &[usize]) -> Vec<(usize, Vec<(usize, bool)>)> {
+        orders(order.iter().map(|&event| (self.places[event], self.changes(event))))
+    }
+
+    /// A single goal, as what an order achieves.
+    pub(super) fn only(&self, (first, second): (usize, usize)) -> Vec<(usize, Vec<(usize, bool)>)> {
+        orders([first, second].into_iter().map(|event| (self.places[event], true)))
+    }
+
+    fn schedule(
+        &self,
+        first: usize,
+        second: usize,
+        swap: bool,
+        criterion: Criterion,
+        achieved: &Goals,
+    ) -> Option<Vec<usize>> {
+        let goal = if swap { (second, first) } else { (first, second) };
+        let mut out = Vec::new();
+        // What may not happen any more, since something before it has changed.
+        let mut doubtful = Bits::default();
+        let mut tail = Tail { front: None, rest: Bits::below(self.places.len()) };
+        let mut next = Some((first, second, swap));
+        while let Some((first, second, swap)) = next {
+            let held_up = if swap { self.held_up(first) } else { None };
+            let is_held_up = |event: usize| {
+                held_up.is_some_and(|cause| event == cause || self.must.holds(cause, event)) && event != second
+            };
+            out.extend(tail.take_before(first, |event| !is_held_up(event)));
+            let late = tail.take_before(first, |_| true);
+            tail.remove(first);
+            out.extend(tail.take_before(second, |event| self.must.holds(event, second)));
+            tail.remove(second);
+            if swap {
+                out.push(second);
+                out.extend(late);
+                out.push(first);
+            } else {
+                out.extend(late);
+                out.extend([first, second]);
+            }
+            for event in [first, second].into_iter().chain(held_up) {
+                tail.rest.subtract(self.must.after(event));
+                doubtful.add(self.must.after(event));
+            }
+            if criterion == Criterion::Pairs {
+                tail.front = out.pop();
+            }
+            next = self.first_open(&tail, criterion, achieved);
+        }
+        out.extend(tail.front);
+        let out = complete(self, out, doubtful);
+        self.achieves(&out, goal, criterion).then_some(out)
+    }
+
+    /// Where messages come in the order of sending, one is held up by holding up the receive that sends it.
+    fn held_up(&self, event: usize) -> Option<usize> {
+        let event = &self.recorded.events[event];
+        event.cause.filter(|_| event.mailbox && event.delivery.is_none())
+    }
+
+    /// The first pair of what is left that has not come in both orders, and whether it is to be swapped.
+    fn first_open(&self, tail: &Tail, criterion: Criterion, achieved: &Goals) -> Option<(usize, usize, bool)> {
+        for first in tail.iter() {
+            let all = &self.of_receiver[&self.places[first].receiver];
+            let later = if tail.front == Some(first) { &all[..] } else { &all[self.ranks[first] + 1..] };
+            for &second in later {
+                if second == first || !tail.rest.contains(second) || !self.is_pair(first, second, criterion) {
+                    continue;
+                }
+                if !self.is_in(achieved, first, second) {
+                    return Some((first, second, false));
+                }
+                if !self.is_in(achieved, second, first) {
+                    return Some((first, second, true));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether an order achieves a goal.
+    fn achieves(&self, order: &[usize], (first, second): (usize, usize), criterion: Criterion) -> bool {
+        let at = |event| order.iter().position(|&other| other == event);
+        let (Some(from), Some(to)) = (at(first), at(second)) else { return false };
+        let receiver = self.places[first].receiver;
+        let between = order.get(from + 1..to).into_iter().flatten();
+        let mut between = between.filter(|&&event| self.places[event].receiver == receiver);
+        from < to
+            && match criterion {
+                Criterion::Pairs => true,
+                Criterion::Consecutive => between.next().is_none(),
+                Criterion::BehaviourChanges => between.all(|&event| !self.changes(event)),
+            }
+    }
+}

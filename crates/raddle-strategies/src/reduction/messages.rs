@@ -1,0 +1,116 @@
+//! Where a receive chooses among messages: what else it could have taken.
+//!
+//! Two receives at one place are in a race, and reversed the second may take the message that the first took, or its own if
+//! that can come first. A receive could also have waited for a message that was sent later: `v` is then all that does not
+//! happen after the receive, and the same task receiving that message.
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::order::before::Before;
+use raddle_engine::order::events::{Event, Events, Label, Offered, Touch};
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Class, Delivery, Effect, Role};
+
+/// Whether an event is a receive that chose its message.
+pub(super) fn chose(events: &Events, event: usize) -> bool {
+    let Event { class, label, .. } = *events.get(event);
+    class == Class::Receive && matches!(label, Label::Way(Variant::Message(_)))
+}
+
+/// Whether `first`, which chose its message, can still take it once `second` has come before it. What else its task might take then
+/// is another matter, so the message is part of what is planned.
+pub(super) fn is_still_to_come(events: &Events, first: usize, second: usize) -> bool {
+    chose(events, first) && events.get(second).object != events.get(first).object
+}
+
+/// The receives before `send` that could have taken one of its messages instead.
+pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, message: usize) -> Vec<usize> {
+    let place = events.offered()[message].place;
+    let waits =
+        |&at: &usize| chose(events, at) && events.get(at).object == place && can_take(events, before, at, message);
+    (0..send).filter(waits).collect()
+}
+
+/// Whether a message could be received in the place of `receive`, once all has happened that does not happen after that.
+pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message: usize) -> bool {
+    let happens = |sent: &Offered| sent.event.is_none_or(|at| at < receive || !before.ordered(events, receive, at));
+    let wanted = &events.offered()[message];
+    if !happens(wanted) {
+        return false;
+    }
+    if wanted.offer.delivery == Delivery::Unordered {
+        return true;
+    }
+    let waits = |sent: &Offered| {
+        let is_ahead = sent.place == wanted.place && !sent.offer.late && happens(sent);
+        is_ahead && !was_taken(events, wanted.place, sent, receive)
+    };
+    let comes_first = |earlier: usize| match wanted.offer.delivery {
+        Delivery::PerSender => events.offered()[earlier].task == wanted.task,
+        _ => is_known(events, earlier, message),
+    };
+    !(0..message).any(|earlier| waits(&events.offered()[earlier]) && comes_first(earlier))
+}
+
+/// Whether a message was received before event `upto`.
+fn was_taken(events: &Events, place: ObjectId, sent: &Offered, upto: usize) -> bool {
+    let label = Label::Way(Variant::Message(sent.offer.message));
+    (0..upto).any(|at| {
+        events.get(at).class == Class::Receive && events.get(at).object == place && events.get(at).label == label
+    })
+}
+
+/// Whether the sender of the message `later` knew, by messages and by being created alone, of the message `earlier`.
+fn is_known(events: &Events, earlier: usize, later: usize) -> bool {
+    let (first, last) = (events.offered()[earlier], events.offered()[later]);
+    let mut tasks: Vec<TaskId> = vec![first.task];
+    let mut news: Vec<ObjectId> = Vec::new();
+    let sent_with = |sent: &&Offered| sent.event == first.event && sent.task == first.task;
+    news.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
+    let Some(end) = last.event else { return tasks.contains(&last.task) };
+    for at in first.event.map_or(0, |event| event + 1)..=end {
+        let task = events.get(at).task;
+        let tells = |touch: &&Touch| touch.role == Role::Takes && news.contains(&touch.object);
+        if !tasks.contains(&task) && events.touches(at).iter().any(|touch| tells(&touch)) {
+            tasks.push(task);
+        }
+        if tasks.contains(&task) {
+            let sends = events.get(at).class == Class::Send;
+            let told = events.touches(at).iter().filter(|touch| touch.role == Role::Gives && (sends || is_news(touch)));
+            news.extend(told.map(|touch| touch.object));
+        }
+    }
+    tasks.contains(&last.task)
+}
+
+/// Whether something tells whoever takes it what the giver knew.
+fn is_news(touch: &Touch) -> bool {
+    touch.object.as_message().is_some() || touch.is_birth()
+}
+
+/// Supposes that the task of `receiver` receives a message at the same place.
+pub(super) fn suppose_receive(events: &mut Events, receiver: usize, message: usize) -> Option<usize> {
+    let Offered { place, offer, message, .. } = *events.offered().get(message)?;
+    Some(suppose(events, receiver, place, message, Label::Way(Variant::Message(offer.message))))
+}
+
+/// Supposes that the task of `receiver` receives the message that `taker` took.
+pub(super) fn suppose_instead(events: &mut Events, receiver: usize, taker: usize) -> Option<usize> {
+    let message = events.touches(taker).iter().find(|touch| touch.role == Role::Takes)?.object;
+    let Event { object, label, .. } = *events.get(taker);
+    Some(suppose(events, receiver, object, message, label))
+}
+
+fn suppose(events: &mut Events, receiver: usize, place: ObjectId, message: ObjectId, label: Label) -> usize {
+    let event = Event::pending(events.get(receiver).task, label, Class::Receive, place);
+    let head = Touch { object: place, effect: Effect::Change, role: Role::Plain };
+    events.suppose(event, [head, Touch { object: message, effect: Effect::Change, role: Role::Takes }])
+}
+
+/// The message that `receive` took.
+pub(super) fn taken(events: &Events, receive: usize) -> Option<usize> {
+    let Label::Way(Variant::Message(message)) = events.get(receive).label else { return None };
+    let place = events.get(receive).object;
+    let is_it = |sent: &Offered| sent.place == place && sent.offer.message == message;
+    let before = |sent: &Offered| sent.event.is_none_or(|event| event < receive);
+    events.offered().iter().rposition(|sent| before(sent) && is_it(sent))
+}

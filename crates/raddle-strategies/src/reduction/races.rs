@@ -1,0 +1,319 @@
+//! From races to plans: what each execution makes necessary at the nodes of its path.
+//!
+//! The optimal algorithm looks at all races of every execution, for a reversing sequence reaches to the end: one seen before may
+//! have another one now. What need not be done again is in [`Found`](super::found::Found). The others look at the races of events that
+//! are new. A step that asked for a value is new with each value: what is done with that counts for the step, and is in a race with
+//! what came before the step.
+
+use std::mem;
+
+use super::found::{self, Seen};
+use super::optimal::Slept;
+use super::plan::Plan;
+use super::reversal::{self, Second};
+use super::wakeup::{Instead, Item};
+use super::{Algorithm, Dpor, Mistake, RaceGuide, classic, messages, optimal, source};
+use raddle_engine::ids::TaskId;
+use raddle_engine::order::before::Race;
+use raddle_engine::order::events::{Event, Label, Touch};
+use raddle_engine::outcome::{Failure, Outcome};
+use raddle_engine::strategy::Run;
+use raddle_engine::system::{Action, Pending};
+use raddle_engine::trace::{Class, Effect, Role};
+
+impl<G: RaceGuide> Dpor<G> {
+    /// Plans to run an option at node `at`.
+    pub(super) fn add(&mut self, at: usize, option: (TaskId, Label)) {
+        if at < self.frozen {
+            self.tell(at, Plan::Also(option.0, option.1));
+        } else {
+            self.nodes[at].add(option);
+        }
+    }
+
+    /// Keeps a plan for a node above this worker's piece, unless it is known there.
+    ///
+    /// What this worker has of that node is as old as its piece. It must not enter plans there itself: if one is dropped above,
+    /// because somebody runs already what it leads to, it must not stand here in the way of others.
+    fn tell(&mut self, at: usize, plan: Plan) {
+        if !plan.is_known(&self.nodes[at]) && self.told.insert((at, plan.clone())) {
+            self.plans.plans.push((at, plan));
+        }
+    }
+
+    /// Plans what the execution that has just ended makes necessary, but for what could not happen in it.
+    pub(super) fn reverse_races(&mut self) {
+        self.found.truncate(self.kept);
+        let first = if self.algorithm == Algorithm::Optimal { 0 } else { self.changed() };
+        for event in first..self.events.len() {
+            if event < self.found.len() {
+                self.reverse_again(event);
+            } else {
+                self.reverse_races_with(event);
+            }
+            for message in self.events.offers_of(event) {
+                self.reverse_waits_for(event, message);
+            }
+        }
+        for event in 0..self.events.len() {
+            self.wake_other_messages(event);
+        }
+    }
+
+    /// Plans what an event makes necessary that the execution before had as well.
+    fn reverse_again(&mut self, index: usize) {
+        let previous = self.before.previous(self.events.get(index).task, index);
+        let second = Second { event: index, previous };
+        for at in self.found.of(index) {
+            let Seen { race, settled } = self.found.get(at);
+            if settled > self.kept {
+                let settled = self.reverse(&race, second);
+                self.found.settle(at, settled);
+            }
+        }
+        if self.events.get(index).timed.is_some() {
+            self.reverse_timed_wait(second);
+        }
+    }
+
+    /// Plans what the event `index`, which may not have happened, makes necessary.
+    fn reverse_races_with(&mut self, index: usize) {
+        if self.guide.is_some() {
+            self.reverse_guided(index);
+            let previous = self.before.previous(self.events.get(index).task, index);
+            if self.events.get(index).timed.is_some() {
+                self.reverse_timed_wait(Second { event: index, previous });
+            }
+            return;
+        }
+        let previous = self.before.previous(self.events.get(index).task, index);
+        let second = Second { event: index, previous };
+        let mut races = mem::take(&mut self.races);
+        match self.algorithm {
+            Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
+            _ => self.before.races(&self.events, index, previous, &mut races),
+        }
+        let keeps = self.algorithm == Algorithm::Optimal && index == self.found.len() && index < self.before.len();
+        for race in &races {
+            let settled = self.reverse(race, second);
+            if keeps {
+                self.found.push(*race, settled);
+            }
+        }
+        if keeps {
+            self.found.close();
+        }
+        self.races = races;
+        if self.events.get(index).timed.is_some() {
+            self.reverse_timed_wait(second);
+        }
+    }
+
+    /// What let a wait go on that has a time could have come too late.
+    fn reverse_timed_wait(&mut self, ended: Second) {
+        if let Some(first) = reversal::kept_from_timing_out(&self.events, &self.before, &self.nodes, ended) {
+            let instead = reversal::suppose_timed_out(&mut self.events, ended.event);
+            self.plan(first, Second { event: instead, ..ended }, ended.event);
+            self.events.forget();
+        }
+    }
+
+    /// Plans what a race makes necessary; see [`Seen::settled`] for the answer.
+    fn reverse(&mut self, race: &Race, second: Second) -> usize {
+        let (e, later) = (self.events.get(race.first), self.events.get(second.event));
+        let receives = later.class == Class::Receive && later.object == e.object;
+        if receives && messages::chose(&self.events, race.first) {
+            self.reverse_receives(race.first, second);
+            return found::NEVER;
+        }
+        match reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
+            Some(first) => self.plan(first, second, second.event),
+            None => found::ALWAYS,
+        }
+    }
+
+    /// The second of two receives comes first, with the other's message or, if that is possible, its own.
+    fn reverse_receives(&mut self, first: usize, second: Second) {
+        let own = messages::taken(&self.events, second.event);
+        if self.algorithm == Algorithm::Classic
+            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, first, message))
+        {
+            self.plan(first, second, second.event);
+        }
+        if self.algorithm != Algorithm::Classic
+            && let Some(instead) = messages::suppose_instead(&mut self.events, second.event, first)
+        {
+            self.plan(first, Second { event: instead, ..second }, second.event);
+            self.events.forget();
+        }
+    }
+
+    /// Receives that came before a message was sent could have waited for it.
+    fn reverse_waits_for(&mut self, send: usize, message: usize) {
+        for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
+            let previous = self.before.previous(self.events.get(send).task, send);
+            if self.algorithm == Algorithm::Classic {
+                self.plan(receive, Second { event: send, previous }, send);
+            } else if let Some(instead) = messages::suppose_receive(&mut self.events, receive, message) {
+                self.plan(receive, Second { event: instead, previous }, send + 1);
+                self.events.forget();
+            }
+        }
+    }
+
+    /// A task that received one message could have received another that was asleep then, once something has woken that.
+    fn wake_other_messages(&mut self, receive: usize) {
+        if !messages::chose(&self.events, receive) {
+            return;
+        }
+        let Event { task, label, class, object, .. } = *self.events.get(receive);
+        let node = &self.nodes[receive];
+        let others = node.sleep[..node.asleep].iter().filter(|item| item.task == task && item.label != label);
+        // Where a receive does no more than that, whatever wakes it is another receive, which makes a race.
+        let more =
+            |touch: &Touch| touch.object != object && touch.role != Role::Takes && touch.object.as_message().is_none();
+        let does_more = |item: &&Item| item.touches.as_ref().is_none_or(|touches| touches.iter().any(more));
+        let others: Vec<Item> = others.filter(does_more).cloned().collect();
+        let previous = self.before.previous(task, receive);
+        for item in others {
+            if self.algorithm == Algorithm::Classic {
+                let options = self.nodes[receive].options.clone();
+                options.into_iter().filter(|option| option.0 != task).for_each(|it| self.add(receive, it));
+            } else if let Some(touches) = item.touches {
+                let index = self.events.suppose(Event::pending(task, item.label, class, object), touches);
+                self.plan(receive, Second { event: index, previous }, self.before.len());
+                self.events.forget();
+            }
+        }
+    }
+
+    /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`. See
+    /// [`Seen::settled`] for the answer.
+    fn plan(&mut self, first: usize, second: Second, upto: usize) -> usize {
+        if self.guide.is_some() {
+            self.plan_if_new(first, Second { event: upto, ..second }, upto);
+            return found::NEVER;
+        }
+        if self.algorithm == Algorithm::Classic {
+            let pair = (first, second.event);
+            let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
+            self.plan_one_of(first, options, true);
+            return found::NEVER;
+        }
+        let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
+        // What failed is not what the second event needs, and nothing would come after it.
+        let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
+        let end = end.unwrap_or(self.before.len());
+        let upto = if whole { end } else { upto.min(end) };
+        if whole {
+            let by = optimal::covered_by(&self.events, &self.before, &self.nodes[first], (first, second.event));
+            if let Some(by) = by {
+                return by + 1;
+            }
+        }
+        let real = self.events.len();
+        let mut sequence = mem::take(&mut self.sequence);
+        reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
+        let mut settled = found::NEVER;
+        if self.algorithm == Algorithm::Source {
+            let options = source::initials(&self.events, &sequence);
+            self.plan_one_of(first, options, false);
+        } else {
+            let Event { task, label, .. } = *self.events.get(first);
+            let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
+            if leaves_out && messages::is_still_to_come(&self.events, first, second.event) {
+                let postponed = reversal::postpone(&mut self.events, first, &sequence);
+                sequence.push(u32::try_from(postponed).expect("raddle bug: more than 2^32 events in one execution"));
+            }
+            let by = self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
+            let stays =
+                |by: &usize| *by < real && whole && !reversal::may_have_rivals(&self.events, first, second.event);
+            settled = by.filter(stays).map_or(found::NEVER, |by| by + 1);
+        }
+        self.sequence = sequence;
+        while self.events.len() > real {
+            self.events.forget();
+        }
+        settled
+    }
+
+    pub(super) fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
+        if at < self.frozen {
+            self.tell(at, Plan::OneOf { options, all_if_asleep });
+        } else {
+            self.nodes[at].add_one_of(&options, all_if_asleep);
+        }
+    }
+
+    /// Plans to run a sequence; if it begins with something that sleeps, which of its events that is.
+    fn plan_sequence(&mut self, at: usize, sequence: &mut [u32], instead: Instead) -> Option<usize> {
+        let exact = self.exact();
+        let node = &mut self.nodes[at];
+        match optimal::slept_through(&self.events, node, sequence, instead, exact) {
+            Slept::Begins(event) => return Some(event),
+            Slept::Beside => {}
+            Slept::No if at >= self.frozen => {
+                let item = &mut |event| self.items.of(&self.events, event as usize);
+                optimal::plan(&self.events, node, Some(at), sequence, (instead, exact), item);
+            }
+            Slept::No if optimal::is_planned(&self.events, node, Some(at), sequence, (instead, exact)) => {}
+            Slept::No => {
+                let plan = Plan::sequence(&self.events, &mut self.items, sequence, instead);
+                self.tell(at, plan);
+            }
+        }
+        None
+    }
+
+    /// What a task that cannot go on would do takes part, too.
+    pub(super) fn reverse_races_with_pending(&mut self, pending: &Pending) {
+        let Action { task, object, effect, role, op, variant, .. } = pending.action;
+        let mut touches = self.events.handed(task).to_vec();
+        if object.is_some() && !role.orders_nothing() {
+            touches.retain(|touch| touch.object != object);
+            touches.push(Touch { object, effect, role });
+        }
+        if pending.clock.is_some() && pending.clock != object {
+            touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
+        }
+        if let Some(guide) = &mut self.guide {
+            guide.suppose(pending);
+        }
+        let mut event = Event::pending(task, Label::Way(variant), op.class, object);
+        event.timed = pending.clock;
+        let index = self.events.suppose(event, touches);
+        self.reverse_races_with(index);
+        if pending.clock.is_some() && !pending.ready {
+            let timed_out = reversal::suppose_timed_out(&mut self.events, index);
+            self.reverse_races_with(timed_out);
+            self.events.forget();
+        }
+        self.events.forget();
+    }
+
+    /// A failure has kept the others from going on; they do, without what failed. Until one of them did not fail, nothing
+    /// was seen with which what failed could be in a race.
+    pub(super) fn go_on_without_failing(&mut self, failed: usize) {
+        let exact = self.exact();
+        self.nodes[failed..].iter_mut().for_each(|node| node.failed = true);
+        let node = &self.nodes[failed];
+        let task = node.current().0;
+        let is_other = |option: &(TaskId, Label)| option.0 != task && !node.is_asleep(*option, exact);
+        let mut planned = node.tree.iter().map(|branch| (branch.path[0].task, branch.path[0].label));
+        let other = planned.find(is_other).or_else(|| node.options.iter().copied().find(is_other));
+        if let Some((other, _)) = other {
+            let options: Vec<_> = node.options.iter().copied().filter(|option| option.0 == other).collect();
+            options.into_iter().for_each(|option| self.add(failed, option));
+        }
+    }
+
+    /// The event with which the execution failed, if it was not at its end then: the latest, or, as a task is given a value at
+    /// once, the step that asked for it.
+    pub(super) fn failed_at(&self, run: &Run<'_>) -> Option<usize> {
+        let failure = run.outcome.and_then(Outcome::failure);
+        let nobody_can = |failure: &Failure| matches!(failure, Failure::Deadlock { .. } | Failure::Livelock { .. });
+        let cut_short = failure.is_some_and(|failure| !nobody_can(failure)) && !run.pending.is_empty();
+        let asked = |&at: &usize| !matches!(self.events.get(at).label, Label::Value(_));
+        (0..self.events.len()).rev().filter(|_| cut_short).find(asked)
+    }
+}

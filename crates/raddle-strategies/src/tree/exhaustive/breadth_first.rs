@@ -1,0 +1,75 @@
+//! The shallowest open branch first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Subtree, Level};
+use raddle_engine::system::Choice;
+
+/// Open branches, the shallowest first, among equals the oldest.
+#[derive(Debug)]
+pub(super) struct Frontier {
+    open: BinaryHeap<Reverse<(usize, u64, Vec<u32>)>>,
+    opened: u64,
+    current: Vec<u32>,
+}
+
+impl Default for Frontier {
+    fn default() -> Self {
+        Self { open: BinaryHeap::from([Reverse((0, 0, Vec::new()))]), opened: 1, current: Vec::new() }
+    }
+}
+
+impl Frontier {
+    pub fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
+        let Some(Reverse((_, _, branch))) = self.open.pop() else { return false };
+        self.current = branch;
+        prefix.extend(self.current.iter().copied().map(Choice));
+        true
+    }
+
+    pub fn choose(&mut self, alternatives: u32) -> Choice {
+        for other in 1..alternatives {
+            let mut branch = self.current.clone();
+            branch.push(other);
+            self.add(branch);
+        }
+        self.current.push(0);
+        Choice(0)
+    }
+
+    fn add(&mut self, branch: Vec<u32>) {
+        self.open.push(Reverse((branch.len(), self.opened, branch)));
+        self.opened += 1;
+    }
+
+    pub fn place(&mut self, subtrees: Vec<Subtree>) {
+        self.open.clear();
+        for subtree in subtrees {
+            self.add(subtree.levels.iter().map(|level| level.choice).collect());
+        }
+    }
+
+    /// Every second branch.
+    pub fn give(&mut self) -> Vec<Subtree> {
+        let all = std::mem::take(&mut self.open).into_sorted_vec();
+        let (mut given, mut kept) = (Vec::new(), BinaryHeap::new());
+        for (nth, branch) in all.into_iter().rev().enumerate() {
+            if nth % 2 == 1 { given.push(subtree(&branch.0.2)) } else { kept.push(branch) }
+        }
+        self.open = kept;
+        given
+    }
+
+    pub fn rest(&self) -> Vec<Subtree> {
+        let mut open: Vec<_> = self.open.iter().collect();
+        open.sort_by(|a, b| b.cmp(a));
+        open.iter().map(|branch| subtree(&branch.0.2)).collect()
+    }
+}
+
+/// A branch of which only the choices are known.
+pub(super) fn subtree(choices: &[u32]) -> Subtree {
+    let levels = choices.iter().map(|&choice| Level::new(choice, choice + 1)).collect();
+    Subtree { levels, frozen: choices.len() }
+}
