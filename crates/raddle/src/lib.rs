@@ -111,6 +111,8 @@ mod file_lock;
 mod files;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod golden;
 mod interrupt;
 mod last_words;
 mod learnt;

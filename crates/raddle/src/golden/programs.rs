@@ -1,0 +1,72 @@
+//! The programs that are searched: litmus texts, threads, actors on threads, and models. Small, so that most searches of them end.
+
+mod actors;
+mod models;
+mod relay;
+mod threads;
+
+use std::path::Path;
+
+use raddle_litmus::{Litmus, Program};
+
+use crate::model::Model;
+
+/// A program, and how far a search of it goes.
+pub(super) struct Subject {
+    pub(super) name: &'static str,
+    pub(super) body: Body,
+    /// At most this many executions.
+    pub(super) executions: u64,
+    /// At most this many steps in one execution.
+    pub(super) steps: u32,
+}
+
+/// What is run.
+pub(super) enum Body {
+    /// A text of the directory `litmus`.
+    Litmus(Program),
+    /// What a test does, in threads and actors.
+    Threads(fn()),
+    /// How a model is made.
+    Model(fn() -> Model),
+}
+
+/// Enough for many systematic searches of these programs to end, and for samplers to have learned from the first 32.
+const EXECUTIONS: u64 = 40;
+
+/// Of one program, as many executions as it takes until the strategies that probe have probed, and the portfolio has sampled.
+const MANY_EXECUTIONS: u64 = 1_150;
+
+/// More than any execution here takes.
+const STEPS: u32 = 200;
+
+const LITMUS: [(&str, u64); 13] = [
+    ("cas-increment-3", MANY_EXECUTIONS),
+    ("choose-late", EXECUTIONS),
+    ("deadlock01", EXECUTIONS),
+    ("lastzero-5", EXECUTIONS),
+    ("lost-update-3", EXECUTIONS),
+    ("message-passing-swapped", EXECUTIONS),
+    ("optimal-example", EXECUTIONS),
+    ("philosophers-3", EXECUTIONS),
+    ("store-buffering", EXECUTIONS),
+    ("three-of-four-causal", EXECUTIONS),
+    ("trylock-2", EXECUTIONS),
+    ("two-by-two-unordered", EXECUTIONS),
+    ("two-phase-commit-3", EXECUTIONS),
+];
+
+fn litmus((name, executions): (&'static str, u64)) -> Subject {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../litmus/{name}.litmus"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let program = Program::new(&Litmus::parse(&text).expect("it is well written"), name).expect("it can be run");
+    Subject { name, body: Body::Litmus(program), executions, steps: STEPS }
+}
+
+/// All programs.
+pub(super) fn all() -> Vec<Subject> {
+    let subject = |name, body| Subject { name, body, executions: EXECUTIONS, steps: STEPS };
+    let threads = threads::ALL.into_iter().chain(actors::ALL).map(|(name, body)| subject(name, Body::Threads(body)));
+    let models = models::ALL.into_iter().map(|(name, make)| subject(name, Body::Model(make)));
+    LITMUS.into_iter().map(litmus).chain(threads).chain(models).collect()
+}
