@@ -1,6 +1,6 @@
 //! Every strategy that can be written, with every setting that makes another strategy of it.
 
-use raddle_settings::strategy::FORMS;
+use raddle_strategies::names::Name;
 
 /// A strategy as a user asks for it.
 pub(super) struct Form {
@@ -25,7 +25,7 @@ impl Form {
 
 /// All forms: those of the table of names, and those that further settings make.
 pub(super) fn all() -> Vec<Form> {
-    let numbered = FORMS.iter().map(|form| Form::new(&form.written.replace("DEPTH", "2").replace("BOUND", "1"), None));
+    let numbered = Name::forms().map(|form| Form::new(&form.replace("DEPTH", "2").replace("BOUND", "1"), None));
     let more = [
         ("exhaustive", "deviations", "2"),
         ("dpor", "deviations", "2"),

@@ -11,10 +11,11 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::replay;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{self, Limits, Perch, Search, Seat, Status};
-use raddle_engine::strategy::watched::Watched;
 use raddle_engine::strategy::{Run, Sharing, Strategy};
 use raddle_engine::system::{Program, Variant};
 use raddle_runtime::threads::{self, Facts, Threads};
+use raddle_strategies::names::Name;
+use raddle_strategies::watched::Watched;
 
 use super::forms::Form;
 use super::hash::Hash;
@@ -103,7 +104,7 @@ impl Log {
 
     fn watch(&self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         let log = self.0.clone();
-        let watch = move |_: &dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
+        let watch = move |_: &mut dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
         Box::new(Watched::new(strategy, watch))
     }
 }
@@ -183,7 +184,8 @@ impl<P: Program> Played<'_, P> {
         }
         settings.set("keep_going", "true")?;
         settings.set("steps", &self.steps.to_string())?;
-        Plan::new(settings, &Environment::of_the_process(), "portfolio")
+        let usual = Name::parse("portfolio").expect("there is one");
+        Plan::new(settings, &Environment::of_the_process(), usual)
     }
 
     /// Searches until there have been so many executions more.
