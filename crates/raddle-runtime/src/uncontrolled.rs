@@ -9,10 +9,12 @@
 //! When one of them uses an object, a wait or a thread of Raddle's, that is noted with its worker, whose execution then fails, and
 //! the thread panics: were it to wait, nobody could ever wake it.
 
+use std::cell::Cell;
 use std::panic::{self, Location};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use raddle_engine::outcome::Place;
 
@@ -68,7 +70,13 @@ pub(crate) struct Watching {
     entry: Arc<Entry>,
     number: usize,
     before: u32,
+    /// How often it was waited for threads, in all executions: threads of a pool stay, and may never use anything.
+    waited: Cell<u32>,
 }
+
+/// How long threads are waited for at a time, and how often at most.
+const WAIT: Duration = Duration::from_millis(2);
+const MOST_WAITS: u32 = 500;
 
 impl Watching {
     /// Begins with the calling OS thread, which is a worker. `None` where there is no way to tell.
@@ -80,7 +88,7 @@ impl Watching {
             any: AtomicBool::new(false),
         });
         let number = WORKERS.lock().unwrap_or_else(PoisonError::into_inner).take_number(entry.clone())?;
-        signals::spell((number + 1) as u32).then_some(Self { entry, number, before })
+        signals::spell((number + 1) as u32).then_some(Self { entry, number, before, waited: Cell::new(0) })
     }
 
     /// Takes what an uncontrolled thread has done since it was last asked.
@@ -94,6 +102,21 @@ impl Watching {
 }
 
 impl Watching {
+    /// Called where a test can go on no more. A thread that was started on this OS thread and is still there may be about to do what the
+    /// test waits for, so it gets some time to show; what it does is returned.
+    pub(crate) fn wait_for_use(&self) -> Option<Use> {
+        loop {
+            let gone = !signals::spelled_by_others((self.number + 1) as u32);
+            let used = self.take();
+            let waited = self.waited.get();
+            if used.is_some() || gone || waited >= MOST_WAITS {
+                return used;
+            }
+            self.waited.set(waited + 1);
+            std::thread::sleep(WAIT);
+        }
+    }
+
     /// Whether a thread that was started on this OS thread is still there, or has used something since it was last asked. Nobody can
     /// tell what it would still do.
     pub(crate) fn has_threads(&self) -> bool {
@@ -117,8 +140,17 @@ impl Drop for Watching {
 #[cold]
 #[track_caller]
 pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>) {
+    note_at(what, made, Location::caller());
+}
+
+/// The same for a use at `site`: a destructor has no caller.
+///
+/// # Panics
+///
+/// As [`note`].
+#[cold]
+pub(crate) fn note_at(what: &'static str, made: Option<&'static Location<'static>>, site: &'static Location<'static>) {
     let number = signals::spelled();
-    let site = Location::caller();
     let entry = {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
         match (number as usize).checked_sub(1).and_then(|at| workers.entries.get(at)) {
@@ -134,6 +166,22 @@ pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>)
         let message = format!("raddle: {what} is used at {site} by a thread that Raddle does not control");
         panic::resume_unwind(Box::new(message));
     }
+}
+
+/// Ends a thread that uses what belongs to an execution that is over, or to another test. On a thread that an execution has started and
+/// that has outlived its worker, nothing is printed: there is no report left that could tell of it.
+#[cold]
+#[track_caller]
+pub(crate) fn panic_out_of_place(message: &str) -> ! {
+    let number = signals::spelled() as usize;
+    let outlived = number > 0 && {
+        let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.entries.get(number - 1).is_none_or(Option::is_none)
+    };
+    if outlived && !std::thread::panicking() {
+        panic::resume_unwind(Box::new(message.to_owned()));
+    }
+    panic!("{message}")
 }
 
 #[cfg(target_os = "linux")]
