@@ -30,6 +30,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Receipt, Role, Sit
 use crate::actor::digest;
 use crate::coroutine::current;
 use crate::execution::{Ask, Kind, Met, Moment, Place, Tag};
+use crate::sync::contents;
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
 use crate::time::begin_timed_wait;
 use crate::uncontrolled;
@@ -273,7 +274,10 @@ impl<T> Channel<T> {
 
     /// The message that the word has already been told to be taken.
     pub(super) fn pop(&self) -> T {
-        self.queue().pop_front().expect("raddle bug: a channel has fewer messages than its word says").1
+        let first = self.queue().pop_front();
+        let message = first.expect("raddle bug: a channel has fewer messages than its word says").1;
+        current::with(|execution| contents::note(execution, &message));
+        message
     }
 }
 
