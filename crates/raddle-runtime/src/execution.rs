@@ -265,6 +265,9 @@ impl Execution {
             }
             return state.record(ask, Variant::Ready, act);
         }
+        if state.settings.facts.runs_on && state.runs_on(ask) {
+            return state.record(ask, Variant::Ready, act);
+        }
         state.note_if_unwinding();
         state.ask(ask, Act::lend(act));
         drop(state);

@@ -17,21 +17,28 @@ pub struct Facts {
     pub thread_ends: bool,
     /// Loops that were seen to go round and round without anything changing, by the places where they look again.
     pub spins: BTreeSet<Spot>,
+    /// A task that comes round at one of these places goes on, alone, for as many rounds as a loop may take before it is taken to spin:
+    /// a loop that looks from the same place may be one that gives up. This is asked for and not shown by executions.
+    pub runs_on: bool,
 }
 
 impl Facts {
     /// Adds what `other` knows; says whether that is more.
     pub fn add(&mut self, other: &Self) -> bool {
-        let before = (self.thread_ends, self.spins.len());
+        let before = (self.thread_ends, self.spins.len(), self.runs_on);
+        self.runs_on |= other.runs_on;
         self.thread_ends |= other.thread_ends;
         self.spins.extend(other.spins.iter().cloned());
-        before != (self.thread_ends, self.spins.len())
+        before != (self.thread_ends, self.spins.len(), self.runs_on)
     }
 
     /// Writes them as a schedule begins with them; nothing is allocated.
     pub(crate) fn write(&self, to: &mut dyn fmt::Write) -> fmt::Result {
         if self.thread_ends {
             write!(to, "+{THREAD_ENDS}")?;
+        }
+        if self.runs_on {
+            write!(to, "+{RUNS_ON}")?;
         }
         self.spins.iter().try_for_each(|spot| write!(to, "+{}", spot.0))
     }
@@ -40,19 +47,24 @@ impl Facts {
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let ends = self.thread_ends.then(|| THREAD_ENDS.to_owned());
-        ends.into_iter().chain(self.spins.iter().map(|spot| spot.0.clone())).collect()
+        let runs_on = self.runs_on.then(|| RUNS_ON.to_owned());
+        ends.into_iter().chain(runs_on).chain(self.spins.iter().map(|spot| spot.0.clone())).collect()
     }
 
     /// What such words say.
     #[must_use]
     pub fn of_words(words: &[String]) -> Self {
-        let spots = words.iter().filter(|word| *word != THREAD_ENDS);
-        Self { thread_ends: words.iter().any(|word| word == THREAD_ENDS), spins: spots.cloned().map(Spot).collect() }
+        let has = |name: &str| words.iter().any(|word| word == name);
+        let spots = words.iter().filter(|word| *word != THREAD_ENDS && *word != RUNS_ON);
+        Self { thread_ends: has(THREAD_ENDS), runs_on: has(RUNS_ON), spins: spots.cloned().map(Spot).collect() }
     }
 }
 
 /// The word for the fact that somebody asks whether threads are finished.
 const THREAD_ENDS: &str = "ends";
+
+/// The word for going on alone in loops that are known to spin.
+const RUNS_ON: &str = "rounds";
 
 /// A place in the source, as it is written in schedules: the same in every build of the same source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +97,10 @@ impl State {
         if self.settings.keeps_facts || !thread_ends && self.new_spins.is_empty() {
             return None;
         }
-        Some(Facts { thread_ends, spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect() })
+        Some(Facts {
+            thread_ends,
+            runs_on: false,
+            spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect(),
+        })
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Spin {
     pub(crate) fruitless: u32,
     /// The changes in the whole execution when it was last let go on.
     pub(crate) changes_seen: u64,
+    /// Its latest look was one more round of a loop in which it goes on [alone](super::Facts::runs_on).
+    pub(crate) runs_on: bool,
 }
 
 /// What a stalled task waits for.
@@ -166,6 +168,7 @@ impl Spin {
         self.stalled = None;
         self.fruitless = 0;
         self.changes_seen = 0;
+        self.runs_on = false;
     }
 
     /// Whether what a stalled task waits for has come about.

@@ -3,9 +3,9 @@
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Class, Site};
 
-use crate::execution::Spot;
 use crate::execution::spin::MOST_ROUNDS;
 use crate::execution::state::State;
+use crate::execution::{Ask, Spot};
 
 /// Steps that a task may take in a row while others could go on. A scheduler that lets one go on for longer is not one that
 /// exists, and loops that wait for others would never end under it.
@@ -50,16 +50,38 @@ impl State {
         self.turns - self.tasks[task.index()].turns
     }
 
-    /// Whether a loop that has gone round so often at `site` is taken to spin.
-    fn spins_at(&mut self, site: Site, rounds: u32) -> bool {
-        let known = match self.known_loops.iter().find(|known| std::ptr::eq(known.0, site)) {
+    /// Whether the current task, which is about to ask for this, goes on in a loop that is known to spin, without a decision. It does
+    /// so for as many rounds as an unknown loop may take, so that a loop that gives up comes to its exit; then it stalls.
+    #[cold]
+    pub(super) fn runs_on(&mut self, ask: &Ask) -> bool {
+        let index = self.current.index();
+        let runs_on = match ask.op.class {
+            Class::Yield => return self.spins[index].runs_on,
+            Class::Read | Class::Update | Class::Receive if ask.ready.is_none() && ask.object.is_some() => {
+                let version = self.objects[ask.object.index()].version;
+                let rounds = self.spins[index].looks_again(ask.object, version, ask.site);
+                rounds.is_some_and(|rounds| rounds < MOST_ROUNDS) && self.is_known_to_spin(ask.site)
+            }
+            _ => false,
+        };
+        self.spins[index].runs_on = runs_on;
+        runs_on
+    }
+
+    fn is_known_to_spin(&mut self, site: Site) -> bool {
+        match self.known_loops.iter().find(|known| std::ptr::eq(known.0, site)) {
             Some(known) => known.1,
             None => {
                 let spins = self.settings.facts.spins.contains(&Spot::from(site));
                 self.known_loops.push((site, spins));
                 spins
             }
-        };
+        }
+    }
+
+    /// Whether a loop that has gone round so often at `site` is taken to spin.
+    fn spins_at(&mut self, site: Site, rounds: u32) -> bool {
+        let known = self.is_known_to_spin(site);
         let places = if known { &mut self.caveats.assumed_spins } else { &mut self.new_spins };
         let spins = known || rounds >= MOST_ROUNDS;
         if spins && !places.iter().any(|place| std::ptr::eq(*place, site)) {
