@@ -53,7 +53,7 @@ impl Workers {
     /// Takes the number that has been free for longest: a thread that outlives the execution which started it still has its
     /// worker's number, and must not be taken for a thread of another test.
     fn take_number(&mut self, entry: Arc<Entry>) -> Option<usize> {
-        let all = signals::LARGEST as usize;
+        let all = (signals::LARGEST as usize).saturating_sub(1);
         if self.entries.len() < all {
             self.entries.resize(all, None);
         }
@@ -77,6 +77,18 @@ pub(crate) struct Watching {
 /// How long threads are waited for at a time, and how often at most.
 const WAIT: Duration = Duration::from_millis(2);
 const MOST_WAITS: u32 = 500;
+
+/// How often it is waited for a thread to start.
+const MOST_STARTS: u32 = 25;
+
+/// Whether another thread of the process has the number of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    None,
+    /// None has it, but one blocks all signals. So does a new thread at first, before it blocks those that it has inherited.
+    Starting,
+    Some,
+}
 
 impl Watching {
     /// Begins with the calling OS thread, which is a worker. `None` where there is no way to tell.
@@ -106,7 +118,7 @@ impl Watching {
     /// test waits for, so it gets some time to show; what it does is returned.
     pub(crate) fn wait_for_use(&self) -> Option<Use> {
         loop {
-            let gone = !signals::spelled_by_others((self.number + 1) as u32);
+            let gone = signals::others((self.number + 1) as u32) == Others::None;
             let used = self.take();
             let waited = self.waited.get();
             if used.is_some() || gone || waited >= MOST_WAITS {
@@ -120,7 +132,19 @@ impl Watching {
     /// Whether a thread that was started on this OS thread is still there, or has used something since it was last asked. Nobody can
     /// tell what it would still do.
     pub(crate) fn has_threads(&self) -> bool {
-        self.take().is_some() || signals::spelled_by_others((self.number + 1) as u32)
+        self.take().is_some() || self.has_started_threads()
+    }
+
+    fn has_started_threads(&self) -> bool {
+        for _ in 0..MOST_STARTS {
+            match signals::others((self.number + 1) as u32) {
+                Others::Some => return true,
+                Others::Starting => std::thread::sleep(WAIT),
+                Others::None => return false,
+            }
+        }
+        // What blocks all signals for so long is no thread that starts.
+        false
     }
 }
 
@@ -192,10 +216,12 @@ mod signals {
     use std::mem::MaybeUninit;
     use std::ptr;
 
+    use super::Others;
+
     /// So many signals are used, the last ones that there are.
     const BITS: c_int = 14;
 
-    /// The largest number that can be spelled.
+    /// The largest number that can be spelled; no worker has it, since threads that start spell it.
     pub(super) const LARGEST: u32 = (1 << BITS) - 1;
 
     fn signal(bit: c_int) -> c_int {
@@ -215,22 +241,27 @@ mod signals {
         }
     }
 
-    /// Whether another thread of the process has this number.
-    pub(super) fn spelled_by_others(number: u32) -> bool {
+    /// Looks for other threads of the process that have this number.
+    pub(super) fn others(number: u32) -> Others {
         // SAFETY: a plain call into the system.
         let own = unsafe { libc::syscall(libc::SYS_gettid) }.to_string();
-        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Others::None };
         let others = threads.flatten().filter(|thread| thread.file_name().to_str() != Some(own.as_str()));
         let blocked = |thread: std::fs::DirEntry| {
             let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
             let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
             u64::from_str_radix(blocked.trim(), 16).ok()
         };
-        let spells = |blocked: u64| {
-            (0..BITS).filter(|&bit| blocked >> (signal(bit) - 1) & 1 == 1).map(|bit| 1_u32 << bit).sum::<u32>()
-                == number
-        };
-        others.filter_map(blocked).any(spells)
+        let spelled =
+            |blocked: u64| (0..BITS).filter(|&bit| blocked >> (signal(bit) - 1) & 1 == 1).map(|bit| 1 << bit).sum();
+        let numbers: Vec<u32> = others.filter_map(blocked).map(spelled).collect();
+        if numbers.contains(&number) {
+            Others::Some
+        } else if numbers.contains(&LARGEST) {
+            Others::Starting
+        } else {
+            Others::None
+        }
     }
 
     /// Gives the calling thread a number; says whether that could be done.
@@ -252,14 +283,16 @@ mod signals {
 mod signals {
     //! Elsewhere, threads are not told apart.
 
+    use super::Others;
+
     pub(super) const LARGEST: u32 = 0;
 
     pub(super) fn spelled() -> u32 {
         0
     }
 
-    pub(super) fn spelled_by_others(_: u32) -> bool {
-        false
+    pub(super) fn others(_: u32) -> Others {
+        Others::None
     }
 
     pub(super) fn spell(_: u32) -> bool {

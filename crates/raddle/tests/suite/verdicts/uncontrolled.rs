@@ -135,6 +135,7 @@ const OBJECTS: &[Row] = &[
         drop(sender);
         let _ = std::thread::spawn(move || drop(receiver)).join();
     }),
+    fails("a system of actors", KIND, || only_std((), |()| drop(raddle::actor::System::new()))),
     fails("a choice", KIND, || only_std((), |()| _ = raddle::choose(2))),
     fails("a random number", KIND, || only_std((), |()| _ = raddle::rand::random::<u8>())),
     fails("a cell", KIND, || {
