@@ -247,7 +247,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits for the thread to end and returns what it left.
+    /// Waits for the thread to end, destructors of its thread-local values included, and returns what it left.
     ///
     /// # Errors
     ///
