@@ -9,7 +9,7 @@ use crate::coroutine::current;
 use crate::execution::here;
 pub use crate::integer::Integer;
 use crate::integer::{extent, nth};
-use crate::panics;
+use crate::{panics, uncontrolled};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 static ANY: Operation = Operation { verb: "any", class: Class::Choice };
@@ -57,12 +57,13 @@ pub fn flip() -> bool {
 }
 
 #[track_caller]
-fn decide(choices: u32, name: &str, op: &'static Operation, site: Site) -> u32 {
+fn decide(choices: u32, name: &'static str, op: &'static Operation, site: Site) -> u32 {
     current::with(|execution| execution.choose(choices, site, op)).unwrap_or_else(|| {
         assert!(
             !panics::in_a_model(),
             "raddle: {name} at {site} was called in a model, which cannot wait; use `ctx.choose` or `ctx.flip`"
         );
+        uncontrolled::note_at(name, None, site);
         panic!("raddle: {name} at {site} was called outside a Raddle test, where nobody decides; call it inside one")
     })
 }

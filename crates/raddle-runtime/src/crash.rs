@@ -14,20 +14,38 @@
 //! - `account`: the text.
 //! - `schedule`: the decisions of the running execution, as text.
 //! - `sink`: formatting without allocation.
+//! - `participants`: the tasks of the running execution, as handlers see them.
+//! - `words`: what is prepared for a test.
 //! - `watchdog`: finds workers that have not taken a step for a long time.
 //!
-//! Where there are no such signals (elsewhere than on Linux), nothing is told, and nothing else changes.
+//! Where there are no such signals (elsewhere than on Linux), `elsewhere` stands in: nothing is told, and nothing else changes.
 
+#[cfg(target_os = "linux")]
 mod account;
+#[cfg(target_os = "linux")]
 mod attending;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 mod exit;
+mod participants;
+#[cfg(target_os = "linux")]
 mod schedule;
+#[cfg(target_os = "linux")]
 mod sink;
+#[cfg(target_os = "linux")]
 mod watchdog;
 mod words;
 
-pub(crate) use self::account::{Participants, Reason, tell};
+#[cfg(target_os = "linux")]
+pub(crate) use self::account::{Reason, tell};
+#[cfg(target_os = "linux")]
 pub use self::attending::{Attending, attend};
+#[cfg(target_os = "linux")]
 pub(crate) use self::attending::{handles, inside, inside_model};
-pub use self::watchdog::Patience;
-pub use self::words::{LastWords, RegressionFile};
+#[cfg(not(target_os = "linux"))]
+pub use self::elsewhere::{Attending, attend};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::elsewhere::{handles, inside, inside_model};
+pub(crate) use self::participants::Participants;
+pub use self::words::{LastWords, Patience, RegressionFile};

@@ -7,12 +7,17 @@
 mod budget;
 mod enabled;
 mod ending;
+mod facts;
 mod frames;
 mod object;
 mod participants;
+mod record;
+mod settings;
 mod spin;
+mod stalling;
 mod state;
 mod task;
+mod unwinding;
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
@@ -23,9 +28,10 @@ use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
+pub use self::facts::{Facts, Spot};
 pub(crate) use self::frames::Contexts;
 pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
-pub use self::state::{Facts, LeakedThreads, Settings, Spot, Timeouts};
+pub use self::settings::{LeakedThreads, Settings, Timeouts};
 pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
 use crate::coroutine::Lane;
@@ -257,6 +263,9 @@ impl Execution {
                     self.lane.suspend();
                 }
             }
+            return state.record(ask, Variant::Ready, act);
+        }
+        if state.settings.facts.runs_on && state.runs_on(ask) {
             return state.record(ask, Variant::Ready, act);
         }
         state.note_if_unwinding();

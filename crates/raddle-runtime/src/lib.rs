@@ -16,11 +16,10 @@ pub mod choice;
 pub mod collections;
 #[expect(unsafe_code, reason = "switching stacks; the invariants are at the head of the module")]
 mod coroutine;
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "handlers of signals; what they rely on is at the head of the module")]
-pub mod crash;
-#[cfg(not(target_os = "linux"))]
-#[path = "crash/elsewhere.rs"]
+#[cfg_attr(
+    target_os = "linux",
+    expect(unsafe_code, reason = "handlers of signals; what they rely on is at the head of the module")
+)]
 pub mod crash;
 mod execution;
 mod explorer_hint;

@@ -12,6 +12,7 @@ use raddle_engine::rng::Rng;
 use crate::coroutine::current;
 pub use crate::integer::Integer;
 use crate::integer::{extent, nth};
+use crate::uncontrolled;
 
 /// What [`random`] can draw: integers, `bool`, and `f64` from 0 up to but not including 1.
 pub trait Random: private::Random {}
@@ -55,6 +56,7 @@ impl private::Random for f64 {
 
 /// A random value: each one of its type equally likely.
 #[must_use]
+#[track_caller]
 pub fn random<T: Random>() -> T {
     T::from_bits(with_rng(wide_bits))
 }
@@ -72,6 +74,7 @@ pub fn random_range<T: Integer>(range: impl RangeBounds<T>) -> T {
 }
 
 /// Puts the values into a random order, each equally likely.
+#[track_caller]
 pub fn shuffle<T>(values: &mut [T]) {
     with_rng(|rng| {
         for last in (1..values.len()).rev() {
@@ -80,6 +83,7 @@ pub fn shuffle<T>(values: &mut [T]) {
     });
 }
 
+#[track_caller]
 fn with_rng<R>(draw: impl FnOnce(&mut Rng) -> R) -> R {
     let mut draw = Some(draw);
     let mut once = |rng: &mut Rng| draw.take().map(|draw| draw(rng));
@@ -87,6 +91,9 @@ fn with_rng<R>(draw: impl FnOnce(&mut Rng) -> R) -> R {
         let mut state = execution.state.borrow_mut();
         once(state.rng())
     });
+    if drawn.is_none() {
+        uncontrolled::note("raddle::rand", None);
+    }
     drawn.unwrap_or_else(|| once(&mut Rng::new(RandomState::new().hash_one(0)))).expect("drawn once, here or there")
 }
 

@@ -279,13 +279,15 @@ impl Running {
     fn end(&mut self, outcome: Outcome) {
         if !matches!(self.at, At::End(_)) {
             // What else happens where a thread is not under control says nothing.
-            self.at = At::End(self.uncontrolled_use().unwrap_or(outcome));
+            self.at = At::End(self.uncontrolled_use(&outcome).unwrap_or(outcome));
         }
     }
 
-    /// What a thread has done that is not under control.
-    fn uncontrolled_use(&self) -> Option<Outcome> {
-        let Use { what, made, site } = self.worker.watching.as_ref()?.take()?;
+    /// What a thread has done that is not under control. Where tasks wait for ever, they may be waiting for such a thread.
+    fn uncontrolled_use(&self, outcome: &Outcome) -> Option<Outcome> {
+        let watching = self.worker.watching.as_ref()?;
+        let waits = matches!(outcome.failure(), Some(Failure::Deadlock { .. } | Failure::Livelock { .. }));
+        let Use { what, made, site } = if waits { watching.wait_for_use() } else { watching.take() }?;
         Some(Failure::Uncontrolled { what, made, site }.into())
     }
 

@@ -9,10 +9,12 @@
 //! When one of them uses an object, a wait or a thread of Raddle's, that is noted with its worker, whose execution then fails, and
 //! the thread panics: were it to wait, nobody could ever wake it.
 
+use std::cell::Cell;
 use std::panic::{self, Location};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use raddle_engine::outcome::Place;
 
@@ -51,7 +53,7 @@ impl Workers {
     /// Takes the number that has been free for longest: a thread that outlives the execution which started it still has its
     /// worker's number, and must not be taken for a thread of another test.
     fn take_number(&mut self, entry: Arc<Entry>) -> Option<usize> {
-        let all = signals::LARGEST as usize;
+        let all = (signals::LARGEST as usize).saturating_sub(1);
         if self.entries.len() < all {
             self.entries.resize(all, None);
         }
@@ -68,6 +70,24 @@ pub(crate) struct Watching {
     entry: Arc<Entry>,
     number: usize,
     before: u32,
+    /// How often it was waited for threads, in all executions: threads of a pool stay, and may never use anything.
+    waited: Cell<u32>,
+}
+
+/// How long threads are waited for at a time, and how often at most.
+const WAIT: Duration = Duration::from_millis(2);
+const MOST_WAITS: u32 = 500;
+
+/// How often it is waited for a thread to start.
+const MOST_STARTS: u32 = 25;
+
+/// Whether another thread of the process has the number of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    None,
+    /// None has it, but one blocks all signals. So does a new thread at first, before it blocks those that it has inherited.
+    Starting,
+    Some,
 }
 
 impl Watching {
@@ -80,7 +100,7 @@ impl Watching {
             any: AtomicBool::new(false),
         });
         let number = WORKERS.lock().unwrap_or_else(PoisonError::into_inner).take_number(entry.clone())?;
-        signals::spell((number + 1) as u32).then_some(Self { entry, number, before })
+        signals::spell((number + 1) as u32).then_some(Self { entry, number, before, waited: Cell::new(0) })
     }
 
     /// Takes what an uncontrolled thread has done since it was last asked.
@@ -94,10 +114,37 @@ impl Watching {
 }
 
 impl Watching {
+    /// Called where a test can go on no more. A thread that was started on this OS thread and is still there may be about to do what the
+    /// test waits for, so it gets some time to show; what it does is returned.
+    pub(crate) fn wait_for_use(&self) -> Option<Use> {
+        loop {
+            let gone = signals::others((self.number + 1) as u32) == Others::None;
+            let used = self.take();
+            let waited = self.waited.get();
+            if used.is_some() || gone || waited >= MOST_WAITS {
+                return used;
+            }
+            self.waited.set(waited + 1);
+            std::thread::sleep(WAIT);
+        }
+    }
+
     /// Whether a thread that was started on this OS thread is still there, or has used something since it was last asked. Nobody can
     /// tell what it would still do.
     pub(crate) fn has_threads(&self) -> bool {
-        self.take().is_some() || signals::spelled_by_others((self.number + 1) as u32)
+        self.take().is_some() || self.has_started_threads()
+    }
+
+    fn has_started_threads(&self) -> bool {
+        for _ in 0..MOST_STARTS {
+            match signals::others((self.number + 1) as u32) {
+                Others::Some => return true,
+                Others::Starting => std::thread::sleep(WAIT),
+                Others::None => return false,
+            }
+        }
+        // What blocks all signals for so long is no thread that starts.
+        false
     }
 }
 
@@ -117,8 +164,17 @@ impl Drop for Watching {
 #[cold]
 #[track_caller]
 pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>) {
+    note_at(what, made, Location::caller());
+}
+
+/// The same for a use at `site`: a destructor has no caller.
+///
+/// # Panics
+///
+/// As [`note`].
+#[cold]
+pub(crate) fn note_at(what: &'static str, made: Option<&'static Location<'static>>, site: &'static Location<'static>) {
     let number = signals::spelled();
-    let site = Location::caller();
     let entry = {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
         match (number as usize).checked_sub(1).and_then(|at| workers.entries.get(at)) {
@@ -136,6 +192,22 @@ pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>)
     }
 }
 
+/// Ends a thread that uses what belongs to an execution that is over, or to another test. On a thread that an execution has started and
+/// that has outlived its worker, nothing is printed: there is no report left that could tell of it.
+#[cold]
+#[track_caller]
+pub(crate) fn panic_out_of_place(message: &str) -> ! {
+    let number = signals::spelled() as usize;
+    let outlived = number > 0 && {
+        let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.entries.get(number - 1).is_none_or(Option::is_none)
+    };
+    if outlived && !std::thread::panicking() {
+        panic::resume_unwind(Box::new(message.to_owned()));
+    }
+    panic!("{message}")
+}
+
 #[cfg(target_os = "linux")]
 mod signals {
     //! Numbers, spelled by which real-time signals a thread blocks.
@@ -144,10 +216,12 @@ mod signals {
     use std::mem::MaybeUninit;
     use std::ptr;
 
+    use super::Others;
+
     /// So many signals are used, the last ones that there are.
     const BITS: c_int = 14;
 
-    /// The largest number that can be spelled.
+    /// The largest number that can be spelled; no worker has it, since threads that start spell it.
     pub(super) const LARGEST: u32 = (1 << BITS) - 1;
 
     fn signal(bit: c_int) -> c_int {
@@ -167,22 +241,27 @@ mod signals {
         }
     }
 
-    /// Whether another thread of the process has this number.
-    pub(super) fn spelled_by_others(number: u32) -> bool {
+    /// Looks for other threads of the process that have this number.
+    pub(super) fn others(number: u32) -> Others {
         // SAFETY: a plain call into the system.
         let own = unsafe { libc::syscall(libc::SYS_gettid) }.to_string();
-        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Others::None };
         let others = threads.flatten().filter(|thread| thread.file_name().to_str() != Some(own.as_str()));
         let blocked = |thread: std::fs::DirEntry| {
             let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
             let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
             u64::from_str_radix(blocked.trim(), 16).ok()
         };
-        let spells = |blocked: u64| {
-            (0..BITS).filter(|&bit| blocked >> (signal(bit) - 1) & 1 == 1).map(|bit| 1_u32 << bit).sum::<u32>()
-                == number
-        };
-        others.filter_map(blocked).any(spells)
+        let spelled =
+            |blocked: u64| (0..BITS).filter(|&bit| blocked >> (signal(bit) - 1) & 1 == 1).map(|bit| 1 << bit).sum();
+        let numbers: Vec<u32> = others.filter_map(blocked).map(spelled).collect();
+        if numbers.contains(&number) {
+            Others::Some
+        } else if numbers.contains(&LARGEST) {
+            Others::Starting
+        } else {
+            Others::None
+        }
     }
 
     /// Gives the calling thread a number; says whether that could be done.
@@ -204,14 +283,16 @@ mod signals {
 mod signals {
     //! Elsewhere, threads are not told apart.
 
+    use super::Others;
+
     pub(super) const LARGEST: u32 = 0;
 
     pub(super) fn spelled() -> u32 {
         0
     }
 
-    pub(super) fn spelled_by_others(_: u32) -> bool {
-        false
+    pub(super) fn others(_: u32) -> Others {
+        Others::None
     }
 
     pub(super) fn spell(_: u32) -> bool {

@@ -239,6 +239,11 @@ impl Session {
                 }
             }
         });
+        if searched.verified()
+            && let Some(failed) = self.run_loops_on(watch.as_ref())
+        {
+            searched = failed;
+        }
         self.note_abandoned();
         self.leave(&searched, remains);
         self.keep_learned(&searched);
@@ -299,6 +304,28 @@ impl Session {
             let decided = searched.found.is_some() || searched.verified();
             return decided.then_some((searched, remains, coverage));
         }
+    }
+
+    /// Searches once more for a short time, if loops were assumed to spin: whoever comes round in one of them goes on alone for as many
+    /// rounds as an unknown loop may take. A loop that looks from the same place in the source may be one that gives up, and its exit was
+    /// left out so far. Returns the search if it has found a failure.
+    fn run_loops_on(&mut self, watch: Option<&Watch>) -> Option<search::Report> {
+        let facts = &mut self.workers.settings.facts;
+        if facts.spins.is_empty() || facts.runs_on {
+            return None;
+        }
+        facts.runs_on = true;
+        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        let failed = Again::of("dpor").make().and_then(|mut strategy| {
+            let from = From { stop: watch.map(Watch::stop), ..From::default() };
+            let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, from, None);
+            // The rounds count as steps, and make the execution seem to be without an end.
+            let counts =
+                |failure: &Failure| !matches!(failure, Failure::TooManySteps { .. } | Failure::Livelock { .. });
+            searched.found.as_ref().is_some_and(|found| counts(&found.failure)).then_some(searched)
+        });
+        self.workers.settings.facts.runs_on = failed.is_some();
+        failed
     }
 
     /// Says how many threads were abandoned, if that has ended the search.

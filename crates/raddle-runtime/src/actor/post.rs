@@ -254,6 +254,12 @@ impl State {
         self.trace.touch(Access { object, effect, role, ordered });
     }
 
+    /// A new object of the current task that is given and taken, such as a message to a channel.
+    pub(crate) fn next_message(&mut self) -> ObjectId {
+        let task = self.current;
+        self.actors.party(task).next_message(task)
+    }
+
     /// Writes the next message of the current task to a mailbox.
     #[inline]
     pub(crate) fn write_letter<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Letter {

@@ -95,6 +95,9 @@ fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: 
         });
         true
     });
+    if given.is_none() {
+        crate::uncontrolled::note_at("a reply to an actor", None, site);
+    }
     given == Some(true)
 }
 

@@ -109,6 +109,7 @@ impl Default for System {
 impl System {
     /// A system without actors, with messages [in order for each sender](Delivery::PerSender).
     #[must_use]
+    #[track_caller]
     pub fn new() -> Self {
         static NEXT_WORLD: AtomicU64 = AtomicU64::new(0);
         let inside = current::with(|execution| {
@@ -121,6 +122,9 @@ impl System {
             state.actors.troupes.push(Troupe { rules: Rules::default(), faults: Faults::default() });
             Inside { execution, troupe, activity, roster, faults }
         });
+        if inside.is_none() {
+            crate::uncontrolled::note("a system of actors", None);
+        }
         let inner = Inner {
             world: NEXT_WORLD.fetch_add(1, Ordering::Relaxed) << 1 | 1,
             rules: Mutex::default(),

@@ -12,9 +12,9 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::Trace;
 
-use super::account::Participants;
-use super::watchdog::{self, Patience};
-use super::words::LastWords;
+use super::participants::Participants;
+use super::watchdog;
+use super::words::{LastWords, Patience};
 use crate::coroutine::current;
 use crate::model::Scene;
 

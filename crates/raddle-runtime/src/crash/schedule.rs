@@ -9,7 +9,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Step, Trace};
 
-use super::account::Participants;
+use super::participants::Participants;
 
 /// What leads to where the execution is.
 #[derive(Clone, Copy)]

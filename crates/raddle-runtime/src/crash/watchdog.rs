@@ -11,21 +11,13 @@ use std::time::{Duration, Instant};
 use super::account::{Reason, tell};
 use super::attending::{self, Record};
 use super::exit::FAILED;
+use super::words::Patience;
 
 /// The signal that makes a worker tell what it does. Nobody who does not expect it takes notice of it.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
 /// The watchdog looks at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
-
-/// How long a program may go without a step.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// After so long it is told; `None` for never.
-    pub tell: Option<Duration>,
-    /// After so long the process ends; `None` for never.
-    pub end: Option<Duration>,
-}
 
 /// How an OS thread is known to the system.
 #[derive(Clone, Copy)]

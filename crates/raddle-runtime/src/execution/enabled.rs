@@ -5,7 +5,8 @@ use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Class, Effect};
 
 use crate::actor::Posts;
-use crate::execution::state::{State, role};
+use crate::execution::record::role;
+use crate::execution::state::State;
 use crate::execution::{Ask, Timeouts};
 use crate::time::CLOCK;
 

@@ -136,6 +136,11 @@ impl Tag {
         ObjectId::next_of(index)
     }
 
+    /// Where the value was made.
+    pub(crate) fn made(&self) -> Site {
+        self.made
+    }
+
     /// Forgets the place, as if the value had never been used: for `&mut` access, which nobody else can notice.
     pub(crate) fn forget(&mut self) {
         *self.place.get_mut() = 0;

@@ -39,6 +39,8 @@ pub(crate) struct Spin {
     pub(crate) fruitless: u32,
     /// The changes in the whole execution when it was last let go on.
     pub(crate) changes_seen: u64,
+    /// Its latest look was one more round of a loop in which it goes on [alone](super::Facts::runs_on).
+    pub(crate) runs_on: bool,
 }
 
 /// What a stalled task waits for.
@@ -66,6 +68,8 @@ struct Yielded {
     site: Site,
     others: u64,
     rounds: u32,
+    /// Something was different from the time before.
+    changed: bool,
 }
 
 impl Look {
@@ -119,13 +123,13 @@ impl Spin {
         let unchanged = std::mem::take(&mut self.net_change) == 0;
         let again = self.yielded.filter(|it| unchanged && std::ptr::eq(it.site, site) && it.others == others);
         let rounds = again.map_or(0, |it| it.rounds + 1);
-        self.yielded = Some(Yielded { site, others, rounds });
+        self.yielded = Some(Yielded { site, others, rounds, changed: !unchanged });
         again.map(|_| rounds)
     }
 
-    /// Whether the task changes something in each round of a loop that yields.
+    /// Whether the task has changed something between its latest two yields. One that only looks may yield from several places in turn.
     pub(crate) fn changes_as_it_yields(&self) -> bool {
-        self.yielded.is_some_and(|it| it.rounds == 0)
+        self.yielded.is_some_and(|it| it.changed)
     }
 
     /// The task does not go on before something it read has changed.
@@ -164,6 +168,7 @@ impl Spin {
         self.stalled = None;
         self.fruitless = 0;
         self.changes_seen = 0;
+        self.runs_on = false;
     }
 
     /// Whether what a stalled task waits for has come about.

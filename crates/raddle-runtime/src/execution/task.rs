@@ -34,6 +34,8 @@ pub(crate) struct Task {
     pub(crate) act: Option<Act>,
     /// The task as something others look at: whether it has ended.
     pub(crate) end: ObjectId,
+    /// Publishes what the destructors of its thread-local values did, to whoever joins it; `None` if there were none.
+    pub(crate) exit: Option<ObjectId>,
     /// The task as something others wake: its parking token, or a notification.
     pub(crate) signal: ObjectId,
     /// It was let go on by others since its latest decision, and nobody can tell whether before or after that.
@@ -58,6 +60,7 @@ impl Task {
             asks: None,
             act: None,
             end,
+            exit: None,
             signal,
             let_go: false,
             turns: 0,

@@ -1,4 +1,4 @@
-//! What lies behind a lock, where it is a plain number.
+//! What lies behind a lock, or in a message, where it is a plain number.
 //!
 //! Two runs by the same decisions must find the same there. Which type the data has is known by its name alone, since it need not live for
 //! ever; the names of the language's own types are those of no other.
@@ -8,7 +8,7 @@ use std::mem::size_of_val;
 
 use raddle_engine::trace::{Note, Word};
 
-use crate::execution::Place;
+use crate::execution::Execution;
 
 /// The value, if it is a number, a character or a truth value of at most eight bytes.
 fn plain<T: ?Sized>(data: &T) -> Option<u64> {
@@ -16,8 +16,8 @@ fn plain<T: ?Sized>(data: &T) -> Option<u64> {
     let known = match type_name::<T>() {
         "u8" | "i8" | "bool" => size == 1,
         "u16" | "i16" => size == 2,
-        "u32" | "i32" | "char" => size == 4,
-        "u64" | "i64" | "usize" | "isize" => size == 8,
+        "u32" | "i32" | "f32" | "char" => size == 4,
+        "u64" | "i64" | "f64" | "usize" | "isize" => size == 8,
         _ => false,
     };
     if !known {
@@ -30,10 +30,10 @@ fn plain<T: ?Sized>(data: &T) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Notes what the current task has found behind the lock that it has just taken.
+/// Notes what the current task has found behind the lock that it has just taken, or in the message that it has just received.
 #[inline]
-pub(super) fn note<T: ?Sized>(place: Place<'_>, data: &T) {
-    let mut state = place.execution.state.borrow_mut();
+pub(super) fn note<T: ?Sized>(execution: &Execution, data: &T) {
+    let mut state = execution.state.borrow_mut();
     if !state.counts_only
         && let Some(word) = plain(data)
     {

@@ -149,7 +149,7 @@ impl<T: ?Sized> Mutex<T> {
                 panic!("raddle: this Mutex is held outside this execution; make it inside the test")
             }
         };
-        self.with(site, |place| contents::note(place, &*data));
+        self.with(site, |place| contents::note(place.execution, &*data));
         let panicking = panicking();
         let guard = MutexGuard { lock: self, data: Some(data), site, inside: true, changed: false, panicking };
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }

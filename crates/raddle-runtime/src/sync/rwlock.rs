@@ -205,7 +205,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard of a lock that the engine has granted.
     fn read_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockReadGuard<'_, T>> {
         let data = self.granted(site, self.inner.try_read());
-        self.with(site, |place| contents::note(place, &*data));
+        self.with(site, |place| contents::note(place.execution, &*data));
         let guard = RwLockReadGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
@@ -213,7 +213,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard of a lock that the engine has granted.
     fn write_guard(&self, site: Site, poisoned: bool) -> LockResult<RwLockWriteGuard<'_, T>> {
         let data = self.granted(site, self.inner.try_write());
-        self.with(site, |place| contents::note(place, &*data));
+        self.with(site, |place| contents::note(place.execution, &*data));
         let guard = RwLockWriteGuard::new(self, data, site, true);
         if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, here};
@@ -81,7 +81,13 @@ impl Thread {
 
     /// Waits until it has ended, its thread-local values included.
     pub(super) fn wait_for_end(&self, site: Site) {
-        self.in_its_execution(|execution, task| execution.step(join(execution, task, ENDED, site), |_| ()));
+        self.in_its_execution(|execution, task| {
+            execution.step(join(execution, task, ENDED, site), |moment| {
+                if let Some(exit) = moment.state.tasks[task.index()].exit {
+                    moment.state.also_touch(exit, Effect::Read, Role::Alone, Ordered::ACQUIRE);
+                }
+            });
+        });
     }
 
     /// Waits until its function has returned.
@@ -115,7 +121,11 @@ impl Thread {
         if result.is_none() {
             uncontrolled::note("a thread of the test", None);
         }
-        result.flatten().expect("raddle: this thread belongs to an execution that is over, or to another test's")
+        result.flatten().unwrap_or_else(|| {
+            uncontrolled::panic_out_of_place(
+                "raddle: this thread belongs to an execution that is over, or to another test's",
+            )
+        })
     }
 }
 

@@ -16,6 +16,8 @@ use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
 use crate::uncontrolled;
 
 /// Calls `f` with a scope for threads that may borrow from the caller, and waits for them all, as [`std::thread::scope`].
+/// It waits until their functions have returned, and not for destructors of their thread-local values;
+/// [`join`](ScopedJoinHandle::join) waits for those, too.
 ///
 /// # Panics
 ///

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
+use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Newborn, here};
@@ -176,13 +176,21 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.end_task(task);
-        if is_step || has_locals {
-            // Whoever joins waits for this, and nobody else can tell when it is.
-            let ask = Ask { op: &EXIT, ..ask };
-            state.record(&ask, Variant::Ready, |moment| *moment.word() = ENDED);
-        } else {
-            state.record(&ask, Variant::Ready, |moment| *moment.word() = ENDED);
-        }
+        // A scope does not wait for destructors of thread-local values, so it must not learn here what they did: that is
+        // published through an object of its own, which only `join` looks at.
+        let exit = has_locals.then(|| state.next_message());
+        state.tasks[task.index()].exit = exit;
+        let ask = match (is_step || has_locals, exit) {
+            (false, _) => ask,
+            (true, None) => Ask { op: &EXIT, ..ask },
+            (true, Some(_)) => Ask { op: &EXIT, ordered: Ordered::RELAXED, ..ask },
+        };
+        state.record(&ask, Variant::Ready, |moment| {
+            *moment.word() = ENDED;
+            if let Some(exit) = exit {
+                moment.state.also_touch(exit, Effect::Change, Role::Alone, Ordered::RELEASE);
+            }
+        });
     });
     assert!(ended.is_some(), "raddle bug: a task ended outside an execution");
 }
@@ -239,7 +247,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits for the thread to end and returns what it left.
+    /// Waits for the thread to end, destructors of its thread-local values included, and returns what it left.
     ///
     /// # Errors
     ///

@@ -29,9 +29,11 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Receipt, Role, Sit
 
 use crate::actor::digest;
 use crate::coroutine::current;
-use crate::execution::{Ask, Kind, Met, Moment, Place, State, Tag};
+use crate::execution::{Ask, Kind, Met, Moment, Place, Tag};
+use crate::sync::contents;
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
 use crate::time::begin_timed_wait;
+use crate::uncontrolled;
 
 static SEND: Operation = Operation { verb: "send", class: Class::Send };
 static TRY_SEND: Operation = Operation { verb: "try_send", class: Class::Send };
@@ -70,7 +72,7 @@ impl<T> Channel<T> {
     #[track_caller]
     pub(super) fn new(bound: Option<usize>) -> Arc<Self> {
         let bound = bound.map_or(UNBOUNDED, |bound| UNBOUNDED.min(bound as u64));
-        let next = || current::with(|execution| next_message(&mut execution.state.borrow_mut()));
+        let next = || current::with(|execution| execution.state.borrow_mut().next_message());
         let next = || next().expect("raddle bug: a channel under control is made outside of any execution");
         let name = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
@@ -113,7 +115,11 @@ impl<T> Channel<T> {
             }
             body(place)
         });
-        inside.expect("raddle: this channel was made inside an execution that is over; make one where it is used")
+        inside.unwrap_or_else(|| {
+            uncontrolled::panic_out_of_place(
+                "raddle: this channel was made inside an execution that is over; make one where it is used",
+            )
+        })
     }
 
     pub(super) fn queue(&self) -> MutexGuard<'_, VecDeque<(u64, T)>> {
@@ -219,7 +225,7 @@ impl<T> Channel<T> {
             return 0;
         }
         moment.gives();
-        let message = next_message(moment.state);
+        let message = moment.state.next_message();
         moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
         u64::from(message.number())
     }
@@ -268,7 +274,10 @@ impl<T> Channel<T> {
 
     /// The message that the word has already been told to be taken.
     pub(super) fn pop(&self) -> T {
-        self.queue().pop_front().expect("raddle bug: a channel has fewer messages than its word says").1
+        let first = self.queue().pop_front();
+        let message = first.expect("raddle bug: a channel has fewer messages than its word says").1;
+        current::with(|execution| contents::note(execution, &message));
+        message
     }
 }
 
@@ -303,12 +312,6 @@ fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
     let timed_out = moment.variant() == Variant::TimedOut;
     moment.only_looked(if timed_out { Ordered::RELAXED } else { Ordered::ACQUIRE });
     Err(if timed_out { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected })
-}
-
-/// The next message that the current task sends.
-fn next_message(state: &mut State) -> ObjectId {
-    let task = state.current;
-    state.actors.party(task).next_message(task)
 }
 
 /// The message with this ticket, in a channel without a bound.

@@ -13,6 +13,7 @@ use crate::coroutine::current;
 use crate::execution::{Ask, Moment};
 use crate::sync::mpsc::channel::{CHANNEL, Channel, message_of};
 use crate::sync::mpsc::word::{NO_RECEIVER, NO_SENDERS};
+use crate::uncontrolled;
 
 static LEAVE: Operation = Operation { verb: "leave a channel", class: Class::Write };
 static DROP_SENDER: Operation = Operation { verb: "drop the last sender", class: Class::Write };
@@ -20,7 +21,11 @@ static DROP_RECEIVER: Operation = Operation { verb: "drop the receiver", class: 
 
 impl<T> Channel<T> {
     /// A sender is cloned, so there is one who is not the last.
+    #[track_caller]
     pub(super) fn add_sender(&self) {
+        if !current::inside() {
+            uncontrolled::note(CHANNEL.noun, Some(self.tag.made()));
+        }
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -85,6 +90,10 @@ impl<T> Channel<T> {
                 leave()
             })
         });
-        left.unwrap_or_else(leave)
+        left.unwrap_or_else(|| {
+            // Destructors have no caller, so the place is that where this end was made.
+            uncontrolled::note_at("an end of a channel that was dropped", Some(self.tag.made()), site);
+            leave()
+        })
     }
 }

@@ -43,6 +43,7 @@ enum Sending<S, T> {
 }
 
 impl<S: Clone, T> Clone for Sending<S, T> {
+    #[track_caller]
     fn clone(&self) -> Self {
         match self {
             Sending::Std(sender) => Sending::Std(sender.clone()),
@@ -66,6 +67,7 @@ impl<T> End<T> {
 }
 
 impl<T> Clone for End<T> {
+    #[track_caller]
     fn clone(&self) -> Self {
         self.channel.add_sender();
         Self { channel: self.channel.clone(), site: self.site }
@@ -97,6 +99,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Clone for Sender<T> {
+    #[track_caller]
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -152,6 +155,7 @@ impl<T> SyncSender<T> {
 }
 
 impl<T> Clone for SyncSender<T> {
+    #[track_caller]
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }

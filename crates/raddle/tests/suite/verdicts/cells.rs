@@ -4,7 +4,7 @@ use raddle::cell::{Cell, UnsafeCell};
 use raddle::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use raddle::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use raddle::sync::{Arc, Barrier, Mutex, Once, RwLock, mpsc};
-use raddle::thread;
+use raddle::{thread, thread_local};
 
 use super::table::{self, Row, each, fails, nothing, two, verified};
 
@@ -37,6 +37,68 @@ impl Raw {
         self.0.with_mut(|value| unsafe { *value = new });
     }
 }
+
+/// Writes when its thread ends.
+struct WritesAtTheEnd(Arc<Raw>);
+
+impl Drop for WritesAtTheEnd {
+    fn drop(&mut self) {
+        self.0.write(1);
+    }
+}
+
+thread_local! {
+    static AT_THE_END: std::cell::RefCell<Option<WritesAtTheEnd>> = const { std::cell::RefCell::new(None) };
+}
+
+/// What a thread does that writes in the destructor of a thread-local value, and what it writes to.
+fn writes_at_the_end() -> (Arc<Raw>, impl FnOnce() + Send) {
+    let cell = Arc::new(Raw::default());
+    let theirs = WritesAtTheEnd(cell.clone());
+    (cell, move || AT_THE_END.set(Some(theirs)))
+}
+
+const ENDS: &[Row] = &[
+    fails("a thread-local's destructor, and who has left the scope", "data race", || {
+        let (cell, thread) = writes_at_the_end();
+        thread::scope(|scope| _ = scope.spawn(thread));
+        cell.read();
+    }),
+    fails("a thread-local's destructor, and who has seen that the thread is finished", "data race", || {
+        let (cell, thread) = writes_at_the_end();
+        thread::scope(|scope| _ = scope.spawn(thread).is_finished());
+        cell.read();
+    }),
+    fails("destructors of two threads' locals", "data race", || {
+        let (cell, thread) = writes_at_the_end();
+        let other = WritesAtTheEnd(cell);
+        thread::scope(|scope| {
+            scope.spawn(thread);
+            scope.spawn(move || AT_THE_END.set(Some(other)));
+        });
+    }),
+    nothing("a thread-local's destructor, and who has joined", || {
+        let (cell, thread) = writes_at_the_end();
+        thread::spawn(thread).join().unwrap();
+        cell.read();
+    }),
+    nothing("a thread-local's destructor, and who has joined within the scope", || {
+        let (cell, thread) = writes_at_the_end();
+        thread::scope(|scope| scope.spawn(thread).join().unwrap());
+        cell.read();
+    }),
+    nothing("before a thread-local's destructor, and who has left the scope", || {
+        let cell = Arc::new(Raw::default());
+        let (_, thread) = writes_at_the_end();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                cell.write(1);
+                thread();
+            });
+        });
+        cell.read();
+    }),
+];
 
 const ROWS: &[Row] = &[
     fails("a read and a write", "data race", || two(Plain::default(), |c| _ = c.0.get(), |c| c.0.set(1))),
@@ -266,4 +328,9 @@ const ROWS: &[Row] = &[
 #[test]
 fn cells() {
     table::check(ROWS);
+}
+
+#[test]
+fn ends_of_threads() {
+    table::check(ENDS);
 }

@@ -104,12 +104,93 @@ const SPINS: &[Row] = &[
         assert_eq!(each((AtomicBool::new(false), AtomicUsize::new(0)), [add, add]).1.load(SeqCst), 2);
     })
     .alone(),
+    // The places at which it yields change, and nothing else does.
+    verified("spins and yields from two places", 2, || {
+        two(
+            AtomicBool::new(false),
+            |flag| {
+                let mut rounds = 0;
+                while !flag.load(SeqCst) {
+                    rounds += 1;
+                    if rounds % 3 == 0 { thread::yield_now() } else { hint::spin_loop() }
+                }
+            },
+            raise,
+        );
+    })
+    .alone(),
     fails("spins alone", "livelock", || {
         let flag = AtomicBool::new(false);
         while !flag.load(SeqCst) {}
     })
     .alone(),
 ];
+
+/// Looks until the flag is raised, or so often; says whether it was raised.
+fn wait(flag: &AtomicBool, most: u32) -> bool {
+    let mut rounds = 0;
+    while !flag.load(SeqCst) {
+        rounds += 1;
+        if rounds > most {
+            return false;
+        }
+    }
+    true
+}
+
+/// Loops that spin and loops that give up, which look from the same place.
+const SHARED_PLACES: &[Row] = &[
+    fails("gives up where another thread spins", "panic", || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let [first, second] = [flag.clone(), flag.clone()];
+        let threads = [thread::spawn(move || _ = wait(&first, u32::MAX)), thread::spawn(move || raise(&second))];
+        assert!(wait(&flag, 3), "gave up");
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    })
+    .alone(),
+    fails("gives up, then spins", "panic", || {
+        two(
+            AtomicBool::new(false),
+            |flag| {
+                let raised = wait(flag, 3);
+                wait(flag, u32::MAX);
+                assert!(raised, "gave up");
+            },
+            raise,
+        );
+    })
+    .alone(),
+    fails("spins at one flag, then gives up at another", "panic", || {
+        two(
+            (AtomicBool::new(false), AtomicBool::new(false)),
+            |(first, second)| {
+                wait(first, u32::MAX);
+                assert!(wait(second, 3), "gave up");
+            },
+            |(first, second)| {
+                raise(first);
+                raise(second);
+            },
+        );
+    })
+    .alone(),
+    verified("spins twice", 4, || {
+        two(
+            (AtomicBool::new(false), AtomicBool::new(false)),
+            |(first, second)| assert!(wait(first, u32::MAX) && wait(second, u32::MAX)),
+            |(first, second)| {
+                raise(first);
+                raise(second);
+            },
+        );
+    })
+    .alone(),
+];
+
+#[test]
+fn loops_that_share_a_place() {
+    table::check(SHARED_PLACES);
+}
 
 const GIVES_UP: &[Row] = &[
     // The flag is raised before the first, second or third look, or after all of them.

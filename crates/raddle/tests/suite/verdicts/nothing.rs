@@ -50,6 +50,13 @@ const NOT_THE_SAME_TWICE: &[Row] = &[
             |locks| (0..4).for_each(|n| *locks[&n].lock().unwrap() += 1),
         );
     }),
+    fails("the clock in a message", "nondeterminism", || {
+        let (sender, receiver) = mpsc::channel();
+        let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let thread = thread::spawn(move || _ = sender.send(clock.as_nanos() as u64));
+        assert_ne!(receiver.recv(), Ok(1));
+        thread.join().unwrap();
+    }),
     fails("a step by the clock", "nondeterminism", || {
         two(
             AtomicUsize::new(0),

@@ -11,8 +11,8 @@ use super::table::{self, Row, fails};
 
 const KIND: &str = "uncontrolled thread";
 
-/// What is told if the main thread waits for one of `std` that may be late.
-const OR_DEADLOCK: &str = "uncontrolled thread or deadlock";
+/// So long a thread of `std` is late.
+const LATE: Duration = Duration::from_millis(5);
 
 /// Runs both, the second in a thread that is not under control, and waits for it.
 fn beside_std<T: Send + Sync + 'static>(shared: T, main: fn(&T), other: fn(&T)) {
@@ -66,11 +66,14 @@ const OBJECTS: &[Row] = &[
     fails("a wait at a condvar", KIND, || {
         only_std((Mutex::new(()), Condvar::new()), |(lock, condvar)| drop(condvar.wait(lock.lock().unwrap())));
     }),
-    fails("waiting until a thread of std notifies", OR_DEADLOCK, || {
+    fails("waiting until a thread of std notifies", KIND, || {
         beside_std(
             (Mutex::new(()), Condvar::new()),
             |(lock, condvar)| drop(condvar.wait(lock.lock().unwrap())),
-            |(_, condvar)| condvar.notify_one(),
+            |(_, condvar)| {
+                std::thread::sleep(LATE);
+                condvar.notify_one();
+            },
         );
     }),
     fails("a barrier", KIND, || only_std(Barrier::new(1), |b| _ = b.wait())),
@@ -107,6 +110,34 @@ const OBJECTS: &[Row] = &[
         let _ = std::thread::spawn(move || drop(sender)).join();
         let _ = receiver.recv();
     }),
+    fails("waiting for a sender that a thread of std drops", KIND, || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        let thread = std::thread::spawn(move || {
+            std::thread::sleep(LATE);
+            drop(sender);
+        });
+        let _ = receiver.recv();
+        let _ = thread.join();
+    }),
+    fails("one of two senders is dropped", KIND, || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        let theirs = sender.clone();
+        let _ = std::thread::spawn(move || drop(theirs)).join();
+        drop(sender);
+        assert!(receiver.recv().is_err());
+    }),
+    fails("a sender is cloned", KIND, || {
+        let (sender, _receiver) = mpsc::sync_channel::<u32>(1);
+        let _ = std::thread::spawn(move || std::mem::forget(std::mem::ManuallyDrop::new(sender).clone())).join();
+    }),
+    fails("the receiver is dropped, and no sender is left", KIND, || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        drop(sender);
+        let _ = std::thread::spawn(move || drop(receiver)).join();
+    }),
+    fails("a system of actors", KIND, || only_std((), |()| drop(raddle::actor::System::new()))),
+    fails("a choice", KIND, || only_std((), |()| _ = raddle::choose(2))),
+    fails("a random number", KIND, || only_std((), |()| _ = raddle::rand::random::<u8>())),
     fails("a cell", KIND, || {
         let cell = Cell::new(0);
         let _ = std::thread::spawn(move || cell.set(1)).join();
@@ -164,4 +195,27 @@ fn objects() {
 #[test]
 fn threads() {
     table::check(THREADS);
+}
+
+#[test]
+fn the_place_of_a_drop_is_that_of_the_test() {
+    let report = raddle::Explorer::new().run(|| {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        let _ = std::thread::spawn(move || drop(sender)).join();
+        drop(receiver);
+    });
+    let told = report.to_string();
+    assert!(told.contains("an end of a channel that was dropped") && !told.contains("mpsc/"), "{told}");
+}
+
+#[test]
+fn a_deadlock_beside_a_thread_of_std_is_a_deadlock() {
+    let report = raddle::Explorer::new().run(|| {
+        let thread = std::thread::spawn(|| std::thread::sleep(LATE));
+        let lock = Mutex::new(0);
+        let _held = lock.lock();
+        let _again = lock.lock();
+        let _ = thread.join();
+    });
+    assert_eq!(report.failure().map(raddle::Failure::kind), Some("deadlock"));
 }

@@ -1,0 +1,185 @@
+//! How what a task asks for takes effect and becomes a step.
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::system::Variant;
+use raddle_engine::trace::{Access, Class, Effect, Hold, Note, Ordered, Role, Step};
+
+use crate::coroutine::act::Act;
+use crate::execution::state::State;
+use crate::execution::{Ask, Moment, Progress};
+use crate::time::CLOCK;
+
+impl State {
+    /// The current task wants to do something and is about to hand control back.
+    #[inline(always)]
+    pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
+        if self.counts_only {
+            self.take_back_ask();
+        }
+        let task = &mut self.tasks[self.current.index()];
+        task.asks = Some(*ask);
+        task.act = Some(act);
+        if !ask.object.is_some() {
+            if ask.op.class == Class::Yield {
+                self.judge_yielding(ask.site);
+            }
+            return;
+        }
+        let object = &mut self.objects[ask.object.index()];
+        object.waiting += u32::from(ask.ready.is_some());
+        object.waiting_unseen += u32::from(ask.unseen);
+        let looks = matches!(
+            ask.op.class,
+            Class::Read | Class::Update | Class::Acquire | Class::Send | Class::Receive | Class::Wait | Class::Time
+        );
+        if looks {
+            let spin = &mut self.spins[self.current.index()];
+            if let Some(rounds) = spin.looks_again(ask.object, object.version, ask.site) {
+                self.judge_spinning(ask.site, rounds);
+            }
+        }
+    }
+
+    /// Lets an operation take effect and keeps it as a step.
+    #[inline(always)]
+    pub(crate) fn record<R>(&mut self, ask: &Ask, variant: Variant, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
+        let task = self.current;
+        if self.alternatives > 0 {
+            self.tasks[task.index()].let_go = false;
+        } else if ask.unseen {
+            self.tasks[task.index()].let_go = true;
+        }
+        // What a wait asks for is not touched if it ends by time.
+        let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
+        self.trace.push(Step {
+            task,
+            variant,
+            op: ask.op,
+            access: Access { object: ask.object, effect, role: role(ask, variant), ordered: ask.ordered },
+            found: None,
+            left: None,
+            hold: Hold::Unchanged,
+            wants: None,
+            site: ask.site,
+            alternatives: std::mem::take(&mut self.alternatives),
+            more: 0,
+        });
+        if let Some(contexts) = &mut self.contexts
+            && let Some(context) = contexts.use_up(task)
+        {
+            self.trace.note(Note::Context(context));
+        }
+        let progress = match ask.effect {
+            Effect::Change if variant == Variant::Ready => Progress::Changed,
+            _ => Progress::Looked,
+        };
+        let before = if ask.object.is_some() { self.objects[ask.object.index()].word } else { 0 };
+        let mut moment = Moment { state: self, object: ask.object, variant, progress };
+        let result = act(&mut moment);
+        let progress = moment.progress;
+        if ask.object.is_some() {
+            let after = self.objects[ask.object.index()].word;
+            if before != after {
+                self.spins[self.current.index()].replaced(ask.object, before, after);
+            }
+        }
+        if ask.deadline.is_some() {
+            self.trace.touch(end_of_timed_wait(variant));
+        }
+        self.note_progress(ask, progress);
+        result
+    }
+
+    #[inline(always)]
+    fn note_progress(&mut self, ask: &Ask, progress: Progress) {
+        let spin = &mut self.spins[self.current.index()];
+        if ask.object.is_some() {
+            let object = &mut self.objects[ask.object.index()];
+            match progress {
+                Progress::Looked => {
+                    self.somebody_looked = true;
+                    spin.looked(ask.object, object.version, ask.site);
+                }
+                Progress::Neutral => {}
+                Progress::Changed => {
+                    object.version += 1;
+                    self.changes += 1;
+                    spin.changed();
+                }
+            }
+            // Operations of these kinds touch their object only; others may move whom they like.
+            self.cells_touched |= ask.op.class == Class::Cell;
+            let alone = matches!(
+                ask.op.class,
+                Class::Read | Class::Write | Class::Update | Class::Cell | Class::Acquire | Class::Release
+            );
+            self.stale |= !ask.posts && (!alone || object.waiting > 0) || object.watched;
+            self.unsettled |= object.waiting_unseen > 0;
+        }
+    }
+
+    /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
+    #[inline(always)]
+    pub(crate) fn take_effect(&mut self, task: TaskId, variant: Variant) {
+        self.current = task;
+        let chosen = &mut self.tasks[task.index()];
+        let (Some(ask), Some(act)) = (chosen.asks.take(), chosen.act.take()) else {
+            unreachable!("raddle bug: a task that asks for nothing was chosen");
+        };
+        if ask.ready.is_some() {
+            let object = &mut self.objects[ask.object.index()];
+            object.waiting -= 1;
+            object.waiting_unseen -= u32::from(ask.unseen);
+        }
+        self.turns += 1;
+        self.tasks[task.index()].turns += 1;
+        if self.alternatives > 1 || self.resting.is_some() {
+            self.note_turn(task, ask.op.class);
+        }
+        if let Variant::Message(_) = variant {
+            self.go_on(task);
+        } else if variant != Variant::Ready {
+            self.stale = true;
+            self.go_on(task);
+            if variant == Variant::TimedOut {
+                self.move_clock(ask.deadline.expect("raddle bug: a wait without a time timed out"));
+            }
+        }
+        self.record(&ask, variant, |moment| act.call(moment));
+    }
+
+    /// The current task has changed a mailbox, which nobody spins on.
+    #[inline]
+    pub(crate) fn note_change(&mut self) {
+        self.changes += 1;
+        if self.somebody_looked {
+            self.spins[self.current.index()].changed();
+        }
+    }
+
+    /// A task goes on that was one of so many; what it asked for is done elsewhere.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self, task: TaskId, alternatives: u32) {
+        self.current = task;
+        self.turns += 1;
+        self.tasks[task.index()].turns += 1;
+        if alternatives > 1 || self.resting.is_some() {
+            self.note_turn(task, Class::Receive);
+        }
+    }
+}
+
+/// What the end of a wait with a time is to the clock: it moves, or it is not held back by that time any more.
+fn end_of_timed_wait(variant: Variant) -> Access {
+    let effect = if variant == Variant::TimedOut { Effect::Change } else { Effect::Read };
+    Access { object: CLOCK, effect, role: Role::Timed, ordered: Ordered::RELAXED }
+}
+
+/// A wait that ends by time or for no reason takes nothing that was given.
+#[inline]
+pub(super) fn role(ask: &Ask, variant: Variant) -> Role {
+    match variant {
+        Variant::TimedOut | Variant::Spurious => Role::Plain,
+        Variant::Ready | Variant::Message(_) => ask.role,
+    }
+}

@@ -1,0 +1,108 @@
+//! Which tasks have to wait because they [spin](super::spin), or have gone on for so long that it is somebody else's turn.
+
+use raddle_engine::ids::TaskId;
+use raddle_engine::trace::{Class, Site};
+
+use crate::execution::spin::MOST_ROUNDS;
+use crate::execution::state::State;
+use crate::execution::{Ask, Spot};
+
+/// Steps that a task may take in a row while others could go on. A scheduler that lets one go on for longer is not one that
+/// exists, and loops that wait for others would never end under it.
+const PATIENCE: u32 = 10_000;
+
+/// As many of those steps as a yield counts for, if the task has changed something since it yielded before: it asks that others go
+/// first.
+const YIELD_WEIGHT: u32 = 200;
+
+impl State {
+    /// The task is not stalled any more, if it was.
+    pub(super) fn go_on(&mut self, task: TaskId) {
+        self.stalled -= u32::from(self.spins[task.index()].go_on());
+    }
+
+    /// Decides whether the current task, which has looked so often in a row at something unchanged and is about to look again, stalls.
+    pub(super) fn judge_spinning(&mut self, site: Site, rounds: u32) {
+        if !self.spins_at(site, rounds) {
+            return;
+        }
+        let spin = &mut self.spins[self.current.index()];
+        spin.stall_until_change();
+        self.stalled += 1;
+        for watched in spin.watched() {
+            self.objects[watched.index()].watched = true;
+        }
+    }
+
+    /// The same for a task that is about to yield.
+    pub(super) fn judge_yielding(&mut self, site: Site) {
+        let others = self.turns_of_others(self.current);
+        if let Some(rounds) = self.spins[self.current.index()].yields_again(site, others)
+            && self.spins_at(site, rounds)
+        {
+            self.spins[self.current.index()].stall_until_step(others);
+            self.stalled += 1;
+        }
+    }
+
+    /// How often others than `task` were chosen to go on.
+    pub(super) fn turns_of_others(&self, task: TaskId) -> u64 {
+        self.turns - self.tasks[task.index()].turns
+    }
+
+    /// Whether the current task, which is about to ask for this, goes on in a loop that is known to spin, without a decision. It does
+    /// so for as many rounds as an unknown loop may take, so that a loop that gives up comes to its exit; then it stalls.
+    #[cold]
+    pub(super) fn runs_on(&mut self, ask: &Ask) -> bool {
+        let index = self.current.index();
+        let runs_on = match ask.op.class {
+            Class::Yield => return self.spins[index].runs_on,
+            Class::Read | Class::Update | Class::Receive if ask.ready.is_none() && ask.object.is_some() => {
+                let version = self.objects[ask.object.index()].version;
+                let rounds = self.spins[index].looks_again(ask.object, version, ask.site);
+                rounds.is_some_and(|rounds| rounds < MOST_ROUNDS) && self.is_known_to_spin(ask.site)
+            }
+            _ => false,
+        };
+        self.spins[index].runs_on = runs_on;
+        runs_on
+    }
+
+    fn is_known_to_spin(&mut self, site: Site) -> bool {
+        match self.known_loops.iter().find(|known| std::ptr::eq(known.0, site)) {
+            Some(known) => known.1,
+            None => {
+                let spins = self.settings.facts.spins.contains(&Spot::from(site));
+                self.known_loops.push((site, spins));
+                spins
+            }
+        }
+    }
+
+    /// Whether a loop that has gone round so often at `site` is taken to spin.
+    fn spins_at(&mut self, site: Site, rounds: u32) -> bool {
+        let known = self.is_known_to_spin(site);
+        let places = if known { &mut self.caveats.assumed_spins } else { &mut self.new_spins };
+        let spins = known || rounds >= MOST_ROUNDS;
+        if spins && !places.iter().any(|place| std::ptr::eq(*place, site)) {
+            places.push(site);
+        }
+        spins
+    }
+
+    /// A task that goes on and on while others could rests until one of them has stepped.
+    #[inline]
+    pub(super) fn note_turn(&mut self, task: TaskId, class: Class) {
+        if self.streak.0 != task || self.resting.is_some() {
+            self.streak = (task, 0);
+            self.stale |= self.resting.take().is_some();
+        }
+        let yields = class == Class::Yield && self.spins[task.index()].changes_as_it_yields();
+        self.streak.1 += if yields { YIELD_WEIGHT } else { 1 };
+        if self.streak.1 > PATIENCE {
+            self.resting = Some(task);
+            self.stale = true;
+            self.caveats.guessed_spin = true;
+        }
+    }
+}
