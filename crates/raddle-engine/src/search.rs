@@ -342,7 +342,7 @@ impl Search {
         let guarantee = first.as_mut().and_then(|seat| seat.guarantee(remains.next_number()));
         let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, caveats, states, steps, longest, walks, found } =
-            remains.total.clone();
+            self.board.with_cut_off(remains.total.clone());
         // Whether what was not run is what the strategy takes it to be.
         let whole = caveats.guessed_spin == 0
             && !(self.needs.reduces() && caveats.drew_random > 0)

@@ -79,9 +79,16 @@ impl Local {
         self.last_number
     }
 
-    /// Adds what was done by a worker that gives its piece back as it was.
-    pub(crate) fn add(&self, tally: Tally) {
-        self.lock().total.add(tally);
+    /// Takes in what a worker has done that was cut off by time. Whoever takes up the search does it again, so it is no part of what is
+    /// written down; the report of this search tells of it.
+    pub(crate) fn add_cut_off(&self, tally: Tally) {
+        self.lock().cut_off.add(tally);
+    }
+
+    /// What was done in all, where `committed` is what will not be done again.
+    pub(crate) fn with_cut_off(&self, mut committed: Tally) -> Tally {
+        committed.add(self.lock().cut_off.clone());
+        committed
     }
 
     /// What was committed so far.

@@ -20,6 +20,8 @@ pub(super) struct State {
     /// By ticket: what it was at the latest commit.
     pub out: Vec<Option<Piece>>,
     pub total: Tally,
+    /// What was done since their latest commits by workers that were cut off by time.
+    pub cut_off: Tally,
     /// The worst that was said of any piece.
     pub claim: Claim,
     /// Executions that may still be run and that nobody has reserved.
@@ -74,6 +76,7 @@ impl State {
             later: BTreeMap::new(),
             out: Vec::new(),
             total,
+            cut_off: Tally::default(),
             claim,
             left: limits.executions,
             last,

@@ -82,15 +82,18 @@ impl<'s> Seat<'s> {
         self.met
     }
 
-    /// Stops because the time is over in the middle of an execution, which does not count, though its steps do. A strategy that has pieces of the tree has gone beyond what it did, so its piece goes back as it was at the latest commit: a search that is taken
-    /// up again runs some executions a second time, and loses none.
+    /// Stops because the time is over in the middle of an execution, which does not count, though its steps do in the report.
+    ///
+    /// A strategy that has pieces of the tree has gone beyond what it did, so its piece goes back as it was at the latest commit. A search
+    /// that is taken up again runs the executions since then a second time, so they are not added to what is committed.
     pub(super) fn give_up_for_time(&mut self) {
         self.search.board.stop();
-        self.count_states();
-        self.tally.steps += self.trace.len() as u64;
-        self.tally.longest = self.tally.longest.max(self.trace.len() as u64);
+        let steps = self.trace.len() as u64;
+        let states = if self.states { self.strategy.get().states().map_or(0, |states| states.new_states()) } else { 0 };
+        let unfinished = Tally { steps, longest: steps, states, ..Tally::default() };
+        self.search.board.add_cut_off(unfinished);
         if matches!(self.strategy.get().sharing(), Sharing::ByPiece(_)) {
-            self.search.board.add(mem::take(&mut self.tally));
+            self.search.board.add_cut_off(mem::take(&mut self.tally));
             self.give_up();
         } else {
             self.leave();
