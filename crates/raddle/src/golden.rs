@@ -14,6 +14,7 @@ mod hash;
 mod play;
 mod programs;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -24,10 +25,15 @@ use self::play::Way;
 use self::programs::Subject;
 
 /// How many differing lines are shown.
-const SHOWN: usize = 8;
+const SHOWN: usize = 10;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/golden/data")
+}
+
+/// Whether the files are written anew.
+fn updates() -> bool {
+    std::env::var_os("GOLDEN").is_some_and(|value| value == "update")
 }
 
 /// The lines about one program and one strategy.
@@ -70,15 +76,43 @@ fn texts(subjects: &[Subject], forms: &[Form]) -> Vec<String> {
     parts.chunks(forms.len()).map(text).collect()
 }
 
-/// The differing lines of two texts, the golden one first. Lines that only one of them has differ, too.
-fn differences(golden: &str, now: &str) -> Vec<String> {
+/// A line that is not as it was; a line that only one of the two has is one, too.
+struct Difference {
+    /// The strategy and how it was searched.
+    about: String,
+    shown: String,
+}
+
+fn differences(golden: &str, now: &str) -> Vec<Difference> {
     let (mut golden, mut now) = (golden.lines(), now.lines());
     let pairs = std::iter::from_fn(|| match (golden.next(), now.next()) {
         (None, None) => None,
         pair => Some(pair),
     });
-    let show = |line: Option<&str>| line.unwrap_or("(no line)").to_owned();
-    pairs.filter(|(golden, now)| golden != now).map(|(a, b)| format!("- {}\n+ {}\n", show(a), show(b))).collect()
+    let differ = pairs.filter(|(golden, now)| golden != now);
+    let show = |(golden, now): (Option<&str>, Option<&str>)| {
+        let line = now.or(golden).unwrap_or_default();
+        let about = line.split(": ").next().and_then(|key| key.split_once(' ')).map_or(line, |(_, about)| about);
+        let shown = format!("- {}\n+ {}\n", golden.unwrap_or("(no line)"), now.unwrap_or("(no line)"));
+        Difference { about: about.to_owned(), shown }
+    };
+    differ.map(show).collect()
+}
+
+/// How many lines differ, where, and the first of each strategy and way.
+fn summary(differ: &[Difference], of: usize) -> String {
+    let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for Difference { about, shown } in differ {
+        counts.entry(about).or_insert((0, shown)).0 += 1;
+    }
+    let told: Vec<_> = counts.iter().map(|(about, (count, _))| format!("{count} of {about}")).collect();
+    let shown: String = counts.values().take(SHOWN).map(|(_, shown)| *shown).collect();
+    format!(
+        "{} of {of} lines differ: {}\nfor example (- golden, + now)\n{shown}\
+         if this is meant, run with GOLDEN=update and read the difference",
+        differ.len(),
+        told.join(", ")
+    )
 }
 
 #[test]
@@ -87,7 +121,7 @@ fn searches_come_to_what_they_came_to() {
     let (mut differ, mut of) = (Vec::new(), 0);
     for (subject, now) in subjects.iter().zip(texts(&subjects, &forms)) {
         let file = data().join(format!("{}.txt", subject.name));
-        if std::env::var_os("GOLDEN").is_some_and(|value| value == "update") {
+        if updates() {
             std::fs::write(&file, now).expect("the golden files can be written");
             continue;
         }
@@ -96,18 +130,16 @@ fn searches_come_to_what_they_came_to() {
         differ.extend(differences(&golden, &now));
         assert!(golden == now || !differ.is_empty(), "{}: the ends of lines differ", file.display());
     }
-    let shown: String = differ.iter().take(SHOWN).map(String::as_str).collect();
-    assert!(
-        differ.is_empty(),
-        "{} of {of} lines differ (- golden, + now); the first are\n{shown}\
-         if this is meant, run with GOLDEN=update and read the difference",
-        differ.len(),
-    );
+    assert!(differ.is_empty(), "{}", summary(&differ, of));
 }
 
 /// A program that was renamed or taken out would leave a file that nobody reads.
 #[test]
 fn every_golden_file_belongs_to_a_program() {
+    if updates() {
+        // They are being written.
+        return;
+    }
     let mut files: Vec<_> = std::fs::read_dir(data())
         .expect("there are golden files")
         .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())

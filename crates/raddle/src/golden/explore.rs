@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::forms::Form;
 use super::hash::Hash;
-use super::play::FIRST_PART;
+use super::play::first_part;
 use super::programs::{Body, Subject};
 use crate::{Explorer, Report};
 
@@ -22,9 +22,10 @@ pub(super) fn run_resumed(subject: &Subject, form: &Form, out: &Path) -> Option<
         let out = out.to_str().expect("the directory for temporary files has a plain name");
         search(subject, explorer.name(name).resume(true).set("out", out))
     };
-    let first = session(FIRST_PART)?;
+    let part = first_part(subject.executions);
+    let first = session(part)?;
     // A search that is done leaves nothing, and the next session would begin it again.
-    let last = if leaves_something(out) { session(subject.executions - FIRST_PART)? } else { first };
+    let last = if leaves_something(out) { session(subject.executions - part)? } else { first };
     // Leaving nothing behind is for tidiness only.
     let _ = std::fs::remove_dir_all(out);
     Some(tell(&last))

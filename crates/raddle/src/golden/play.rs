@@ -37,7 +37,9 @@ pub(super) enum Way {
 }
 
 /// Executions before a search is stopped, to be resumed.
-pub(super) const FIRST_PART: u64 = 7;
+pub(super) fn first_part(executions: u64) -> u64 {
+    executions / 10
+}
 
 /// Workers that share a search.
 const WORKERS: usize = 3;
@@ -62,12 +64,13 @@ fn run_program<P: Program>(make: Make<'_, P>, subject: &Subject, form: &Form, wa
         Played { make, form, steps: subject.steps, facts, log }.search(way, subject.executions)
     };
     let log = Log::default();
-    let searches = search(None).and_then(|plain| Ok((plain, search(Some(log.clone()))?)));
-    let (plain, watched) = match searches {
-        Ok(searches) => searches,
+    let watched = match search(Some(log.clone())) {
+        Ok(watched) => watched,
         Err(why) => return why,
     };
     // A search that is not watched may run without recording steps, and may skip known states. It must come to the same numbers.
+    // How it is resumed is seen through the explorer.
+    let plain = if way == Way::Resumed { watched.clone() } else { search(None).expect("as it could be watched") };
     let traces = log.traces(way);
     let same =
         if counts(&plain) == counts(&watched) { String::new() } else { format!(" (watched: {})", counts(&watched)) };
@@ -155,25 +158,25 @@ impl<P: Program> Played<'_, P> {
 
     fn search_once(&self, way: Way, executions: u64) -> Result<Searched, String> {
         let mut plan = self.plan().map_err(|error| error.to_string())?;
-        let first_part = match (way, plan.strategy.sharing()) {
+        let first = match (way, plan.strategy.sharing()) {
             (Way::Alone, _) => 0,
             (Way::Shared, Sharing::Alone) => return Err("one worker only".to_owned()),
             (Way::Resumed, Sharing::Alone) => return Err("cannot be resumed".to_owned()),
             // The executions that a sampler learns from are run by one worker.
             (Way::Shared, Sharing::ByNumber(by_number)) => by_number.warm_up(),
             (Way::Shared, Sharing::ByPiece(_)) => 0,
-            (Way::Resumed, _) => FIRST_PART,
+            (Way::Resumed, _) => first_part(executions),
         };
         let mut from = None;
-        if first_part > 0 {
-            let (searched, remains) = self.part(None, first_part, 1)?;
+        if first > 0 {
+            let (searched, remains) = self.part(None, first, 1)?;
             if remains.is_empty() || searched.0.outdated {
                 return Ok(searched);
             }
             from = Some(self.through_json(&remains));
         }
         let workers = if way == Way::Shared { WORKERS } else { 1 };
-        Ok(self.part(from, executions.saturating_sub(first_part).max(1), workers)?.0)
+        Ok(self.part(from, executions.saturating_sub(first).max(1), workers)?.0)
     }
 
     /// The plan of a session with this strategy, which has decided nothing yet.

@@ -4,7 +4,10 @@ use super::relay::{Node, Rising, Say};
 use crate::actor::{Delivery, Faults};
 use crate::model::Model;
 
-pub(super) const ALL: [(&str, fn() -> Model); 8] = [
+/// How a model is made.
+type Make = fn() -> Model;
+
+pub(super) const ALL: [(&str, Make); 8] = [
     ("model-unordered", || relay(Delivery::Unordered)),
     ("model-per-sender", || relay(Delivery::PerSender)),
     ("model-causal", || relay(Delivery::Causal)),
