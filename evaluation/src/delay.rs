@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use cpu_time::ProcessTime;
 use programs::delay::{Program, bugs, correct};
+use raddle_engine::facts::Fact;
 use raddle_engine::replay::Script;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::Strategy;
+use raddle_engine::strategy::{Strategy, Unit};
 use serde_json::json;
 
 use self::contenders::{CONTENDERS, Contender};
@@ -154,7 +155,10 @@ fn trial(program: Program, strategy: &mut dyn Strategy, most: u64, seconds: u64)
     let limits = Limits { executions: Some(most), time: Some(Duration::from_secs(seconds)), ..Limits::default() };
     let report = search(&mut (program.model)(), strategy, &limits);
     let found = report.found.as_ref();
-    let remark = found.and_then(|found| found.remark.as_deref()).and_then(|remark| remark.strip_prefix("found with "));
+    let delays = found.and_then(|found| match &found.remark {
+        Some(Fact::FoundWith(number, Unit::Delay)) => Some(*number),
+        _ => None,
+    });
     let decisions = found.map_or(0, |found| match &found.script {
         Script::Choices { choices, .. } => choices.len(),
         _ => 0,
@@ -163,7 +167,7 @@ fn trial(program: Program, strategy: &mut dyn Strategy, most: u64, seconds: u64)
         executions: report.executions + report.pruned,
         states: report.states,
         kind: found.map(|found| found.failure.kind()),
-        delays: remark.filter(|words| words.contains("delay")).and_then(|words| words.split(' ').next()?.parse().ok()),
+        delays,
         decisions,
         whole: report.verified(),
     }

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use raddle_strategies::reduction::Mistake;
 use raddle_litmus::conformance::{Known, Mismatch, Room, smaller};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::reduction::Mistake;
 
 use crate::say::{complain, say};
 

@@ -15,10 +15,10 @@ use clap::{Args, ValueEnum};
 use programs::{bita, hapset, sctbench};
 use raddle_engine::search::{Limits, Report, Search, Status};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::hapset::Hapset;
 use raddle_runtime::sync::mpsc;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::hapset::Hapset;
+use raddle_strategies::reduction::Dpor;
 
 use self::noted::Noted;
 use crate::on_threads::Body;

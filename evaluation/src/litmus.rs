@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use raddle_engine::facts::Fact;
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::Claim;
@@ -188,7 +189,12 @@ fn blocked_mismatch(litmus: &Litmus, strategy: &str, scope: Scope, blocked: u64)
 fn verdict(report: &Report) -> String {
     match &report.found {
         Some(found) => {
-            let remark = found.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+            let remark = match &found.remark {
+                Some(Fact::FoundWith(number, unit)) => {
+                    format!(" (found with {number} {unit}{})", if *number == 1 { "" } else { "s" })
+                }
+                _ => String::new(),
+            };
             format!("failed: {}{remark}", failure(&found.failure))
         }
         None => match report.ended {

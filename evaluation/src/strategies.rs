@@ -1,15 +1,15 @@
 //! The strategies by name.
 
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::states::delay::{Delay, RoundRobin as InTurn, RunToCompletion};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::portfolio::Portfolio;
-use raddle_strategies::tree::preemption::Preemption;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_strategies::states::States;
+use raddle_strategies::states::delay::{Delay, RoundRobin as InTurn, RunToCompletion};
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
 
 /// What is used if nobody says otherwise.
 pub const DEFAULT: &str = "dpor";

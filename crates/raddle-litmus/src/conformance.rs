@@ -14,13 +14,13 @@ mod smaller;
 
 use std::fmt;
 
+use raddle_engine::facts::Fact;
 use raddle_engine::search::Ended;
 use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::strategy::{Claim, Strategy, Unit};
 use raddle_strategies::reduction::{Dpor, Mistake};
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
-use raddle_engine::facts::Fact;
-use raddle_engine::strategy::{Claim, Strategy, Unit};
 
 use crate::oracle::{self, Bounded, Counted, Seen, Watched};
 use crate::program::Program;

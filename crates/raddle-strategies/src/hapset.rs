@@ -33,20 +33,20 @@ mod skipped;
 mod statement;
 mod turns;
 
+use self::course::Stretch;
 pub(crate) use self::guide::Guide;
 pub use self::lessons::{Lessons, Noted};
 use self::pool::Pool;
 use self::skipped::Skipped;
 pub use self::statement::Statement;
-use raddle_engine::order::events::Events;
-use raddle_engine::outcome::Outcome;
-use raddle_engine::search::Learning;
-use self::course::Stretch;
 use self::turns::Turns;
 pub use crate::reduction::Backtrack;
 use crate::reduction::{Dpor, Subtree};
 use crate::samplers::random::Random;
 use raddle_engine::facts::Fact;
+use raddle_engine::order::events::Events;
+use raddle_engine::outcome::Outcome;
+use raddle_engine::search::Learning;
 use raddle_engine::strategy::{
     After, Capabilities, Claim, Decision, Goal, Memory, Needs, Next, Run, Sharing, Start, Strategy, Summarize,
 };
@@ -327,7 +327,6 @@ impl Strategy for Hapset {
         self.turns.count(run.trace.len());
         if self.takes_turns() {
             self.turns.give_turn_away(&mut self.guided);
-            self.commit();
         }
         After::Next
     }

@@ -92,7 +92,8 @@ static FORMS: [Form; 37] = [
     form("exhaustive:random", |with| orders(Exhaustive::random(with.seed), with)).seeded().bounded(),
     form("delay-sample", |with| some(DelaySample::new(delay::RoundRobin::default(), with.seed))).seeded(),
     form("delay-sample:rtc", |with| some(DelaySample::new(RunToCompletion::default(), with.seed))).seeded(),
-    form("delay-sample:prr", |with| some(DelaySample::new(ProbabilisticRoundRobin::new(with.seed), with.seed))).seeded(),
+    form("delay-sample:prr", |with| some(DelaySample::new(ProbabilisticRoundRobin::new(with.seed), with.seed)))
+        .seeded(),
     form("delay-hybrid", |with| some(DelayHybrid::new(delay::RoundRobin::default(), with.seed))).seeded(),
     form("receive-order", |with| some(ReceiveOrder::new(with.seed))).seeded(),
     form("receive-order:pr", |with| some(ReceiveOrder::by(with.seed, &[Criterion::Pairs]))).seeded(),
@@ -136,11 +137,7 @@ fn traces(strategy: Dpor, with: &Options) -> Option<Box<dyn Strategy>> {
 }
 
 /// With probes, which say how large the search is if it is large. They walk everywhere, so they say nothing of what lies within a bound.
-fn probed(
-    strategy: impl Strategy + Summarize + 'static,
-    counting: Counting,
-    kind: Kind,
-) -> Option<Box<dyn Strategy>> {
+fn probed(strategy: impl Strategy + Summarize + 'static, counting: Counting, kind: Kind) -> Option<Box<dyn Strategy>> {
     some(Probed::new(strategy, counting).estimating(kind))
 }
 

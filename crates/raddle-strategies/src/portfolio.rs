@@ -4,19 +4,19 @@
 //! once is found at once; until the start is over, these samples are counted apart, as probes are. Which samplers, and why, is in
 //! `docs/evaluation.md`: on the programs there, no one of them is the best, and each finds some bugs that others miss.
 
-use raddle_engine::piece::{Checkpoint, Piece};
 use crate::format::{self, Format};
-use crate::tree::exhaustive::Exhaustive;
 use crate::samplers::pct::{PROFILED, Pct};
 use crate::samplers::pos::Pos;
 use crate::samplers::random::Random;
 use crate::samplers::surw::Surw;
+use crate::tree::exhaustive::Exhaustive;
+use raddle_engine::piece::{Checkpoint, Piece};
 use raddle_engine::strategy::{
     After, ByNumber, ByPiece, Capabilities, Claim, Decision, Needs, Next, Run, Sharing, Start, Strategy,
 };
-use serde::{Deserialize, Serialize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
+use serde::{Deserialize, Serialize};
 
 /// Several strategies, one execution each in turn.
 pub struct Portfolio {
@@ -187,7 +187,10 @@ impl ByNumber for Portfolio {
 
     fn jump(&mut self, number: u64) {
         if number < SYSTEMATIC_START && number != self.next {
-            assert_eq!(number, self.from.next, "raddle bug: the systematic start can be begun again only where it was taken up");
+            assert_eq!(
+                number, self.from.next,
+                "raddle bug: the systematic start can be begun again only where it was taken up"
+            );
             self.begin_start();
         }
         self.next = number;

@@ -27,11 +27,9 @@ use self::force::Forced;
 use self::generate::{Base, Cursor, Planned};
 use raddle_engine::coverage::roll::{Goals, Roll, orders};
 use raddle_engine::coverage::{Criterion, Generated, Name, Recorded, Scheduled, short};
-use raddle_engine::rng::{Rng, mix};
 use raddle_engine::facts::Fact;
-use raddle_engine::strategy::{
-    After, Capabilities, Claim, Decision, Goal, Needs, Next, Run, Strategy, Summarize,
-};
+use raddle_engine::rng::{Rng, mix};
+use raddle_engine::strategy::{After, Capabilities, Claim, Decision, Goal, Needs, Next, Run, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 

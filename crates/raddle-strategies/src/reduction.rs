@@ -48,10 +48,10 @@ use std::collections::HashSet;
 use std::mem;
 
 use self::found::Found;
+pub use self::guided::{Backtrack, NoGuide, RaceGuide};
 use self::kept::Items;
 use self::path::Node;
 use self::plan::Plan;
-pub use self::guided::{Backtrack, NoGuide, RaceGuide};
 pub(crate) use self::share::{PlansForAncestors, Subtree};
 pub(crate) use self::shared_tree::SharedTree;
 use self::wakeup::{Branch, Item};
@@ -59,9 +59,7 @@ use raddle_engine::estimate::Branching;
 use raddle_engine::order::before::{Before, Race};
 use raddle_engine::order::events::{Events, merge};
 use raddle_engine::outcome::{Failure, Outcome};
-use raddle_engine::strategy::{
-    After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize,
-};
+use raddle_engine::strategy::{After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 

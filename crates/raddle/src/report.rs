@@ -1,7 +1,7 @@
 //! What came of a search, in numbers and in words.
 
-pub(crate) mod facts;
 mod account;
+pub(crate) mod facts;
 mod names;
 mod operations;
 mod paint;

@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use raddle_engine::coverage::{Criterion, Scheduled};
 use raddle_engine::coverage::Generated;
+use raddle_engine::coverage::{Criterion, Scheduled};
 use serde::{Deserialize, Serialize};
 
 use crate::file_lock::FileLock;

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::board::Remains;
 use raddle_engine::coverage::Coverage;
+use raddle_engine::facts::Fact;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found, Limits, Saver};
 use raddle_engine::shrink::{Effort, alike, shrink};
-use raddle_engine::facts::Fact;
 use raddle_engine::strategy::Sharing;
 use raddle_strategies::receives::{Followed, Following};
 
@@ -316,7 +316,7 @@ impl Session {
         }
         facts.runs_on = true;
         let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
-        let failed = Again::of("dpor").make().and_then(|mut strategy| {
+        let failed = Again::proof().and_then(Again::make).and_then(|mut strategy| {
             let from = From { stop: watch.map(Watch::stop), ..From::default() };
             let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, from, None);
             // The rounds count as steps, and make the execution seem to be without an end.

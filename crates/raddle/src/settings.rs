@@ -369,12 +369,14 @@ impl Plan {
         let replay = settings.replay.as_deref().map(crate::replay_source::read).transpose()?;
         let seed = settings.seed.unwrap_or(0);
         let wanted = settings.strategy.unwrap_or_else(|| Wanted::Name(usual));
-        let options = Options { seed, deviations: settings.deviations, learn: settings.learn.unwrap_or(0), ..Options::default() };
+        let options =
+            Options { seed, deviations: settings.deviations, learn: settings.learn.unwrap_or(0), ..Options::default() };
         let name = match &wanted {
             Wanted::Name(name) => Some(*name),
             Wanted::Value(_) => None,
         };
-        let (again, proof_first) = (name.map(|name| Again { name, options }), name.is_some_and(Name::wants_proof_first));
+        let (again, proof_first) =
+            (name.map(|name| Again { name, options }), name.is_some_and(Name::wants_proof_first));
         let mut label = match (&wanted, name) {
             (Wanted::Value(strategy), _) => strategy.name().to_owned(),
             (_, Some(name)) if name.is_seeded() => format!("{name}, seed {seed}"),

@@ -14,8 +14,8 @@ pub use raddle_engine::facts::Fact;
 pub use raddle_engine::piece::{Checkpoint, Piece};
 pub use raddle_engine::rng::Rng;
 pub use raddle_engine::strategy::{
-    After, BacktrackTo, Bound, ByNumber, ByPiece, Capabilities, Claim, Counting, Decision, Equivalence, Goal, Memory, Needs, Next, Run,
-    Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,
+    After, BacktrackTo, Bound, ByNumber, ByPiece, Capabilities, Claim, Counting, Decision, Equivalence, Goal, Memory,
+    Needs, Next, Run, Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,
 };
 pub use raddle_engine::system::{Action, Choice, Point, Variant};
 pub use raddle_engine::trace::Trace;

@@ -15,12 +15,12 @@ use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
 use raddle_engine::search::{self, Limits, Saver, Search, Seat, Status};
 use raddle_engine::strategy::{Sharing, Strategy};
-use raddle_strategies::names::Name;
 use raddle_engine::system::Program;
 use raddle_runtime::crash::{LastWords, Patience, attend};
 use raddle_runtime::model::Model;
 use raddle_runtime::output::{self, Redirected, Sink};
 use raddle_runtime::threads::{Facts, Settings, Threads};
+use raddle_strategies::names::Name;
 
 use crate::report::progress::Teller;
 

@@ -1,13 +1,13 @@
 //! Who takes part.
 
 use raddle_engine::strategy::Strategy;
+use raddle_strategies::samplers::iterative_random::IterativeRandom;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
 use raddle_strategies::states::delay::{
     Delay, DelaySample, DelayingExplorer, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
 };
-use raddle_strategies::samplers::iterative_random::IterativeRandom;
-use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::tree::preemption::Preemption;
-use raddle_strategies::samplers::random::Random;
 
 use super::explorer::AfterStart;
 

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use programs::eta::{Eta, TABLE};
 use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::{Counting, Run, Strategy};
+use raddle_strategies::probing::Probe;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::probing::Probe;
 use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Counting, Run, Strategy};
 use serde_json::{Value, json};
 
 use super::published::Name;
@@ -102,14 +102,14 @@ impl Study {
         let Subject { program, truth, .. } = self.subject;
         let rules: Arc<Mutex<Rules>> = Arc::default();
         let learning = Arc::clone(&rules);
-        let learn = move |strategy: &dyn Strategy, run: &Run<'_>| held(&learning).learn(strategy, run);
+        let learn = move |strategy: &mut dyn Strategy, run: &Run<'_>| held(&learning).learn(strategy, run);
         let mut watched = Watched::new(Box::new(strategy), learn);
         let report = search(&mut program.model(), &mut watched, &everything());
         if report.executions != truth {
             let got = report.executions;
             self.wrong.push(format!("{}: {name} ran {got} executions; there are {truth}", Name(program)));
         }
-        let (recursive, weighted) = held(&rules).finish(&watched);
+        let (recursive, weighted) = held(&rules).finish(&mut watched);
         self.curves.push(Curve { search: name, rule: "recursive", told: recursive });
         self.curves.push(Curve { search: name, rule: "weighted backtrack", told: weighted });
     }
@@ -117,11 +117,11 @@ impl Study {
     fn walk(&mut self, counting: Counting) {
         let walks: Arc<Mutex<Walks>> = Arc::default();
         let learning = Arc::clone(&walks);
-        let learn = move |strategy: &dyn Strategy, _: &Run<'_>| held(&learning).learn(strategy);
+        let learn = move |strategy: &mut dyn Strategy, _: &Run<'_>| held(&learning).learn(strategy);
         let mut watched = Watched::new(Box::new(Probe::new(counting, SEED)), learn);
         let limits = Limits { executions: Some(WALKS.min(self.subject.truth)), ..everything() };
         search(&mut self.subject.program.model(), &mut watched, &limits);
-        self.curves.push(Curve { search: "probes", rule: "Knuth", told: held(&walks).finish(&watched) });
+        self.curves.push(Curve { search: "probes", rule: "Knuth", told: held(&walks).finish(&mut watched) });
     }
 
     /// One object for each curve.

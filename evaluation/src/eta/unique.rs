@@ -6,11 +6,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use cpu_time::ProcessTime;
 use programs::eta::{Counted, Eta, TABLE};
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::random::Random;
-use raddle_engine::strategy::{Claim, Decision, Next, Run, Strategy};
+use raddle_engine::strategy::{After, Claim, Decision, Needs, Next, Run, Start, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 use serde_json::{Value, json};
 
 use super::published::Name;
@@ -62,22 +62,25 @@ struct Counter<S> {
 }
 
 impl<S: Strategy> Strategy for Counter<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
+    fn needs(&self) -> Needs {
+        self.inner.needs()
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         if self.hashes.len() as u64 >= self.all {
             return Next::Done(Claim::Selective);
         }
-        self.inner.begin(prefix)
+        match self.inner.begin(prefix) {
+            Next::Run(start) => Next::Run(Start { steps: true, ..start }),
+            done => done,
+        }
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
         self.inner.choose(at, so_far)
     }
 
-    fn end(&mut self, run: &Run<'_>) {
+    fn end(&mut self, run: &Run<'_>) -> After {
         self.inner.end(run);
         let mut hasher = DefaultHasher::new();
         for step in run.trace.steps().iter().filter(|step| step.alternatives > 1) {
@@ -88,6 +91,7 @@ impl<S: Strategy> Strategy for Counter<S> {
         if self.marks.is_due(self.executions) {
             self.look();
         }
+        After::Next
     }
 }
 

@@ -59,11 +59,11 @@ impl Default for Rules {
 
 impl Rules {
     /// An execution of this strategy has ended.
-    pub fn learn(&mut self, strategy: &dyn Strategy, run: &Run<'_>) {
+    pub fn learn(&mut self, strategy: &mut dyn Strategy, run: &Run<'_>) {
         let complete = run.outcome.is_some();
         self.executions += u64::from(complete);
         self.branch.clear();
-        if strategy.branching(&mut self.branch) {
+        if strategy.summary().is_some_and(|summary| summary.branching(&mut self.branch)) {
             self.recursive.add(&self.branch, complete);
         } else {
             let decided = run.trace.steps().iter().filter(|step| step.alternatives > 1);
@@ -75,15 +75,15 @@ impl Rules {
         }
     }
 
-    fn tell(&mut self, strategy: &dyn Strategy) {
+    fn tell(&mut self, strategy: &mut dyn Strategy) {
         let told = |estimate: Option<Estimate>| estimate.map(|estimate| (self.executions, estimate.orders));
-        let recursive = told(self.recursive.estimate().or_else(|| strategy.estimate()));
+        let recursive = told(self.recursive.estimate().or_else(|| strategy.summary()?.estimate()));
         self.by_recursion.extend(recursive);
         self.by_weight.extend(told(self.weighted.estimate()));
     }
 
     /// Both rules' estimates when the search is over: the numbers in between may have missed the last execution.
-    pub fn finish(&mut self, strategy: &dyn Strategy) -> (Vec<Told>, Vec<Told>) {
+    pub fn finish(&mut self, strategy: &mut dyn Strategy) -> (Vec<Told>, Vec<Told>) {
         self.tell(strategy);
         (mem::take(&mut self.by_recursion), mem::take(&mut self.by_weight))
     }
@@ -99,19 +99,21 @@ pub struct Walks {
 
 impl Walks {
     /// A walk of this strategy has ended.
-    pub fn learn(&mut self, strategy: &dyn Strategy) {
+    pub fn learn(&mut self, strategy: &mut dyn Strategy) {
         self.walks += 1;
         if self.marks.is_due(self.walks) {
             self.tell(strategy);
         }
     }
 
-    fn tell(&mut self, strategy: &dyn Strategy) {
-        self.told.extend(strategy.estimate().map(|estimate| (self.walks, estimate.orders)));
+    fn tell(&mut self, strategy: &mut dyn Strategy) {
+        self.told.extend(
+            strategy.summary().and_then(|summary| summary.estimate()).map(|estimate| (self.walks, estimate.orders)),
+        );
     }
 
     /// The estimates, up to the last walk.
-    pub fn finish(&mut self, strategy: &dyn Strategy) -> Vec<Told> {
+    pub fn finish(&mut self, strategy: &mut dyn Strategy) -> Vec<Told> {
         self.tell(strategy);
         mem::take(&mut self.told)
     }

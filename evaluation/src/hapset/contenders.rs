@@ -1,14 +1,14 @@
 //! Who takes part.
 
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::reduction::Dpor;
 use raddle_strategies::hapset::{Backtrack, Hapset};
-use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::portfolio::Portfolio;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::pos::Pos;
-use raddle_strategies::tree::preemption::Preemption;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::surw::Surw;
+use raddle_strategies::tree::preemption::Preemption;
 
 /// A strategy of the tables.
 pub struct Contender {

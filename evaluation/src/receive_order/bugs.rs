@@ -4,10 +4,10 @@ use std::io::Error;
 
 use programs::bita::{Program, bugs};
 use raddle_engine::coverage::Criterion;
+use raddle_strategies::receives::ReceiveOrder;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
-use raddle_strategies::receives::ReceiveOrder;
 use serde_json::{Value, json};
 
 use super::delays::RandomDelays;

@@ -2,8 +2,8 @@
 
 use programs::bita::{Program, correct};
 use raddle_engine::coverage::Criterion;
-use raddle_strategies::samplers::random::Random;
 use raddle_strategies::receives::ReceiveOrder;
+use raddle_strategies::samplers::random::Random;
 use serde_json::{Value, json};
 
 use super::bugs::{DELAYS, LONGEST, count};

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::rng::{Rng, mix};
-use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::strategy::{After, Decision, Needs, Next, Run, Strategy};
 use raddle_engine::system::{Action, Choice, Point, Variant};
 use raddle_engine::trace::{Class, Note, Offer, Role, Step, Trace};
 
@@ -47,15 +47,15 @@ impl RandomDelays {
 }
 
 impl Strategy for RandomDelays {
-    fn name(&self) -> &'static str {
-        "random-delays"
+    fn needs(&self) -> Needs {
+        Needs::sampler("random-delays")
     }
 
     fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
         let seed = mix(self.seed, self.execution);
         self.execution += 1;
         self.agenda = Agenda::new(seed, self.most);
-        Next::Run { seed }
+        Next::run(seed)
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
@@ -67,7 +67,9 @@ impl Strategy for RandomDelays {
         Decision::Take(choice)
     }
 
-    fn end(&mut self, _: &Run<'_>) {}
+    fn end(&mut self, _: &Run<'_>) -> After {
+        After::Next
+    }
 }
 
 impl Agenda {

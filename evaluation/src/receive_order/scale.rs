@@ -9,11 +9,11 @@ use cpu_time::ThreadTime;
 use programs::bita::geotrellis;
 use raddle_engine::coverage::{Must, Recorded};
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::receives::ReceiveOrder;
-use raddle_engine::strategy::{Claim, Decision, Next, Run, Strategy};
+use raddle_engine::strategy::{After, Claim, Decision, Needs, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::receives::ReceiveOrder;
 use serde_json::{Value, json};
 
 use super::free;
@@ -67,8 +67,8 @@ struct Timed {
 }
 
 impl Strategy for Timed {
-    fn name(&self) -> &'static str {
-        self.inner.name()
+    fn needs(&self) -> Needs {
+        self.inner.needs()
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
@@ -87,7 +87,7 @@ impl Strategy for Timed {
         self.inner.choose(at, so_far)
     }
 
-    fn end(&mut self, run: &Run<'_>) {
+    fn end(&mut self, run: &Run<'_>) -> After {
         self.told["before_bytes"] = json!(peak_bytes());
         let clock = ThreadTime::now();
         self.inner.end(run);
@@ -97,6 +97,7 @@ impl Strategy for Timed {
         let receivers: HashSet<u64> = recorded.events.iter().map(|event| event.name.receiver).collect();
         self.told["actors"] = json!(receivers.len());
         self.recorded = Some(recorded);
+        After::Next
     }
 }
 

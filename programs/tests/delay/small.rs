@@ -9,11 +9,11 @@ use raddle::model::{Model, Setup};
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
 use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::{Run, Strategy};
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Run, Strategy};
 
 use crate::walk::states;
 
@@ -50,8 +50,8 @@ fn two_phase_commit_with_a_crash() {
 #[test]
 fn each_reduction_sees_all_of_two_phase_commit_with_a_crash() {
     for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
-        let (name, mut traces) = (dpor.name(), HashSet::new());
-        let mut watched = Watched::new(Box::new(dpor), |_: &dyn Strategy, run: &Run<'_>| {
+        let (name, mut traces) = (dpor.needs().name, HashSet::new());
+        let mut watched = Watched::new(Box::new(dpor), |_: &mut dyn Strategy, run: &Run<'_>| {
             if run.outcome.is_some() {
                 let (mut events, mut before) = (Events::default(), Before::default());
                 events.follow(run.trace);

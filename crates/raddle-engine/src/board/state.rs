@@ -95,7 +95,10 @@ impl State {
         if failing {
             self.drop_what_comes_later();
         }
-        if self.queue.is_empty() && !self.is_out() && let Some((stage, pieces)) = self.later.pop_first() {
+        if self.queue.is_empty()
+            && !self.is_out()
+            && let Some((stage, pieces)) = self.later.pop_first()
+        {
             (self.stage, self.queue) = (stage, pieces);
         }
         let next = self.queue.pop_front()?;

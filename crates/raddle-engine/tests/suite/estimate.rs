@@ -3,9 +3,7 @@
 use raddle_engine::estimate::Estimate;
 use raddle_engine::example::Counters;
 use raddle_engine::search::{Limits, search};
-use raddle_engine::strategy::{
-    After, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize,
-};
+use raddle_engine::strategy::{After, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_strategies::samplers::random::Random;
@@ -34,10 +32,7 @@ fn many_walks_are_near_and_say_how_near() {
         let Estimate { orders, error } =
             search(&mut Counters::new(steps), &mut Random::new(5), &limits).estimate.expect("an estimate");
         let error = error.expect("an error");
-        assert!(
-            error < 0.25 && (orders / truth - 1.0).abs() <= 2.0 * error + 1e-9,
-            "{steps:?}: {orders} ± {error}"
-        );
+        assert!(error < 0.25 && (orders / truth - 1.0).abs() <= 2.0 * error + 1e-9, "{steps:?}: {orders} ± {error}");
     }
 }
 

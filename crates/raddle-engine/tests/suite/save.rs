@@ -33,7 +33,11 @@ fn saved(strategy: &mut dyn Strategy, workers: usize) -> (Remains, u64) {
     let keep = move |remains: Remains| {
         slot.lock().expect("nobody panics").get_or_insert(remains);
     };
-    let search = Search::new(strategy, &Limits::default(), workers).saved_by(Duration::from_millis(20), Box::new(keep), strategy);
+    let search = Search::new(strategy, &Limits::default(), workers).saved_by(
+        Duration::from_millis(20),
+        Box::new(keep),
+        strategy,
+    );
     let search = search.without_forks();
     let run = |mut seat: Seat<'_>| seat.work(&mut Slow(Counters::new(&[3, 3, 3])));
     let seat = thread::scope(|scope| {
@@ -49,11 +53,8 @@ fn saved(strategy: &mut dyn Strategy, workers: usize) -> (Remains, u64) {
 
 #[test]
 fn what_was_written_in_between_leads_to_the_same_end() {
-    let strategies: [fn() -> Box<dyn Strategy>; 3] = [
-        || Box::new(Exhaustive::depth_first()),
-        || Box::new(Preemption::unbounded()),
-        || Box::new(Dpor::optimal()),
-    ];
+    let strategies: [fn() -> Box<dyn Strategy>; 3] =
+        [|| Box::new(Exhaustive::depth_first()), || Box::new(Preemption::unbounded()), || Box::new(Dpor::optimal())];
     for make in strategies {
         for workers in [1, 2] {
             let (remains, whole) = saved(&mut *make(), workers);

@@ -1,8 +1,8 @@
 //! The oracle against the published counts. Each program is small text made from its parameters.
 
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::reduction::{Dpor, Mistake};
 use raddle_litmus::oracle::{self, Count};
+use raddle_strategies::reduction::{Dpor, Mistake};
 
 use crate::{ROOM, program};
 

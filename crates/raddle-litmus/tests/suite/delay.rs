@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_strategies::states::delay::{Delay, DelayingExplorer, Event, RoundRobin, RunToCompletion};
 use raddle_engine::strategy::{Bound, Claim, Unit};
 use raddle_engine::system::{Choice, Point, Program as _, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
+use raddle_strategies::states::delay::{Delay, DelayingExplorer, Event, RoundRobin, RunToCompletion};
 
 use crate::states::generated;
 

@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::board::Remains;
+use raddle_engine::facts::Fact;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::states::delay::{
-    Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
-};
 use raddle_engine::system::{self, Choice, Point, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Program, oracle};
+use raddle_strategies::states::delay::{
+    Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
+};
 
 use crate::workers::{Play, play_within};
 
@@ -362,13 +363,17 @@ fn what_is_guaranteed_is_told() {
     };
     // Two points have an alternative, and no order has more than one delay: a sample is one execution. Of 61 there are 60 with a
     // delay, and 40 that were to have two.
-    let told = |executions| sample(&program, executions).guarantee;
+    let told = |executions| match sample(&program, executions).guarantee? {
+        Fact::Drawn { chances, beyond_search: false, points: 2 } => {
+            assert!(chances.iter().all(|(_, chance)| *chance > 0.9999 && *chance < 1.0), "{chances:?}");
+            Some(chances.into_iter().map(|(delays, _)| delays).collect::<Vec<_>>())
+        }
+        other => panic!("{other:?}"),
+    };
     assert_eq!(told(20), None);
-    let one = "an execution with 1 delay had probability ≥ 0.9999 to be drawn";
-    let if_so = "if none has more than 2 points to choose at";
-    assert_eq!(told(21), Some(format!("{one}, {if_so}")));
-    assert_eq!(told(60), Some(format!("{one}, {if_so}")));
-    assert_eq!(told(61), Some(format!("{one}, with 2 delays ≥ 0.9999, {if_so}")));
+    assert_eq!(told(21), Some(vec![1]));
+    assert_eq!(told(60), Some(vec![1]));
+    assert_eq!(told(61), Some(vec![1, 2]));
     let report = sample(&crate::program("shared x = 0; thread a { store(x, 1); }"), 100);
     assert!(report.verified() && report.executions == 1 && report.guarantee.is_none(), "{report:?}");
 }
@@ -409,9 +414,9 @@ fn a_search_that_ends_within_its_share_is_not_sampled() {
 }
 
 /// The probabilities that a guarantee names, from no delay more on.
-fn promised(guarantee: &str) -> Vec<f64> {
-    let words = guarantee.split("≥ ").skip(1);
-    words.map(|word| word.split([' ', ',']).next().unwrap_or("").parse().expect("a probability is a number")).collect()
+fn promised(guarantee: Fact) -> Vec<f64> {
+    let Fact::Drawn { chances, .. } = guarantee else { panic!("{guarantee:?}") };
+    chances.into_iter().map(|(_, chance)| chance).collect()
 }
 
 #[test]
@@ -431,7 +436,7 @@ fn what_a_search_has_left_is_drawn_no_less_often_than_is_promised() {
             let limits = Limits { executions: Some(60), ..LIMITS };
             let mut strategy = DelayHybrid::new(explorer.clone(), number).with_share(1, u64::MAX);
             let report = search(&mut noted, &mut strategy, &limits);
-            let promised = promised(&report.guarantee.expect("some rounds are complete"));
+            let promised = promised(report.guarantee.expect("some rounds are complete"));
             least = Some(least.map_or(promised.clone(), |least| {
                 least.iter().zip(&promised).map(|(one, other)| one.min(*other)).collect()
             }));

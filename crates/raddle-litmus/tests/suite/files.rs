@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::preemption::Preemption;
 use raddle_litmus::conformance::run;
 use raddle_litmus::oracle::{self, Uncounted};
 use raddle_litmus::syntax::Expected;
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::preemption::Preemption;
 
 use crate::ROOM;
 

@@ -2,13 +2,13 @@
 
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Search, Seat, Status};
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::pct::Pct;
+use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_strategies::portfolio::Portfolio;
+use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::pos::Pos;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::surw::Surw;
-use raddle_engine::strategy::{Sharing, Strategy};
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::workers::Maker;
 

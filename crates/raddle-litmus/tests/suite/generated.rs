@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_engine::system::{Choice, Point, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Watched};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::ROOM;
 

@@ -2,10 +2,10 @@
 
 use raddle_engine::search::Ended;
 use raddle_engine::strategy::Claim;
-use raddle_strategies::hapset::{Backtrack, Hapset};
 use raddle_litmus::conformance::{self, Known, Room};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::hapset::{Backtrack, Hapset};
 
 use crate::read;
 

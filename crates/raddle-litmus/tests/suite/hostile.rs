@@ -4,11 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::board::Remains;
+use raddle_litmus::Program;
+use raddle_litmus::oracle::Watched;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
-use raddle_litmus::Program;
-use raddle_litmus::oracle::Watched;
 use serde_json::Value;
 
 use crate::counts::{fib, lastzero};

@@ -1,12 +1,13 @@
 //! Few preemptions first, against every order walked one by one and its preemptions counted.
 
+use raddle_engine::facts::Fact;
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_strategies::tree::preemption::Preemption;
 use raddle_engine::strategy::{Bound, Claim, Unit};
 use raddle_litmus::conformance::{Known, Room};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Bounded};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::tree::preemption::Preemption;
 
 use crate::{program, read};
 
@@ -56,9 +57,9 @@ fn published_bugs_need_as_many_preemptions_as_published() {
     ];
     for (name, fewest) in published {
         let litmus = read(name);
-        let remark = if fewest == 1 { "found with 1 preemption" } else { "found with 0 preemptions" };
+        let remark = Fact::FoundWith(fewest, Unit::Preemption);
         let report = found(&litmus, u32::MAX);
-        assert_eq!(report.found.and_then(|found| found.remark).as_deref(), Some(remark), "{name}");
+        assert_eq!(report.found.and_then(|found| found.remark), Some(remark), "{name}");
         if fewest == 1 {
             let below = found(&litmus, 0);
             assert!(below.found.is_none(), "{name}");

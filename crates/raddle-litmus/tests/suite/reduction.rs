@@ -1,9 +1,9 @@
 //! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
 
-use raddle_strategies::reduction::{Dpor, Mistake};
 use raddle_litmus::conformance::{Known, Room, run};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::reduction::{Dpor, Mistake};
 
 const SIZE: Size = Size { threads: 4, steps: 10 };
 

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use raddle_engine::search::{Limits, search};
+use raddle_engine::strategy::{Run, Strategy};
+use raddle_engine::trace::Step;
 use raddle_strategies::samplers::pos::Pos;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::surw::Surw;
 use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Run, Strategy};
-use raddle_engine::trace::Step;
 
 /// How often each order of those steps came up: one letter for each, by thread.
 fn orders(text: &str, strategy: Box<dyn Strategy>, executions: u64, which: fn(&Step) -> bool) -> BTreeMap<String, u64> {
     let seen = Arc::new(Mutex::new(BTreeMap::new()));
     let watch = {
         let seen = seen.clone();
-        move |_: &dyn Strategy, run: &Run<'_>| {
+        move |_: &mut dyn Strategy, run: &Run<'_>| {
             let steps = run.trace.steps().iter().filter(|step| which(step));
             let order: String = steps.map(|step| char::from(b'a' + step.task.number() as u8)).collect();
             *seen.lock().unwrap().entry(order).or_insert(0) += 1;

@@ -1,12 +1,13 @@
 //! Few preemptions first, by several workers: at every bound the same orders as there are, and each failure at its smallest.
 
 use raddle_engine::board::Remains;
+use raddle_engine::facts::Fact;
 use raddle_engine::search::{Limits, Report};
-use raddle_engine::strategy::Strategy;
-use raddle_strategies::tree::preemption::Preemption;
+use raddle_engine::strategy::{Strategy, Unit};
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Bounded, Seen, Watched};
+use raddle_strategies::tree::preemption::Preemption;
 
 use crate::workers::{Play, play, play_within};
 
@@ -26,9 +27,9 @@ fn up_to(bound: u32, cache: bool) -> Box<dyn Strategy> {
 }
 
 /// What is said of a failure with the fewest preemptions.
-fn words(within: &[Bounded]) -> Option<String> {
+fn remark_on(within: &[Bounded]) -> Option<Fact> {
     let fewest = within.iter().position(Bounded::fails)?;
-    Some(format!("found with {fewest} preemption{}", if fewest == 1 { "" } else { "s" }))
+    Some(Fact::FoundWith(fewest as u32, Unit::Preemption))
 }
 
 /// Whether what was run is all there is up to the last of these bounds, and no more: without a cache each order once, with one
@@ -54,7 +55,7 @@ fn all_bounds(seeds: std::ops::Range<u64>, lost: u32) -> u64 {
             let (report, remains) = play(&make, None, None, &mut watched, Play { seed, workers, lost });
             assert!(covers(&report, &watched.seen(), within, cache) && remains.is_empty(), "{}", told(&report));
             let remark = report.found.as_ref().and_then(|found| found.remark.clone());
-            assert_eq!(remark, words(within), "{}", told(&report));
+            assert_eq!(remark, remark_on(within), "{}", told(&report));
             // Each prefix is entered once whoever it is, so the counts are the same; also after a loss, which counts for nothing.
             let alone =
                 play(&make, None, None, &mut Watched::new(program.clone()), Play { seed, workers: 1, lost: 0 }).0;
@@ -113,7 +114,7 @@ fn the_first_failure_has_the_fewest_preemptions_whoever_finds_it() {
             let limits = Limits::default();
             let (report, _) = play_within(&limits, &make, None, &mut program.clone(), Play { seed, workers, lost: 0 });
             let remark = report.found.and_then(|found| found.remark);
-            assert_eq!(remark, words(&bounded), "seed {seed}, {workers} workers, cache {cache}");
+            assert_eq!(remark, remark_on(&bounded), "seed {seed}, {workers} workers, cache {cache}");
             failing += u64::from(remark.is_some());
         }
     }

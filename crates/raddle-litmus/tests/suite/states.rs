@@ -7,13 +7,13 @@ use std::ops::Range;
 use raddle_engine::board::Remains;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, search};
-use raddle_strategies::states::delay::{Delay, DelayingExplorer, ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
-use raddle_strategies::states::States;
 use raddle_engine::strategy::{Claim, Strategy};
 use raddle_engine::system::{Choice, Point, Program as _, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
+use raddle_strategies::states::States;
+use raddle_strategies::states::delay::{Delay, DelayingExplorer, ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
 
 use crate::delay_sample::Noted;
 use crate::workers::{Play, play_within};

@@ -6,13 +6,13 @@
 use raddle_engine::board::Remains;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Perch, Report, Search, Status};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_engine::strategy::{Claim, Sharing, Strategy};
 use raddle_engine::system;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Counted, Seen, Watched};
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::ROOM;
 
@@ -37,7 +37,7 @@ const ALONE: u32 = 300;
 /// The same strategy for one more worker.
 fn copy(first: &mut dyn Strategy) -> Box<dyn Strategy> {
     match first.sharing() {
-        Sharing::Alone => panic!("{} is not shared", first.name()),
+        Sharing::Alone => panic!("{} is not shared", first.needs().name),
         Sharing::ByNumber(by_number) => by_number.copy(),
         Sharing::ByPiece(by_piece) => by_piece.copy(),
     }

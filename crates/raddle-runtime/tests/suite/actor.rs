@@ -6,11 +6,7 @@ use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::random::Random;
-use raddle_strategies::samplers::round_robin::RoundRobin;
-use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::strategy::{After, Decision, Needs, Next, Run, Start, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::{Receipt, Trace};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
@@ -18,6 +14,10 @@ use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 use raddle_runtime::time::Instant;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::samplers::round_robin::RoundRobin;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::explore::{Seen, exhaustive, fails, panics_with, passes, run_with};
 use crate::model::{ORDERS, Order, random_program, set_up_random};
@@ -396,21 +396,24 @@ fn a_condition_is_looked_at_after_each_message() {
 struct Receipts(Random, StdArc<StdMutex<Vec<Receipt>>>);
 
 impl Strategy for Receipts {
-    fn name(&self) -> &'static str {
-        "receipts"
+    fn needs(&self) -> Needs {
+        Needs::sampler("receipts")
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        self.0.begin(prefix)
+        match self.0.begin(prefix) {
+            Next::Run(start) => Next::Run(Start { steps: true, ..start }),
+            done => done,
+        }
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
         self.0.choose(at, so_far)
     }
 
-    fn end(&mut self, run: &Run<'_>) {
+    fn end(&mut self, run: &Run<'_>) -> After {
         *self.1.lock().unwrap() = run.trace.receipts().to_vec();
-        self.0.end(run);
+        self.0.end(run)
     }
 }
 

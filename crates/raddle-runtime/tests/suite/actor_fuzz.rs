@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::outcome::Failure;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Ended, Limits, Report};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::threads::Settings;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::watched::Watched;
 
 use crate::explore::run_with;
 use crate::model::ORDERS;
@@ -126,7 +126,7 @@ fn search<S: Strategy + 'static>(
 ) -> (Report, BTreeSet<Went>) {
     let announced = Arc::<Mutex<_>>::default();
     let (mut ways, seen) = (BTreeSet::new(), announced.clone());
-    let watch = |_: &dyn Strategy, run: &Run<'_>| ways.extend(went(run, &seen));
+    let watch = |_: &mut dyn Strategy, run: &Run<'_>| ways.extend(went(run, &seen));
     let mut watched = Watched::new(Box::new(strategy), watch);
     let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
     let report = run_with(&Settings::default(), &mut watched, limits, move || {
@@ -155,7 +155,7 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts:
             continue;
         }
         for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
-            let name = dpor.name();
+            let name = dpor.needs().name;
             let (reduced, seen) = search(program, dpor, most);
             if reduced.caveats.reduction_unproven > 0 {
                 assert!(faults != Faults::default() && !reduced.verified(), "{program:?}, {name}: {reduced:?}");

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::threads::Settings;
 use raddle_runtime::time::Instant;
 use raddle_runtime::{choice, thread};
+use raddle_strategies::samplers::round_robin::RoundRobin;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::acts::{Act, Acts, Explodes, act, note, noted};
 use crate::explore::{Seen, fails, panics_with, passes, run_with};

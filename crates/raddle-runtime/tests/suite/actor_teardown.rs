@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::random::Random;
-use raddle_strategies::watched::Watched;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System};
 use raddle_runtime::sync::{LazyLock, Mutex};
 use raddle_runtime::threads::Settings;
 use raddle_runtime::{choice, thread, thread_local};
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::watched::Watched;
 
 use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
@@ -356,7 +356,7 @@ fn destructors_run_at_the_end_of_walks() {
             let limits = Limits { executions: Some(8), keep_going: true, steps: 60, ..Limits::default() };
             let unseen = run(&mut Random::new(1), limits.clone(), what, false);
             assert_sane(&("unseen", what), &unseen);
-            let watched = &mut Watched::new(Box::new(Random::new(1)), |_: &dyn Strategy, _: &_| ());
+            let watched = &mut Watched::new(Box::new(Random::new(1)), |_: &mut dyn Strategy, _: &_| ());
             let seen = run(watched, limits, what, false);
             assert_sane(&("seen", what), &seen);
             if matches!(last, Last::Wait | Last::Shutdown) {

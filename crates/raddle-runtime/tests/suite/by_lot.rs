@@ -8,14 +8,14 @@ use std::time::Duration;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::samplers::pct::Pct;
-use raddle_strategies::samplers::random::Random;
-use raddle_strategies::watched::Watched;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System, Timer};
 use raddle_runtime::cell::Cell;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::sync::atomic::{AtomicU32, Ordering};
 use raddle_runtime::threads::Settings;
+use raddle_strategies::samplers::pct::Pct;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::watched::Watched;
 
 use crate::explore::run_with;
 use crate::model::ORDERS;
@@ -181,7 +181,7 @@ fn walk(case: Case, seen: bool) -> Walked<Vec<(usize, u32)>> {
     let mut strategy: Box<dyn Strategy> =
         if case.seed % 4 == 3 { Box::new(Pct::new(case.seed, 3)) } else { Box::new(Random::new(case.seed)) };
     if seen {
-        strategy = Box::new(Watched::new(strategy, |_: &dyn Strategy, _: &_| ()));
+        strategy = Box::new(Watched::new(strategy, |_: &mut dyn Strategy, _: &_| ()));
     }
     let limits = Limits { executions: Some(WALKS), keep_going: true, steps: 2_000, ..Limits::default() };
     let report = run_with(&Settings::default(), &mut *strategy, limits, move || {

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex as StdMutex};
 use std::thread::ThreadId;
 
 use raddle_engine::search::{Limits, Report, Search, Seat, Status};
+use raddle_engine::strategy::{Sharing, Strategy};
+use raddle_runtime::actor::{Actor, Context, Delivery, System};
+use raddle_runtime::threads::{Settings, Threads};
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Sharing, Strategy};
-use raddle_runtime::actor::{Actor, Context, Delivery, System};
-use raddle_runtime::threads::{Settings, Threads};
 
 use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
@@ -98,7 +98,7 @@ impl Case<'_> {
         let diary = Diary::default();
         let mut strategy = by.strategy();
         if seen {
-            strategy = Box::new(Watched::new(strategy, |_: &dyn Strategy, _: &_| ()));
+            strategy = Box::new(Watched::new(strategy, |_: &mut dyn Strategy, _: &_| ()));
         }
         let report = run_with(self.settings, &mut *strategy, limits(), self.program(&diary));
         (report, diary.take())

@@ -3,12 +3,12 @@
 use raddle_engine::outcome::Failure;
 use raddle_engine::replay::replay;
 use raddle_engine::search::Limits;
-use raddle_strategies::samplers::random::Random as RandomStrategy;
 use raddle_engine::trace::Class;
 use raddle_runtime::choice::{any, choose, flip};
 use raddle_runtime::rand::{random, random_range, shuffle};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::samplers::random::Random as RandomStrategy;
 
 use crate::explore::{Seen, panics_with, passes, run_with, sample};
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use raddle_engine::rng::Rng;
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::reduction::Dpor;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery};
 use raddle_runtime::model::Model;
+use raddle_strategies::reduction::Dpor;
 
 use crate::model::{Announced, ORDERS, Order, collector};
 use crate::traces::{count, count_by_beginnings, reduced, reduced_by};
@@ -68,7 +68,7 @@ const ALGORITHMS: [fn() -> Dpor; 3] = [Dpor::optimal, Dpor::source, Dpor::classi
 #[track_caller]
 pub fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
     for make in ALGORITHMS {
-        let name = make().name();
+        let name = make().needs().name;
         let (report, seen) = reduced(&mut model(), make());
         assert_eq!((seen, report.verified()), (traces, true), "{what}: {name}");
         if traces < 200 {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::probing::Probe;
-use raddle_engine::strategy::{Counting, Strategy};
+use raddle_engine::strategy::{Counting, Strategy, Summarize};
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::probing::Probe;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 type Body = Arc<dyn Fn() + Send + Sync>;
 

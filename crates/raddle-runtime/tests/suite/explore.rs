@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, Report, Search, Status};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::random::Random;
 use raddle_runtime::threads::{Facts, Settings, Threads};
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 /// More executions than any of these programs has.
 const MOST_EXECUTIONS: u64 = 2_000_000;

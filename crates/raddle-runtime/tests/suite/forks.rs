@@ -11,20 +11,20 @@ use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status, search};
-use raddle_strategies::states::delay::{Delay, DelayHybrid, DelaySample, RoundRobin, RunToCompletion};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::portfolio::Portfolio;
-use raddle_strategies::tree::preemption::Preemption;
-use raddle_strategies::probing::Probed;
-use raddle_strategies::states::States;
-use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Counting, Run, Sharing, Strategy};
 use raddle_engine::system::{Pending, Program};
 use raddle_engine::trace::{Receipt, Trace};
 use raddle_litmus::generate::{Size, generate};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor};
 use raddle_runtime::model::{Model, Setup};
+use raddle_strategies::portfolio::Portfolio;
+use raddle_strategies::probing::Probed;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::states::States;
+use raddle_strategies::states::delay::{Delay, DelayHybrid, DelaySample, RoundRobin, RunToCompletion};
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
+use raddle_strategies::watched::Watched;
 
 use crate::model::ORDERS;
 
@@ -100,7 +100,8 @@ fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize,
     let log: Arc<Mutex<Vec<u64>>> = Arc::default();
     let recorded = |inner| {
         let log = Arc::clone(&log);
-        let record = move |_: &dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
+        let record =
+            move |_: &mut dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
         Watched::new(inner, record)
     };
     let mut first = make();
@@ -354,7 +355,7 @@ fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
             let alone = unwatched(&mut senders(seed), make, &limits, true);
             let seen = Arc::new(Mutex::new(0));
             let count = seen.clone();
-            let watch = move |_: &dyn Strategy, _: &Run<'_>| *count.lock().expect("nobody panics with it") += 1;
+            let watch = move |_: &mut dyn Strategy, _: &Run<'_>| *count.lock().expect("nobody panics with it") += 1;
             let mut strategy = Watched::new(make(), watch);
             let search = Search::new(&mut strategy, &limits, 1);
             let mut seat = search.seat(&mut strategy);

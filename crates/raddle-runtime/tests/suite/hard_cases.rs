@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::{Ended, Limits, search};
-use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_runtime::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{LazyLock, Mutex, OnceLock, mpsc};
 use raddle_runtime::threads::{LeakedThreads, Settings, Threads};
 use raddle_runtime::{hint, thread};
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::explore;
 use crate::explore::{on_its_own_thread, run_with};

@@ -1,8 +1,8 @@
 //! Messages that may be late: every order is seen, with reduction as without.
 
-use raddle_strategies::reduction::Dpor;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults};
 use raddle_runtime::model::{Model, Setup};
+use raddle_strategies::reduction::Dpor;
 
 use crate::model::{Announced, ORDERS, Order, collector, random_program_with};
 use crate::traces::{count, reduced, reduces_to_traces};

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use raddle_engine::outcome::Failure;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_engine::system::{Choice, Point, Program, System};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Stage};
 use raddle_runtime::model::{Model, Setup};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::traces::{count, reduced, reduces_to_traces};
 

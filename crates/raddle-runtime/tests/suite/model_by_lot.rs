@@ -7,12 +7,12 @@ use std::time::Duration;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
+use raddle_runtime::model::Model;
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_strategies::watched::Watched;
-use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
-use raddle_runtime::model::Model;
 
 use crate::model::ORDERS;
 
@@ -150,7 +150,7 @@ fn walk(seed: u64, delivery: Delivery, faults: Faults, seen: bool) -> (Report, V
 
 /// The same walks, where somebody looks at each.
 pub fn looked_at(strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
-    Box::new(Watched::new(strategy, |_: &dyn Strategy, _: &_| ()))
+    Box::new(Watched::new(strategy, |_: &mut dyn Strategy, _: &_| ()))
 }
 
 /// Demands that walks came to the same ends where nobody looked as where somebody did.

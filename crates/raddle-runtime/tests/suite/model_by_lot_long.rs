@@ -11,9 +11,9 @@ use std::time::Duration;
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::samplers::random::Random;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Timer};
 use raddle_runtime::model::Model;
+use raddle_strategies::samplers::random::Random;
 
 use crate::model::ORDERS;
 use crate::model_by_lot::{Log, assert_same_walks, looked_at};

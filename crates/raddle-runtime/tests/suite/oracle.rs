@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex as StdMutex};
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::samplers::random::Random;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
 /// One operation of a generated thread. Every thread has one register.
 #[derive(Clone, Copy, Debug)]

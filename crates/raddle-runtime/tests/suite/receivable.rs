@@ -10,14 +10,14 @@ use std::time::Duration;
 use raddle_engine::ids::TaskId;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::Limits;
-use raddle_strategies::samplers::random::Random;
-use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Decision, Next, Run, Sharing, Strategy};
+use raddle_engine::strategy::{After, Capabilities, Decision, Needs, Next, Run, Start, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System};
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::threads::Settings;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::watched::Watched;
 
 use self::definition::{Definition, listed};
 use crate::by_lot::{Walked, assert_same};
@@ -290,13 +290,16 @@ struct Checked {
 }
 
 impl Strategy for Checked {
-    fn name(&self) -> &'static str {
-        self.random.name()
+    fn needs(&self) -> Needs {
+        Needs { every_point: true, ..self.random.needs() }
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         self.definition = Definition::default();
-        self.random.begin(prefix)
+        match self.random.begin(prefix) {
+            Next::Run(start) => Next::Run(Start { uniform: None, steps: true, ..start }),
+            done => done,
+        }
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
@@ -312,20 +315,12 @@ impl Strategy for Checked {
         }
     }
 
-    fn end(&mut self, run: &Run<'_>) {
-        self.random.end(run);
+    fn end(&mut self, run: &Run<'_>) -> After {
+        self.random.end(run)
     }
 
-    fn sees_every_point(&self) -> bool {
-        true
-    }
-
-    fn sharing(&mut self) -> Sharing<'_> {
-        self.random.sharing()
-    }
-
-    fn walks_uniformly(&self) -> bool {
-        true
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        self.random.capabilities()
     }
 }
 
@@ -404,7 +399,7 @@ fn thousands_of_messages_hold_up_thousands() {
         let case = Case { flood, strangers, ..Case::new(seed, Delivery::Causal) };
         let often = (2, steps);
         let (shared, random) = (Shared::default(), Box::new(Random::new(seed)));
-        let mut watched = Watched::new(random, |_: &dyn Strategy, _: &_| ());
+        let mut watched = Watched::new(random, |_: &mut dyn Strategy, _: &_| ());
         let seen = walk(case, often, &mut watched, &shared);
         assert_same(&case, walk(case, often, &mut Random::new(seed), &Shared::default()), seen);
     }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::coverage::{Coverage, Criterion, Name, forecast};
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, Search};
-use raddle_strategies::samplers::random::Random;
-use raddle_strategies::receives::{Counts, ReceiveOrder};
-use raddle_strategies::watched::Watched;
-use raddle_engine::strategy::{Decision, Next, Run, Strategy};
+use raddle_engine::strategy::{After, Decision, Needs, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, ReplyTo, System};
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::receives::{Counts, ReceiveOrder};
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::watched::Watched;
 
 use crate::explore::run_with;
 use crate::model::ORDERS;
@@ -127,8 +127,8 @@ struct Checked {
 }
 
 impl Strategy for Checked {
-    fn name(&self) -> &'static str {
-        self.inner.name()
+    fn needs(&self) -> Needs {
+        self.inner.needs()
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
@@ -139,7 +139,7 @@ impl Strategy for Checked {
         self.inner.choose(at, so_far)
     }
 
-    fn end(&mut self, run: &Run<'_>) {
+    fn end(&mut self, run: &Run<'_>) -> After {
         self.inner.end(run);
         let own = goals(run.trace);
         let before = self.achieved.len();
@@ -152,6 +152,7 @@ impl Strategy for Checked {
             assert!(goal.is_none_or(|goal| own.contains(&goal)), "{goal:?} is not achieved");
             assert!(goal.is_none() || self.achieved.len() > before, "{goal:?} was achieved before");
         }
+        After::Next
     }
 }
 
@@ -160,7 +161,7 @@ impl Strategy for Checked {
 fn coverage_is_counted_by_the_definition() {
     for (seed, delivery) in (0..10).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
         let mut times: BTreeMap<Goal, u64> = BTreeMap::new();
-        let count = |_: &dyn Strategy, run: &Run<'_>| {
+        let count = |_: &mut dyn Strategy, run: &Run<'_>| {
             goals(run.trace).into_iter().for_each(|goal| *times.entry(goal).or_default() += 1);
         };
         let mut strategy = Watched::new(Box::new(Random::new(seed)), count);

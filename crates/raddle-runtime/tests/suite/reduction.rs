@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_strategies::states::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::tree::preemption::Preemption;
-use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Barrier, Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::states::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::tree::preemption::Preemption;
+use raddle_strategies::watched::Watched;
 
 use crate::shared_reduction;
 
@@ -52,7 +52,8 @@ fn reach(strategy: impl Strategy + 'static, body: &Body, most: u64) -> Reached {
     };
     let limits = Limits { executions: Some(most), steps: 2_000, keep_going: true, ..Limits::default() };
     let mut failures = BTreeSet::new();
-    let mut watched = Watched::new(Box::new(strategy), |_: &dyn Strategy, run: &Run<'_>| failures.extend(told(run)));
+    let mut watched =
+        Watched::new(Box::new(strategy), |_: &mut dyn Strategy, run: &Run<'_>| failures.extend(told(run)));
     let report = search(&mut Threads::new(Arc::new(program), &Settings::default()), &mut watched, &limits);
     drop(watched);
     let results = results.lock().unwrap().clone();

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering as StdOrdering};
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_strategies::samplers::random::Random;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering};
 use raddle_runtime::sync::{Mutex, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
+use raddle_strategies::samplers::random::Random;
 
 use crate::explore::{fails, passes, run_with, sample};
 

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex as StdMutex};
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Perch, Report, Search, Status, search};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::reduction::Dpor;
 use raddle_engine::system::Program;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::reduction::Dpor;
 
 use crate::reduction::Body;
 

@@ -9,13 +9,13 @@ use raddle_engine::order::events::Events;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_strategies::reduction::Dpor;
-use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::states::States;
-use raddle_strategies::watched::Watched;
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_engine::system::{Choice, Point, Program, System};
 use raddle_engine::trace::Trace;
+use raddle_strategies::reduction::Dpor;
+use raddle_strategies::states::States;
+use raddle_strategies::tree::exhaustive::Exhaustive;
+use raddle_strategies::watched::Watched;
 
 use crate::shared_reduction::play;
 
@@ -25,7 +25,7 @@ type Traces = Arc<Mutex<HashSet<u64>>>;
 /// A strategy whose traces are told apart.
 fn noting(strategy: impl Strategy + 'static, into: &Traces) -> Box<dyn Strategy> {
     let into = into.clone();
-    Box::new(Watched::new(Box::new(strategy), move |_: &dyn Strategy, run: &Run<'_>| {
+    Box::new(Watched::new(Box::new(strategy), move |_: &mut dyn Strategy, run: &Run<'_>| {
         if run.outcome.is_some() {
             let (mut events, mut before) = (Events::default(), Before::default());
             events.follow(run.trace);
@@ -111,7 +111,7 @@ pub fn reduced_by<P: Program>(workers: usize, seed: u64, program: &mut P, make: 
 pub fn reduces_to_traces<P: Program>(program: &mut P, what: &str, once: bool) -> u64 {
     let traces = count(program).expect("few enough executions to count");
     for (dpor, once) in [(Dpor::optimal(), once), (Dpor::source(), once), (Dpor::classic(), false)] {
-        let name = dpor.name();
+        let name = dpor.needs().name;
         let (report, seen) = reduced(program, dpor);
         assert_eq!(seen, traces, "{what}: {name} has not seen every trace");
         assert!(!once || report.executions == traces, "{what}: {name} ran {} for {traces} traces", report.executions);

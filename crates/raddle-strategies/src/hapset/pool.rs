@@ -8,16 +8,16 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::reduction::Backtrack;
 use super::course::{HapsetCheckpoint, Stretch};
-use super::turns::Turns;
 use super::guide::Convergence;
 use super::lessons::{Lessons, Noted};
 use super::sets::Sets;
 use super::skipped::Skipped;
 use super::statement::{StatementId, Statements};
-use raddle_engine::search::Learning;
+use super::turns::Turns;
+use crate::reduction::Backtrack;
 use crate::reduction::Subtree;
+use raddle_engine::search::Learning;
 use raddle_engine::system::Choice;
 
 /// Shared by all workers of a search.

@@ -3,6 +3,7 @@
 use std::panic::Location;
 
 use super::*;
+use crate::reduction::RaceGuide;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step};

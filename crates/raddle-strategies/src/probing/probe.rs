@@ -36,9 +36,7 @@ use super::lengths::{Lengths, Taken};
 use raddle_engine::estimate::{Estimate, Walks};
 use raddle_engine::order::events::{Events, Label};
 use raddle_engine::rng::{Rng, mix};
-use raddle_engine::strategy::{
-    After, Capabilities, Counting, Decision, Needs, Next, Run, Strategy, Summarize,
-};
+use raddle_engine::strategy::{After, Capabilities, Counting, Decision, Needs, Next, Run, Strategy, Summarize};
 use raddle_engine::system::{Action, Choice, Point};
 use raddle_engine::trace::Trace;
 

@@ -6,8 +6,8 @@
 //! long as it lasts, so that the interval gets narrower while the search goes on. A probe is an execution like any other: if it
 //! fails, a failure is found.
 
-use raddle_engine::estimate::{Branching, Estimate, Estimator, Kind};
 use super::Probe;
+use raddle_engine::estimate::{Branching, Estimate, Estimator, Kind};
 use raddle_engine::facts::Fact;
 use raddle_engine::strategy::{
     After, Bound, Capabilities, Counting, Decision, Memory, Needs, Next, Run, Sharing, Start, Strategy, Summarize,
@@ -227,10 +227,10 @@ impl<S: Strategy + Summarize> Summarize for Probed<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::exhaustive::Exhaustive;
     use raddle_engine::example::Counters;
     use raddle_engine::search::{Limits, Report, search};
     use raddle_engine::strategy::Claim;
-    use crate::tree::exhaustive::Exhaustive;
 
     fn run(steps: &[u32], kind: Kind, executions: Option<u64>) -> Report {
         let mut strategy = Probed::new(Exhaustive::depth_first(), Counting::Orders).estimating(kind);
@@ -304,21 +304,25 @@ mod tests {
     struct Long(u64);
 
     impl Strategy for Long {
-        fn name(&self) -> &'static str {
-            "long"
+        fn needs(&self) -> Needs {
+            Needs::sampler("long")
         }
 
         fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
             self.0 += 1;
-            if self.0 > 60 { Next::Done(Claim::Sampled) } else { Next::Run { seed: 0 } }
+            if self.0 > 60 { Next::Done(Claim::Sampled) } else { Next::run(0) }
         }
 
         fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
             Decision::Take(Choice(0))
         }
 
-        fn end(&mut self, _: &Run<'_>) {}
+        fn end(&mut self, _: &Run<'_>) -> After {
+            After::Next
+        }
     }
+
+    impl Summarize for Long {}
 
     #[test]
     fn executions_that_are_long_make_a_search_long() {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dpor, RaceGuide};
-use crate::format::{self, Format};
 use super::path::Node;
 use super::plan::Plan;
 use super::wakeup::{Branch, Item};
+use super::{Dpor, RaceGuide};
+use crate::format::{self, Format};
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{Bound, ByPiece, Claim, Strategy, Unit};
 use raddle_engine::system::Choice;

@@ -4,9 +4,7 @@
 //! had again without those before it.
 
 use raddle_engine::rng::{Rng, mix};
-use raddle_engine::strategy::{
-    After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Start, Strategy,
-};
+use raddle_engine::strategy::{After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Start, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 

@@ -26,11 +26,13 @@ use self::lineage::Lineage;
 use self::places::Places;
 pub use self::profile::{Counts, Touched};
 use crate::format::{self, Format};
-use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::facts::Fact;
+use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::piece::Checkpoint;
 use raddle_engine::rng::{Rng, mix};
-use raddle_engine::strategy::{After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
+use raddle_engine::strategy::{
+    After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize,
+};
 use raddle_engine::system::{Action, Choice, Point};
 use raddle_engine::trace::{Class, Step, Trace};
 

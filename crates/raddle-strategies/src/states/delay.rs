@@ -37,8 +37,8 @@ pub use self::sample::DelaySample;
 use self::width::Width;
 use super::depth_first::MOST_STATES;
 use super::visited::Visited;
-use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::facts::Fact;
+use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::strategy::{
     After, BacktrackTo, Bound, ByPiece, Capabilities, Decision, Equivalence, Needs, Next, Run, Sharing, Sibling, Start,
     StateSearch, Strategy, Summarize, Unit,

@@ -10,7 +10,8 @@
 
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{
-    After, ByPiece, Capabilities, Claim, Decision, Equivalence, Needs, Next, Run, Sharing, Sibling, Start, StateSearch, Strategy,
+    After, ByPiece, Capabilities, Claim, Decision, Equivalence, Needs, Next, Run, Sharing, Sibling, Start, StateSearch,
+    Strategy,
 };
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;

@@ -107,7 +107,8 @@ impl Log {
 
     fn watch(&self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         let log = self.0.clone();
-        let watch = move |_: &mut dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
+        let watch =
+            move |_: &mut dyn Strategy, run: &Run<'_>| log.lock().expect("nobody panics with it").push(hash(run));
         Box::new(Watched::new(strategy, watch))
     }
 }

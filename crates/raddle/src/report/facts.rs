@@ -27,9 +27,8 @@ pub(crate) fn words(fact: &Fact) -> String {
         }
         Fact::Orderings { known, new, pace } => {
             let what = if *known == 1 { "ordering" } else { "orderings" };
-            let pace = pace.map(|(first, latest)| {
-                format!(" ({first} in the first hundred executions, {latest} in the latest)")
-            });
+            let pace = pace
+                .map(|(first, latest)| format!(" ({first} in the first hundred executions, {latest} in the latest)"));
             let [known, new] = [*known, *new].map(thousands);
             format!("{known} {what} of statements known, {new} of them learnt now{}", pace.unwrap_or_default())
         }

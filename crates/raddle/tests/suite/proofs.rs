@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use raddle::Explorer;
-use raddle::strategy::{Choice, Claim, Decision, Next, Point, Preemption, Run, Strategy, Trace};
+use raddle::strategy::{After, Choice, Claim, Decision, Needs, Next, Point, Preemption, Run, Strategy, Trace};
 use raddle::sync::atomic::{AtomicUsize, Ordering};
 use raddle::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
 use raddle::thread;
@@ -78,8 +78,8 @@ fn a_search_that_was_stopped() {
 struct Idle;
 
 impl Strategy for Idle {
-    fn name(&self) -> &'static str {
-        "idle"
+    fn needs(&self) -> Needs {
+        Needs::sampler("idle")
     }
 
     fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
@@ -90,7 +90,9 @@ impl Strategy for Idle {
         Decision::Prune
     }
 
-    fn end(&mut self, _: &Run<'_>) {}
+    fn end(&mut self, _: &Run<'_>) -> After {
+        After::Next
+    }
 }
 
 #[test]

@@ -21,11 +21,7 @@ pub(super) enum Seen {
 impl Seat<'_> {
     /// Whether somebody wants to see the steps of the execution that has begun.
     pub(super) fn shows_steps(&self) -> bool {
-        self.keeps_steps
-            || self.states
-            || self.search.coverage.is_some()
-            || !self.prefix.is_empty()
-            || self.wants_steps
+        self.keeps_steps || self.states || self.search.coverage.is_some() || !self.prefix.is_empty() || self.wants_steps
     }
 
     /// Runs an execution again whose steps were only counted and turn out to be needed.

@@ -1,8 +1,8 @@
 //! The paper's examples to the letter.
 
 use super::*;
-use raddle_engine::coverage::roll::Roll;
 use crate::receives::example::{ERROR, Line, ONE_ACTION, TWO_ACTIONS, recorded};
+use raddle_engine::coverage::roll::Roll;
 
 struct Example {
     base: Base,

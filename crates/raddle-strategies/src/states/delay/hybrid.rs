@@ -20,12 +20,12 @@ use super::frontier::{Entry, Frontier};
 use super::share::DelayPiece;
 use super::strata::guarantee_beyond;
 use super::{Delay, DelayingExplorer};
+use raddle_engine::facts::Fact;
 use raddle_engine::piece::Piece;
 use raddle_engine::rng::{Rng, mix};
-use raddle_engine::facts::Fact;
 use raddle_engine::strategy::{
-    After, Bound, ByPiece, Capabilities, Claim, Decision, Equivalence, Needs, Next, Run, Sharing, Sibling, StateSearch, Strategy,
-    Summarize, Unit,
+    After, Bound, ByPiece, Capabilities, Claim, Decision, Equivalence, Needs, Next, Run, Sharing, Sibling, StateSearch,
+    Strategy, Summarize, Unit,
 };
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;

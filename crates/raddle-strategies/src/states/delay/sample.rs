@@ -23,8 +23,8 @@ use raddle_engine::piece::Checkpoint;
 
 use crate::format;
 use crate::samplers::pct::Longest;
-use raddle_engine::rng::{Rng, mix};
 use raddle_engine::facts::Fact;
+use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{
     After, ByNumber, Capabilities, Claim, Decision, Needs, Next, Run, Sharing, Start, Strategy, Summarize, Unit,
 };

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::{self, Format};
 use super::frontier::{Entry, Frontier};
 use super::hybrid::SAMPLES;
 use super::{Delay, DelayingExplorer};
+use crate::format::{self, Format};
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{Bound, ByPiece, Claim, Strategy, Unit};
 

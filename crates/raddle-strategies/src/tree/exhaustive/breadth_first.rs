@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Subtree, Level};
+use super::{Level, Subtree};
 use raddle_engine::system::Choice;
 
 /// Open branches, the shallowest first, among equals the oldest.

@@ -1,6 +1,6 @@
 //! In the order of the tree's branches.
 
-use super::{Subtree, Level, precedes};
+use super::{Level, Subtree, precedes};
 use raddle_engine::estimate::Subtrees;
 use raddle_engine::strategy::BacktrackTo;
 use raddle_engine::system::Choice;
