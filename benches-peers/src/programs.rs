@@ -84,7 +84,7 @@ impl fmt::Display for Program {
             Program::SpawnJoin(threads) => write!(f, "spawn-join-{threads}"),
             Program::Readers(readers) => write!(f, "readers-{readers}"),
             Program::LastZero(writers) => write!(f, "lastzero-{writers}"),
-            Program::LeftFirst(seats) => write!(f, "left-first-{seats}"),
+            Program::LeftFirst(all_workers) => write!(f, "left-first-{all_workers}"),
             Program::Critical(threads) => write!(f, "critical-{threads}"),
             Program::Long(operation, repetitions) => write!(f, "{operation}-{repetitions}"),
         }
@@ -146,7 +146,7 @@ macro_rules! programs {
                     Program::SpawnJoin(threads) => explorer.explore(move || spawn_join(threads)),
                     Program::Readers(count) => explorer.explore(move || readers(count)),
                     Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
-                    Program::LeftFirst(seats) => explorer.explore(move || left_first(seats)),
+                    Program::LeftFirst(all_workers) => explorer.explore(move || left_first(all_workers)),
                     Program::Critical(threads) => explorer.explore(move || critical(threads)),
                     Program::Long(Operation::YieldNow, repetitions) => {
                         explorer.explore(move || long_yield(repetitions))
@@ -211,10 +211,10 @@ macro_rules! programs {
             fn philosophers() {
                 const SEATS: usize = 3;
                 let meals_by_fork: Arc<Vec<Mutex<u32>>> = Arc::new((0..SEATS).map(|_| Mutex::new(0)).collect());
-                let dine = |seat: usize| {
+                let dine = |worker: usize| {
                     let forks = Arc::clone(&meals_by_fork);
                     thread::spawn(move || {
-                        let (left, right) = (seat, (seat + 1) % SEATS);
+                        let (left, right) = (worker, (worker + 1) % SEATS);
                         let mut first = forks[left.min(right)].lock().expect("nobody panics");
                         let mut second = forks[left.max(right)].lock().expect("nobody panics");
                         *first += 1;
@@ -261,16 +261,16 @@ macro_rules! programs {
                 join_all(std::iter::once(reader).chain((1..=writers).map(write)).collect());
             }
 
-            fn left_first(seats: usize) {
-                let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..seats).map(|_| Mutex::new(())).collect());
-                let dine = |seat: usize| {
+            fn left_first(all_workers: usize) {
+                let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..all_workers).map(|_| Mutex::new(())).collect());
+                let dine = |worker: usize| {
                     let forks = Arc::clone(&forks);
                     thread::spawn(move || {
-                        let _left = forks[seat].lock().expect("nobody panics");
-                        let _right = forks[(seat + 1) % seats].lock().expect("nobody panics");
+                        let _left = forks[worker].lock().expect("nobody panics");
+                        let _right = forks[(worker + 1) % all_workers].lock().expect("nobody panics");
                     })
                 };
-                join_all((0..seats).map(dine).collect());
+                join_all((0..all_workers).map(dine).collect());
             }
 
             fn critical(threads: usize) {

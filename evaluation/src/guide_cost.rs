@@ -123,18 +123,18 @@ fn channels() {
 fn search(body: &Body, strategy: &mut dyn Strategy, executions: u64) -> (Report, u64) {
     let limits = Limits { executions: Some(executions), keep_going: true, ..Limits::default() };
     let search = Search::new(strategy, &limits, 1);
-    let mut seat = search.seat(strategy);
+    let mut worker = search.worker(strategy);
     let mut choices = 0;
     loop {
         let work = || {
             let mut noted = Noted::new(Threads::new(body.clone(), &Settings::default()), choices);
-            let status = seat.work(&mut noted);
+            let status = worker.work(&mut noted);
             (status, noted.choices())
         };
         let status;
         (status, choices) = thread::scope(|scope| scope.spawn(work).join().expect("raddle bug: a worker has panicked"));
         if status == Status::Over {
-            return (search.close(vec![seat]), choices);
+            return (search.close(vec![worker]), choices);
         }
     }
 }

@@ -13,12 +13,12 @@ pub type Body = Arc<dyn Fn() + Send + Sync>;
 /// Searches on OS threads of its own: one that had to leave a task behind is replaced.
 pub fn search(body: &Body, strategy: &mut dyn Strategy, limits: &Limits) -> Report {
     let search = Search::new(strategy, limits, 1);
-    let mut seat = search.seat(strategy);
+    let mut worker = search.worker(strategy);
     loop {
-        let work = || seat.work(&mut Threads::new(body.clone(), &Settings::default()));
+        let work = || worker.work(&mut Threads::new(body.clone(), &Settings::default()));
         let status = thread::scope(|scope| scope.spawn(work).join().expect("raddle bug: a worker has panicked"));
         if status == Status::Over {
-            return search.close(vec![seat]);
+            return search.close(vec![worker]);
         }
     }
 }

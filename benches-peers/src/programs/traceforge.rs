@@ -25,9 +25,9 @@ pub fn hand_to<E: Explore>(program: Program, explorer: E) -> E::Seen {
         Program::Locked => explorer.explore(|| lock_often(2, 3)),
         Program::Mpsc => explorer.explore(messages),
         Program::Philosophers => {
-            explorer.explore(|| dine(3, |seat| (seat.min((seat + 1) % 3), seat.max((seat + 1) % 3))))
+            explorer.explore(|| dine(3, |worker| (worker.min((worker + 1) % 3), worker.max((worker + 1) % 3))))
         }
-        Program::LeftFirst(seats) => explorer.explore(move || dine(seats, move |seat| (seat, (seat + 1) % seats))),
+        Program::LeftFirst(all_workers) => explorer.explore(move || dine(all_workers, move |worker| (worker, (worker + 1) % all_workers))),
         Program::Readers(count) => explorer.explore(move || readers(count)),
         Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
         Program::Critical(threads) => explorer.explore(move || lock_often(threads, 2)),
@@ -73,17 +73,17 @@ fn messages() {
     join_all(producers);
 }
 
-fn dine(seats: usize, forks_of: impl Fn(usize) -> (usize, usize)) {
-    let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..seats).map(|_| Mutex::new(())).collect());
-    let dine = |seat: usize| {
+fn dine(all_workers: usize, forks_of: impl Fn(usize) -> (usize, usize)) {
+    let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..all_workers).map(|_| Mutex::new(())).collect());
+    let dine = |worker: usize| {
         let forks = Arc::clone(&forks);
-        let (first, second) = forks_of(seat);
+        let (first, second) = forks_of(worker);
         thread::spawn(move || {
             let _first = forks[first].blocking_lock();
             let _second = forks[second].blocking_lock();
         })
     };
-    join_all((0..seats).map(dine).collect());
+    join_all((0..all_workers).map(dine).collect());
 }
 
 fn readers(count: usize) {

@@ -6,7 +6,7 @@ use std::panic::Location;
 use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Cast, ObjectCard, Outcome, TaskCard, Waiting};
 use crate::schedule::TaskName;
-use crate::system::{Action, Choice, Point, Program, System, Variant};
+use crate::system::{Action, Choice, Describe, Point, Program, Snapshots, System, Variant};
 use crate::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace};
 
 /// Tasks that count, all on one shared counter.
@@ -65,7 +65,7 @@ impl System for Counting {
         if self.actions.is_empty() { Point::End(&self.outcome) } else { Point::Actions(&self.actions) }
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let Action { task, variant, op, object, effect, role, site } = self.actions[choice.index()];
         self.left[task.index()] -= 1;
         let access = Access { object, effect, role, ordered: Ordered::RELAXED };
@@ -86,6 +86,16 @@ impl System for Counting {
         self.refresh();
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+}
+
+impl Describe for Counting {
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(vec![task.number() + 1])
     }
@@ -101,8 +111,10 @@ impl System for Counting {
             |a: &Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
         self.actions.iter().map(waits).collect()
     }
+}
 
-    fn fork(&self) -> Option<Self> {
-        Some(self.clone())
+impl Snapshots<Self> for Counting {
+    fn fork(&self) -> Self {
+        self.clone()
     }
 }

@@ -134,7 +134,7 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
     }
     let seed = if system.caveats().drew_random { script.seed() } else { 0 };
     taken.truncate(needed);
-    let hash_seed = system.hash_seed();
-    let schedule = Schedule { seed, hash_seed, facts: system.facts(), decisions: taken };
-    Record { steps: trace.steps().to_vec(), cast: system.cast(), outcome, schedule, switches, divergence }
+    let hash_seed = system.describe().hash_seed();
+    let schedule = Schedule { seed, hash_seed, facts: system.describe().facts(), decisions: taken };
+    Record { steps: trace.steps().to_vec(), cast: system.describe().cast(), outcome, schedule, switches, divergence }
 }

@@ -62,7 +62,7 @@ impl Decided {
         match system.point() {
             Point::Actions(actions) => {
                 let action = &actions[choice.index()];
-                Decided::Task(system.task_name(action.task), action.variant)
+                Decided::Task(system.describe().task_name(action.task), action.variant)
             }
             Point::Data { .. } => Decided::Value(choice.0),
             Point::End(_) => panic!("raddle bug: a decision after the end"),
@@ -77,11 +77,13 @@ impl Decided {
     pub fn find<S: System>(&self, system: &S) -> Result<Choice, String> {
         match (self, system.point()) {
             (Decided::Task(name, variant), Point::Actions(actions)) => {
-                let same = |a: &crate::system::Action| a.variant == *variant && system.task_name(a.task) == *name;
+                let same =
+                    |a: &crate::system::Action| a.variant == *variant && system.describe().task_name(a.task) == *name;
                 match actions.iter().position(same) {
                     Some(at) => Ok(Choice(u32::try_from(at).expect("raddle bug: more than 2^32 actions"))),
                     None => {
-                        let able: Vec<_> = actions.iter().map(|a| system.task_name(a.task).to_string()).collect();
+                        let able: Vec<_> =
+                            actions.iter().map(|a| system.describe().task_name(a.task).to_string()).collect();
                         Err(format!("task {name} cannot go on here, only {} can", able.join(", ")))
                     }
                 }

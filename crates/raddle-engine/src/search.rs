@@ -1,7 +1,7 @@
 //! The loop: strategy × program → report.
 //!
 //! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
-//! [`Seat`] and works from there, on a thread of its own, until the search is over.
+//! [`Worker`] and works from there, on a thread of its own, until the search is over.
 
 mod deadline;
 mod found;
@@ -17,7 +17,7 @@ pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
 use self::worker::Held;
-pub use self::worker::{Perch, Seat, Status};
+pub use self::worker::{SnapshotStack, Status, Worker};
 use crate::board::{Local, Remains, Tally};
 use crate::caveats::CaveatCounts;
 use crate::coverage::Coverage;
@@ -119,9 +119,9 @@ impl Report {
 /// Searches `program` as `strategy` decides, within `limits`, on this thread.
 pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: &Limits) -> Report {
     let search = Search::new(strategy, limits, 1);
-    let mut seat = search.seat(strategy);
-    let _ = seat.work(program);
-    search.close(vec![seat])
+    let mut worker = search.worker(strategy);
+    let _ = worker.work(program);
+    search.close(vec![worker])
 }
 
 /// Is told how far a search has come.
@@ -242,30 +242,30 @@ impl Search {
         }
     }
 
-    /// The seat of the first worker.
+    /// The worker of the first worker.
     #[must_use]
-    pub fn seat<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Seat<'s> {
-        let mut seat = Seat::new(self, Held::Lent(strategy), true);
-        seat.repeat_first();
-        seat.pace = self.observer.as_ref().map(|_| Pace::default());
-        seat
+    pub fn worker<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Worker<'s> {
+        let mut worker = Worker::new(self, Held::Lent(strategy), true);
+        worker.repeat_first();
+        worker.pace = self.observer.as_ref().map(|_| Pace::default());
+        worker
     }
 
-    /// A seat for a worker that brings its own strategy, of the same kind as the first one's.
+    /// A worker for a worker that brings its own strategy, of the same kind as the first one's.
     #[must_use]
-    pub fn seat_of(&self, strategy: Box<dyn Strategy>) -> Seat<'_> {
-        Seat::new(self, Held::Owned(strategy), false)
+    pub fn worker_with(&self, strategy: Box<dyn Strategy>) -> Worker<'_> {
+        Worker::new(self, Held::Owned(strategy), false)
     }
 
-    /// A seat for one more worker. Waits until there is enough to do; `None` if that never comes.
+    /// A worker for one more worker. Waits until there is enough to do; `None` if that never comes.
     #[must_use]
-    pub fn join(&self) -> Option<Seat<'_>> {
+    pub fn join(&self) -> Option<Worker<'_>> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match &mut *spare {
                 Spare::NotYet => spare = self.ready.wait(spare).unwrap_or_else(PoisonError::into_inner),
                 Spare::Ready(strategies) => {
-                    return strategies.pop().map(|strategy| self.seat_of(strategy));
+                    return strategies.pop().map(|strategy| self.worker_with(strategy));
                 }
                 Spare::Over => return None,
             }
@@ -328,19 +328,20 @@ impl Search {
 
     /// What was found, once all workers have stopped.
     #[must_use]
-    pub fn close(&self, seats: Vec<Seat<'_>>) -> Report {
-        self.leave(seats).0
+    pub fn close(&self, all_workers: Vec<Worker<'_>>) -> Report {
+        self.leave(all_workers).0
     }
 
     /// What was found, and what is left to do, once all workers have stopped.
     #[must_use]
-    pub fn leave(&self, seats: Vec<Seat<'_>>) -> (Report, Remains) {
-        let mut first = seats.into_iter().next();
-        first.iter_mut().for_each(Seat::give_up);
+    pub fn leave(&self, all_workers: Vec<Worker<'_>>) -> (Report, Remains) {
+        let mut first = all_workers.into_iter().next();
+        first.iter_mut().for_each(Worker::give_up);
         let mut remains = self.board.remains();
-        remains.checkpoint = first.as_mut().and_then(Seat::checkpoint);
-        let guarantee = first.as_mut().and_then(|seat| seat.guarantee(remains.next_number()));
-        let (own, covered) = first.map_or((None, None), |mut seat| (seat.estimate(), seat.covered(remains.stage())));
+        remains.checkpoint = first.as_mut().and_then(Worker::checkpoint);
+        let guarantee = first.as_mut().and_then(|worker| worker.guarantee(remains.next_number()));
+        let (own, covered) =
+            first.map_or((None, None), |mut worker| (worker.estimate(), worker.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, caveats, states, steps, longest, walks, found } =
             self.board.with_cut_off(remains.total.clone());
         // Whether what was not run is what the strategy takes it to be.
@@ -381,7 +382,7 @@ impl Search {
 
 /// How an execution ends that takes more steps than it may.
 pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -> Outcome {
-    Failure::TooManySteps { bound, unfinished: system.unfinished(trace) }.into()
+    Failure::TooManySteps { bound, unfinished: system.describe().unfinished(trace) }.into()
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ pub struct Start {
     /// there are, and programs can often run them without stopping at each point.
     pub uniform: Option<Rng>,
     /// The strategy looks at the steps of this execution, and not only at how many there are. If nobody does, they are
-    /// [not recorded](Trace::count_only).
+    /// [not recorded](Trace::discard_steps).
     pub steps: bool,
     /// The execution is there to find out how large the search is, and is counted apart from it.
     pub probe: bool,

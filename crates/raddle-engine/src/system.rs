@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::caveats::Caveats;
 use crate::ids::{ObjectId, TaskId};
-use crate::lots::Lots;
 use crate::outcome::{Cast, Outcome, Waiting};
+use crate::random_choices::RandomChoices;
 use crate::schedule::TaskName;
 use crate::trace::{Context, Effect, Operation, Role, Site, Trace, Word};
 
@@ -16,7 +16,7 @@ pub trait Program {
     type System: System;
 
     /// Starts an execution and runs it to its first point. Called by the search for every execution that does not go on from a
-    /// [copy](System::fork) of an earlier one.
+    /// [copy](Snapshots::fork) of an earlier one.
     ///
     /// `seed` feeds the program's own random numbers, if it draws any: the same seed, the same numbers.
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System;
@@ -57,44 +57,51 @@ pub trait Program {
 }
 
 /// One execution of a concurrent program, paused where something must be decided. Dropping it abandons the execution.
-pub trait System {
-    /// What must be decided now. Called by the search after the start and after each [`advance`](Self::advance); the
-    /// answer stays the same until the next one.
+///
+/// What most programs cannot do is a capability: a trait of its own, which a system has or has not.
+pub trait System: Sized {
+    /// What must be decided now. The search calls this after the start and after each [`step`](Self::step); the answer stays the same
+    /// until the next one. The actions are listed once [`compute_enabled`](Self::compute_enabled) was called; that the execution has
+    /// failed is known before.
     fn point(&self) -> Point<'_>;
 
-    /// Does what was decided and runs to the next point, adding the steps it takes to `trace`: at least one, and as many
-    /// more as follow without any decision. Called by the search with a choice within the point's alternatives.
-    fn advance(&mut self, choice: Choice, trace: &mut Trace);
+    /// Does what was decided and runs to the next point, adding the steps it takes to `trace`: at least one, and as many more as follow
+    /// without any decision. The search calls this with a choice within the point's alternatives.
+    fn step(&mut self, choice: Choice, trace: &mut Trace);
 
-    /// As [`advance`](Self::advance), but what can happen next need not be known before [`survey`](Self::survey). Called by searches that
-    /// may give an execution up for the state it has come to.
-    fn step(&mut self, choice: Choice, trace: &mut Trace) {
-        self.advance(choice, trace);
+    /// Finds out what can happen next, if that is not known. The search calls this before it asks for the actions of a
+    /// [`point`](Self::point), maybe more than once. It does not call this at all if the state that was reached is known: there, what could
+    /// happen next does not matter.
+    fn compute_enabled(&mut self) {}
+
+    /// Names, participants, and who waits for what.
+    fn describe(&self) -> &dyn Describe;
+
+    /// What this execution did that limits what it proves. The search calls this at the end of each execution, also of a
+    /// pruned one, and adds it up. If the program drew random numbers, its seed belongs to the schedule.
+    fn caveats(&self) -> Caveats {
+        Caveats::default()
     }
 
-    /// Finds out what can happen next, if that is not known. Called before [`point`](Self::point), once or more often, after a
-    /// [`step`](Self::step); an end by failure is known without it.
-    fn survey(&mut self) {}
-
-    /// Goes on by lot from a point, as often as it may and as long as nothing has to be known but how many alternatives there are, in
-    /// the order in which they would be [listed](Self::survey). Called where steps are [only counted](Trace::count_only); not at
-    /// all to go on is right, too.
-    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
-        let _ = (lots, trace);
+    /// Copying the program and comparing its states; `None` if it cannot be copied.
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        None
     }
 
-    /// True if race detection needs the steps of this execution, which were [not recorded](Trace::count_only). The search
-    /// calls this at the end of an execution and then runs it again with its steps recorded.
-    fn needs_recorded_steps(&self) -> bool {
-        false
+    /// Running without recording what happens; `None` if every step has to be asked for.
+    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+        None
     }
 
-    /// What the program was told about itself before this execution, in words that a [schedule](crate::schedule::Schedule::facts) can
-    /// keep: which points there are may depend on it.
-    fn facts(&self) -> Vec<String> {
-        Vec::new()
+    /// [`step`](Self::step), and then [`compute_enabled`](Self::compute_enabled).
+    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+        self.step(choice, trace);
+        self.compute_enabled();
     }
+}
 
+/// Says what is needed to tell a person about an execution, and to follow its schedule.
+pub trait Describe {
     /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
     fn task_name(&self, task: TaskId) -> TaskName;
 
@@ -105,8 +112,14 @@ pub trait System {
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting>;
 
     /// What every task that has not ended is about to do, and whether it can. Called at the end of an execution, for
-    /// strategies that ask for it.
+    /// strategies that [need](crate::strategy::Needs::pending) it.
     fn pending(&self) -> Vec<Pending> {
+        Vec::new()
+    }
+
+    /// What the program was told about itself before this execution, in words that a [schedule](crate::schedule::Schedule::facts) can
+    /// keep: which points there are may depend on it.
+    fn facts(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -115,30 +128,17 @@ pub trait System {
     fn hash_seed(&self) -> Option<u64> {
         None
     }
+}
 
-    /// What this execution did that limits what it proves. The search calls this at the end of each execution, also of a
-    /// pruned one, and adds it up. If the program drew random numbers, its seed belongs to the schedule.
-    fn caveats(&self) -> Caveats {
-        Caveats::default()
-    }
+/// Copies a program in the middle of an execution, and compares its states.
+pub trait Snapshots<S> {
+    /// A second copy, paused at the same point. The search calls this along the way, where the strategy returns later: later executions
+    /// go on from there, each as if it had been run from its start. Best if it costs no more than a step or two.
+    fn fork(&self) -> S;
 
-    /// A second copy, paused at the same point; `None` if the program cannot be copied. Called by the search along the way, where
-    /// the strategy comes back to where it was: later executions go on from there, each as if it had been run from its start.
-    /// Best if it costs no more than a step or two.
-    fn fork(&self) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        None
-    }
-
-    /// As [`fork`](Self::fork), in place of an execution of the same program that is over: its memory may be used again. False if the
-    /// program cannot be copied.
-    fn fork_onto(&self, other: &mut Self) -> bool
-    where
-        Self: Sized,
-    {
-        self.fork().map(|copy| *other = copy).is_some()
+    /// As [`fork`](Self::fork), in place of an execution of the same program that is over: its memory may be used again.
+    fn fork_onto(&self, other: &mut S) {
+        *other = self.fork();
     }
 
     /// A hash of the program's state, equal for equal states; `None` if the state cannot be seen.
@@ -147,21 +147,36 @@ pub trait System {
     }
 
     /// What a choice would lead to, where that can be told for less than it costs to go there; the program stays where it is.
-    /// Called at a point by searches that may give an execution up for the state it comes to; if they do not, the next call is
-    /// [`step`](Self::step) with the same choice. `so_far` is what has happened until here.
-    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
+    /// Searches by states call this at a point; unless they prune the execution, the next call is [`step`](System::step) with the same
+    /// choice. `so_far` is what has happened until here.
+    fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
         let _ = (choice, so_far);
         None
     }
 }
 
-/// What a choice [would lead to](System::foresee).
+/// What a choice [would lead to](Snapshots::peek).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreseen {
-    /// The [fingerprint](System::fingerprint) there.
+pub struct Peeked {
+    /// The [fingerprint](Snapshots::fingerprint) there.
     pub state: u64,
     /// How many steps it takes.
     pub steps: usize,
+}
+
+/// Runs a program forward without recording its steps.
+pub trait Untraced {
+    /// Runs the system forward with uniformly random choices, without recording steps, until it needs a decision that the search must
+    /// see, or the [choices](RandomChoices::go_on) say that it has to stop. The alternatives of a point are drawn from in the order in
+    /// which [`compute_enabled`](System::compute_enabled) would list them. The search calls this where steps are
+    /// [discarded](Trace::discard_steps).
+    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace);
+
+    /// True if race detection needs the steps of this execution, which were not recorded. The search calls this at the end of an
+    /// execution and then runs it again with its steps recorded.
+    fn needs_recorded_steps(&self) -> bool {
+        false
+    }
 }
 
 /// A place where something must be decided.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ObjectId, StepIx, TaskId};
-use crate::lots::Draws;
+use crate::random_choices::Draws;
 use crate::system::{Choice, Variant};
 
 /// Where in the source an operation was asked for.
@@ -253,7 +253,7 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct Taken {
     /// Nobody will look at the steps, so they are only counted.
-    counts_only: bool,
+    discards_steps: bool,
     /// How many were counted.
     counted: usize,
     /// The latest of those that were counted, as far as is known.
@@ -315,22 +315,22 @@ impl Trace {
     }
 
     /// From here on steps are only counted, as nobody will look at them; for ever, until it is [cleared](Self::clear).
-    pub fn count_only(&mut self) {
+    pub fn discard_steps(&mut self) {
         self.clear();
-        self.taken.counts_only = true;
+        self.taken.discards_steps = true;
     }
 
     /// Whether steps are only counted.
     #[inline]
     #[must_use]
-    pub fn counts_only(&self) -> bool {
-        self.taken.counts_only
+    pub fn discards_steps(&self) -> bool {
+        self.taken.discards_steps
     }
 
     /// Counts a step that is not kept.
     #[inline]
     pub fn count(&mut self) {
-        debug_assert!(self.taken.counts_only, "raddle bug: a step is lost");
+        debug_assert!(self.taken.discards_steps, "raddle bug: a step is lost");
         self.taken.counted += 1;
     }
 
@@ -351,7 +351,7 @@ impl Trace {
         &self.taken.choices
     }
 
-    /// Where the choices are that are being drawn while an execution goes on [by lot](crate::system::System::wander); null otherwise. For
+    /// Where the choices are that are being drawn while an execution goes on [by lot](crate::system::System::run_randomly); null otherwise. For
     /// those who have to tell, in the middle of that, how the execution came to where it is.
     #[must_use]
     pub fn drawing(&self) -> *const Draws {
@@ -404,7 +404,7 @@ impl Trace {
     /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn push(&mut self, mut step: Step) {
-        if self.taken.counts_only {
+        if self.taken.discards_steps {
             self.taken.latest_counted = Some(Latest { task: step.task, op: step.op, site: step.site });
             return self.count();
         }
@@ -419,7 +419,7 @@ impl Trace {
     /// If there is no step yet.
     #[inline]
     pub fn touch(&mut self, access: Access) {
-        if self.taken.counts_only {
+        if self.taken.discards_steps {
             return;
         }
         assert!(!self.taken.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
@@ -435,7 +435,7 @@ impl Trace {
     /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn receive(&mut self, receipt: Receipt) {
-        if self.taken.counts_only {
+        if self.taken.discards_steps {
             return;
         }
         self.taken.receipts.push(receipt);
@@ -444,7 +444,7 @@ impl Trace {
     /// Adds what is to be known of the latest step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn note(&mut self, note: Note) {
-        if self.taken.counts_only {
+        if self.taken.discards_steps {
             return;
         }
         self.taken.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
@@ -509,7 +509,7 @@ impl Trace {
 
     /// Forgets all steps and keeps the memory for the next execution, whose steps are kept.
     pub fn clear(&mut self) {
-        self.taken.counts_only = false;
+        self.taken.discards_steps = false;
         self.taken.counted = 0;
         self.taken.latest_counted = None;
         self.taken.choices.clear();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, Place, TaskCard, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{self, Action, Choice, Pending, Point, System, Variant};
+use raddle_engine::system::{self, Action, Choice, Describe, Pending, Point, Snapshots, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::compile::{Code, compile};
@@ -269,7 +269,7 @@ impl System for Execution {
         }
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         match self.at {
             Stop::Actions => self.take(self.actions[choice.index()], self.actions.len() as u32, trace),
             Stop::Data { thread, choices } => self.choose(thread, choices, choice.0, trace),
@@ -278,6 +278,16 @@ impl System for Execution {
         self.settle();
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+}
+
+impl Describe for Execution {
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(vec![task.number() + 1])
     }
@@ -318,9 +328,11 @@ impl System for Execution {
         let at_step = |thread: &usize| self.state.threads[*thread].status == Status::AtStep;
         (0..self.state.threads.len()).filter(at_step).map(waits).collect()
     }
+}
 
-    fn fork(&self) -> Option<Self> {
-        Some(self.clone())
+impl Snapshots<Self> for Execution {
+    fn fork(&self) -> Self {
+        self.clone()
     }
 
     fn fingerprint(&self) -> Option<u64> {

@@ -23,8 +23,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::lots::Lots;
 use raddle_engine::outcome::Failure;
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
@@ -45,7 +45,7 @@ pub(crate) struct Execution {
     /// Borrowed for moments only, never while control changes hands.
     pub(crate) state: RefCell<State>,
     /// Where choices are drawn from, while they are drawn [by lot](crate::actor).
-    pub(crate) lots: RefCell<Lots>,
+    pub(crate) lots: RefCell<RandomChoices>,
     /// The task whose handler runs on a stack that is lent.
     pub(crate) handles: Cell<TaskId>,
     /// A task is on its way to abort the process, which is not to happen.

@@ -170,7 +170,7 @@ impl Program for Model {
         let mut scene = Box::new(self.first.clone());
         scene.take_first_steps(trace);
         let inside = crate::crash::inside_model(&scene, Some(trace), None);
-        scene.survey();
+        scene.compute_enabled();
         drop(inside);
         Run(scene)
     }

@@ -15,11 +15,11 @@ use std::sync::{Arc, PoisonError};
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::lots::Lots;
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Pending, Point, Program, System, Variant};
+use raddle_engine::system::{Action, Choice, Describe, Pending, Point, Program, System, Untraced, Variant};
 use raddle_engine::trace::{Effect, Site, Trace, Word};
 
 use crate::addresses::Addresses;
@@ -357,7 +357,7 @@ impl Running {
         if state.spoiled {
             self.worker.sound.set(false);
         }
-        if state.cells_touched && !trace.counts_only() {
+        if state.cells_touched && !trace.discards_steps() {
             let races = self.races.get_or_insert_default();
             if let Some(race) = races.follow(trace) {
                 self.end(race.into());
@@ -394,30 +394,10 @@ impl System for Running {
         }
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
-        self.step(choice, trace);
-        self.survey();
-    }
-
-    fn survey(&mut self) {
+    fn compute_enabled(&mut self) {
         if matches!(self.at, At::Mail) {
             self.list_mail();
         }
-    }
-
-    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
-        while lots.go_on(trace.len()) {
-            match self.at {
-                At::Mail => self.draw_lots(lots, trace),
-                At::Action => self.step(lots.draw(self.actions.len() as u32), trace),
-                At::Data { choices, .. } => self.step(lots.draw(choices), trace),
-                At::End(_) => return,
-            }
-        }
-    }
-
-    fn needs_recorded_steps(&self) -> bool {
-        self.worker.execution.state.try_borrow().is_ok_and(|state| state.cells_touched)
     }
 
     #[inline]
@@ -450,10 +430,22 @@ impl System for Running {
         });
     }
 
-    fn facts(&self) -> Vec<String> {
-        self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.settings.facts.words())
+    fn caveats(&self) -> Caveats {
+        let execution = &self.worker.execution;
+        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats());
+        Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+        Some(self)
+    }
+}
+
+impl Describe for Running {
     fn task_name(&self, task: TaskId) -> TaskName {
         Task::name(&self.worker.execution.state.borrow().tasks, task)
     }
@@ -483,15 +475,30 @@ impl System for Running {
         self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.pending())
     }
 
+    fn facts(&self) -> Vec<String> {
+        self.worker.execution.state.try_borrow().map_or_else(|_| Vec::new(), |state| state.settings.facts.words())
+    }
+
     fn hash_seed(&self) -> Option<u64> {
         let state = self.worker.execution.state.try_borrow().ok()?;
         state.made_hash_keys.then_some(state.settings.hash_seed)
     }
+}
 
-    fn caveats(&self) -> Caveats {
-        let execution = &self.worker.execution;
-        let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats());
-        Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
+impl Untraced for Running {
+    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+        while lots.go_on(trace.len()) {
+            match self.at {
+                At::Mail => self.draw_lots(lots, trace),
+                At::Action => self.step(lots.draw(self.actions.len() as u32), trace),
+                At::Data { choices, .. } => self.step(lots.draw(choices), trace),
+                At::End(_) => return,
+            }
+        }
+    }
+
+    fn needs_recorded_steps(&self) -> bool {
+        self.worker.execution.state.try_borrow().is_ok_and(|state| state.cells_touched)
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use raddle_engine::board::Remains;
 use raddle_engine::coverage::Coverage;
 use raddle_engine::replay::{Record, Script, replay};
-use raddle_engine::search::{self, Limits, Saver, Search, Seat, Status};
+use raddle_engine::search::{self, Limits, Saver, Search, Status, Worker};
 use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_engine::system::Program;
 use raddle_runtime::crash::{LastWords, Patience, attend};
@@ -56,8 +56,8 @@ trait Work {
     fn with<P: Program>(self, program: &mut P) -> Self::Result;
 }
 
-/// Works from a seat until the search is over or the worker is spent.
-struct WorkFrom<'a, 's>(&'a mut Seat<'s>);
+/// Works from a worker until the search is over or the worker is spent.
+struct WorkFrom<'a, 's>(&'a mut Worker<'s>);
 
 impl Work for WorkFrom<'_, '_> {
     type Result = Status;
@@ -152,23 +152,23 @@ impl Workers {
         if let Some(teller) = teller.clone() {
             search = search.observed(Box::new(move |progress| teller.tell(progress)));
         }
-        let seats = thread::scope(|scope| {
+        let all_workers = thread::scope(|scope| {
             let others: Vec<_> = (1..workers).map(|_| self.start(scope, || self.work_on(search.join()))).collect();
-            let first = self.work_on(Some(search.seat(strategy)));
+            let first = self.work_on(Some(search.worker(strategy)));
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
             first.into_iter().chain(others.flatten()).collect::<Vec<_>>()
         });
         if let Some(teller) = teller {
             teller.finish();
         }
-        search.leave(seats)
+        search.leave(all_workers)
     }
 
-    /// Works from this seat until the search is over, on as many fresh workers as it takes.
-    fn work_on<'s>(&self, seat: Option<Seat<'s>>) -> Option<Seat<'s>> {
-        let mut seat = seat?;
-        while self.on_fresh_worker(WorkFrom(&mut seat)) == Status::NeedsFreshWorker {}
-        Some(seat)
+    /// Works from this worker until the search is over, on as many fresh workers as it takes.
+    fn work_on<'s>(&self, worker: Option<Worker<'s>>) -> Option<Worker<'s>> {
+        let mut worker = worker?;
+        while self.on_fresh_worker(WorkFrom(&mut worker)) == Status::NeedsFreshWorker {}
+        Some(worker)
     }
 
     /// Runs one execution, to be looked at.

@@ -7,7 +7,7 @@ use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Choice, Pending, Point, Program, System};
+use raddle_engine::system::{Choice, Describe, Pending, Point, Program, System};
 use raddle_engine::trace::Trace;
 
 /// A program, and a hash of all choices in all its executions, in order.
@@ -56,28 +56,34 @@ impl<S: System> System for Execution<S> {
         self.system.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         note(&self.choices, u64::from(choice.0) + 1);
         self.system.advance(choice, trace);
     }
 
+    fn caveats(&self) -> Caveats {
+        self.system.caveats()
+    }
+
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+}
+
+impl<S: System> Describe for Execution<S> {
     fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.task_name(task)
+        self.system.describe().task_name(task)
     }
 
     fn cast(&self) -> Cast {
-        self.system.cast()
+        self.system.describe().cast()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.unfinished(so_far)
+        self.system.describe().unfinished(so_far)
     }
 
     fn pending(&self) -> Vec<Pending> {
-        self.system.pending()
-    }
-
-    fn caveats(&self) -> Caveats {
-        self.system.caveats()
+        self.system.describe().pending()
     }
 }

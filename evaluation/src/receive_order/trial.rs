@@ -75,16 +75,16 @@ fn searched(
     if let Some(coverage) = coverage {
         search = search.covering(coverage);
     }
-    let mut seat = search.seat(strategy);
+    let mut worker = search.worker(strategy);
     let mut seconds = 0.0;
     loop {
         let clock = ProcessTime::now();
         let status = thread::scope(|scope| {
             let (tell, told) = channel();
-            let seat = &mut seat;
+            let worker = &mut worker;
             scope.spawn(move || {
                 let clock = ThreadTime::now();
-                let status = seat.work(&mut Threads::new(Arc::new(body), &Settings::default()));
+                let status = worker.work(&mut Threads::new(Arc::new(body), &Settings::default()));
                 tell.send((status, clock.elapsed().as_secs_f64())).expect("somebody waits for it");
             });
             loop {
@@ -103,7 +103,7 @@ fn searched(
             }
         });
         if status == Status::Over {
-            return (search.close(vec![seat]), seconds);
+            return (search.close(vec![worker]), seconds);
         }
     }
 }

@@ -16,21 +16,21 @@ pub static PROGRAMS: [Program; 6] = [
 ];
 
 fn left_first(philosophers: u32) {
-    dinner(philosophers, |seat, next, _| (seat, next));
+    dinner(philosophers, |worker, next, _| (worker, next));
 }
 
 /// The last one breaks the circle.
 fn one_right_first(philosophers: u32) {
-    dinner(philosophers, |seat, next, last| if last { (next, seat) } else { (seat, next) });
+    dinner(philosophers, |worker, next, last| if last { (next, worker) } else { (worker, next) });
 }
 
-/// `forks_of` tells which fork somebody takes first, and which then, given the seat, the next seat, and whether it is the last.
+/// `forks_of` tells which fork somebody takes first, and which then, given the worker, the next worker, and whether it is the last.
 fn dinner(philosophers: u32, forks_of: fn(usize, usize, bool) -> (usize, usize)) {
     let forks: Vec<Mutex<()>> = (0..philosophers).map(|_| Mutex::new(())).collect();
     thread::scope(|scope| {
         let forks = &forks;
-        for seat in 0..forks.len() {
-            let (first, second) = forks_of(seat, (seat + 1) % forks.len(), seat + 1 == forks.len());
+        for worker in 0..forks.len() {
+            let (first, second) = forks_of(worker, (worker + 1) % forks.len(), worker + 1 == forks.len());
             scope.spawn(move || eat(&forks[first], &forks[second]));
         }
     });

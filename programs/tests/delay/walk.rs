@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use raddle::model::Model;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Failure;
-use raddle_engine::system::{Action, Choice, Point, Program, System};
+use raddle_engine::system::{Action, Choice, Point, Program, Snapshots, System};
 use raddle_engine::trace::{Class, Trace};
 
 /// The order in which tasks go on.
@@ -71,7 +71,7 @@ pub fn states(model: &mut Model, most: usize) -> Option<Result<usize, Failure>> 
             return Some(Err(failure.clone()));
         }
         for choice in 0..system.point().alternatives() {
-            let mut next = system.fork().expect("models can be copied");
+            let mut next = system.fork();
             next.advance(Choice(choice), &mut Trace::default());
             if seen.insert(next.fingerprint()) {
                 open.push(next);

@@ -1,30 +1,30 @@
 //! One worker: takes pieces of the search and runs them, execution by execution.
 
 mod ahead;
-mod counted;
-mod perch;
 mod repeat;
 mod save;
 mod share;
+mod snapshots;
+mod untraced;
 mod walk;
 
 use std::mem;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use self::counted::Seen;
-pub use self::perch::Perch;
 use self::repeat::Repeats;
 use self::save::Saving;
+pub use self::snapshots::SnapshotStack;
+use self::untraced::{Seen, needs_recorded_steps};
 use self::walk::{Chosen, Walked};
 use super::{Deadline, Found, Pace, Search, Spare};
 use crate::board::{Board, Job, Taken, Tally, Then, Wait};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::facts::Fact;
-use crate::lots::Lots;
 use crate::outcome::{Failure, Outcome, TaskCard};
 use crate::piece::Checkpoint;
+use crate::random_choices::RandomChoices;
 use crate::replay::Script;
 use crate::rng::Rng;
 use crate::schedule::TaskName;
@@ -33,7 +33,7 @@ use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
 
 /// A worker's place at a search: its strategy, its piece, and what it has done since its latest commit.
-pub struct Seat<'s> {
+pub struct Worker<'s> {
     search: &'s Search,
     strategy: Held<'s>,
     job: Option<Job<'s>>,
@@ -59,7 +59,7 @@ pub struct Seat<'s> {
     keeps_steps: bool,
     /// A failure whose steps were only counted was run again. Later ones are counted; one of them is shown only if it is replayed.
     has_shown: bool,
-    lots: Lots,
+    choices: RandomChoices,
     /// How many orders there are, by the latest walk, if it was a uniform one.
     product: Option<f64>,
     /// Prefixes are run again, so that it is watched whether the program does the same thing twice.
@@ -136,7 +136,7 @@ pub enum Status {
 /// each choice that it takes, as others may take few on their own.
 const WATCH_EVERY: (u64, u64) = (512, 16);
 
-impl<'s> Seat<'s> {
+impl<'s> Worker<'s> {
     pub(super) fn new(search: &'s Search, mut strategy: Held<'s>, is_first: bool) -> Self {
         let needs = search.needs;
         Self {
@@ -164,7 +164,7 @@ impl<'s> Seat<'s> {
             tally: Tally::default(),
             keeps_steps: false,
             has_shown: false,
-            lots: Lots::default(),
+            choices: RandomChoices::default(),
             product: None,
             prefix: Vec::new(),
             common: None,
@@ -201,7 +201,7 @@ impl<'s> Seat<'s> {
 
     /// Works until the search is over or the worker is spent.
     pub fn work<P: Program>(&mut self, program: &mut P) -> Status {
-        let mut perch = Perch::default();
+        let mut snapshots = SnapshotStack::default();
         loop {
             if self.job.is_none() {
                 let board = &self.search.board;
@@ -218,7 +218,7 @@ impl<'s> Seat<'s> {
                     continue;
                 }
             }
-            self.run_one(program, &mut perch);
+            self.run_one(program, &mut snapshots);
             if program.has_enough() {
                 self.search.board.stop();
             }
@@ -240,7 +240,11 @@ impl<'s> Seat<'s> {
     /// Does the next little thing and does not wait for others, so that whatever can come between two of them can: for tests that
     /// play several workers on one thread.
     #[doc(hidden)]
-    pub fn work_a_little<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>) -> Option<Status> {
+    pub fn work_a_little<P: Program>(
+        &mut self,
+        program: &mut P,
+        snapshots: &mut SnapshotStack<P::System>,
+    ) -> Option<Status> {
         match mem::replace(&mut self.due, Due::Little) {
             Due::Others => {
                 self.call_others_if_long();
@@ -275,11 +279,11 @@ impl<'s> Seat<'s> {
                 }
             }
         }
-        self.run_one(program, perch);
+        self.run_one(program, snapshots);
         None
     }
 
-    fn run_one<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>) {
+    fn run_one<P: Program>(&mut self, program: &mut P, snapshots: &mut SnapshotStack<P::System>) {
         self.met = false;
         if !self.may_run() {
             return self.leave();
@@ -293,7 +297,7 @@ impl<'s> Seat<'s> {
         }
         self.next_prefix.clear();
         match self.strategy.get().begin(&mut self.next_prefix) {
-            Next::Run(start) => self.execute(program, perch, start),
+            Next::Run(start) => self.execute(program, snapshots, start),
             Next::Done(claim) => {
                 self.repeat_last(program);
                 let by_number = self.numbers.is_some();
@@ -318,19 +322,19 @@ impl<'s> Seat<'s> {
         self.common = Some(depth);
     }
 
-    fn execute<P: Program>(&mut self, program: &mut P, perch: &mut Perch<P::System>, start: Start) {
+    fn execute<P: Program>(&mut self, program: &mut P, snapshots: &mut SnapshotStack<P::System>, start: Start) {
         let Start { seed, backtrack, uniform, steps, probe } = start;
         self.set_prefix(backtrack);
         (self.uniform, self.wants_steps) = (uniform, steps);
         // Steps that are only counted leave nothing behind that another execution could go on from.
         let counted = self.watch && !self.shows_steps();
-        let beside = probe || counted || !perch.follows(seed, self.prefix.is_empty());
+        let beside = probe || counted || !snapshots.follows(seed, self.prefix.is_empty());
         let latest = self.repeats.replace_latest(None);
         if beside {
             self.step_aside();
         }
-        let perch = (self.watch && self.search.forks && !beside).then_some(perch);
-        if self.run(program, perch, seed, probe) == Seen::Counted {
+        let snapshots = (self.watch && self.search.forks && !beside).then_some(snapshots);
+        if self.run(program, snapshots, seed, probe) == Seen::Counted {
             // Nothing can be compared with it.
             self.path.clear();
         }
@@ -352,17 +356,17 @@ impl<'s> Seat<'s> {
     fn begin<P: Program>(
         &mut self,
         program: &mut P,
-        perch: Option<&mut Perch<P::System>>,
+        snapshots: Option<&mut SnapshotStack<P::System>>,
         seed: u64,
     ) -> (P::System, usize) {
-        if let Some(perch) = perch {
+        if let Some(snapshots) = snapshots {
             let common = self.common.unwrap_or_else(|| {
                 self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count()
             });
-            perch.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
+            snapshots.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
             // To see whether the program does the same thing twice.
             let watched = self.walked.is_power_of_two() || self.walked >= self.next_watch;
-            if !watched && let Some((system, depth, mark)) = perch.go_on() {
+            if !watched && let Some((system, depth, mark)) = snapshots.go_on() {
                 self.trace.truncate(mark);
                 return (system, depth);
             }
@@ -370,7 +374,7 @@ impl<'s> Seat<'s> {
             self.next_watch = self.walked + every.max(each * self.path.len() as u64);
         }
         if !self.shows_steps() {
-            self.trace.count_only();
+            self.trace.discard_steps();
         } else {
             self.trace.clear();
         }
@@ -388,16 +392,16 @@ impl<'s> Seat<'s> {
     fn run<P: Program>(
         &mut self,
         program: &mut P,
-        mut perch: Option<&mut Perch<P::System>>,
+        mut snapshots: Option<&mut SnapshotStack<P::System>>,
         seed: u64,
         probing: bool,
     ) -> Seen {
-        let (mut system, from) = self.begin(program, perch.as_deref_mut(), seed);
-        let mut walked = self.walk(&mut system, from, perch.as_deref_mut());
+        let (mut system, from) = self.begin(program, snapshots.as_deref_mut(), seed);
+        let mut walked = self.walk(&mut system, from, snapshots.as_deref_mut());
         let mut caveats = system.caveats();
-        let needs_steps = system.needs_recorded_steps();
+        let needs_steps = needs_recorded_steps(&mut system);
         let mut system = Some(system);
-        let seen = if self.trace.counts_only() { Seen::Counted } else { Seen::Kept };
+        let seen = if self.trace.discards_steps() { Seen::Counted } else { Seen::Kept };
         if seen == Seen::Counted && (needs_steps || walked.failed() && !self.has_shown) {
             self.keeps_steps |= needs_steps;
             self.has_shown |= walked.failed();
@@ -425,12 +429,12 @@ impl<'s> Seat<'s> {
             return seen;
         }
         let wanted = self.search.needs.pending;
-        let pending = system.as_ref().filter(|_| wanted).map(System::pending).unwrap_or_default();
+        let pending = system.as_ref().filter(|_| wanted).map(|system| system.describe().pending()).unwrap_or_default();
         let choices = self.path.len();
         let run = Run { outcome: outcome.as_ref(), trace: &self.trace, choices, pending: &pending };
         self.same_number = self.strategy.get().end(&run) == After::SameNumber;
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
-            let cast = || system.as_ref().map(System::cast).unwrap_or_default();
+            let cast = || system.as_ref().map(|system| system.describe().cast()).unwrap_or_default();
             let who = || cast().tasks.iter().map(name_of).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
@@ -450,9 +454,9 @@ impl<'s> Seat<'s> {
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
         }
-        let copies = perch.as_ref().is_some_and(|perch| perch.has_copies());
-        match (perch, system) {
-            (Some(perch), Some(system)) => perch.leave(system),
+        let copies = snapshots.as_ref().is_some_and(|snapshots| snapshots.has_copies());
+        match (snapshots, system) {
+            (Some(snapshots), Some(system)) => snapshots.leave(system),
             (_, system) => drop(system),
         }
         if let Some(failure) = self.repeat_if_due(program, seed, ended, copies) {
@@ -496,7 +500,7 @@ fn name_of(task: &TaskCard) -> String {
     task.label.clone().unwrap_or_else(|| by_name(&task.name))
 }
 
-impl Drop for Seat<'_> {
+impl Drop for Worker<'_> {
     fn drop(&mut self) {
         // Nobody is to wait for a worker that panics.
         if std::thread::panicking() {

@@ -39,7 +39,7 @@ pub trait StateSearch {
     fn visit_state(&mut self, state: Option<u64>) -> bool;
 
     /// What to do instead of the latest choice, which leads to a state that [`visit_state`](Self::visit_state) has just said no to. The
-    /// search calls this where the program can [tell beforehand](crate::system::System::foresee) what a choice leads to, maybe more than
+    /// search calls this where the program can [tell beforehand](crate::system::System::peek) what a choice leads to, maybe more than
     /// once at a point: the next executions need not begin anew only to end there as well. One execution then counts for all that it
     /// makes unnecessary.
     fn next_sibling(&mut self) -> Sibling {

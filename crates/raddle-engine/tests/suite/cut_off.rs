@@ -9,9 +9,9 @@ use raddle_engine::example::Counters;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::search::{Limits, Report, Search, Seat};
+use raddle_engine::search::{Limits, Report, Search, Worker};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::system::{Choice, Point, Program, System};
+use raddle_engine::system::{Choice, Describe, Point, Program, System};
 use raddle_engine::trace::Trace;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::iterative_random::IterativeRandom;
@@ -51,27 +51,33 @@ impl System for LateExecution {
         self.system.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         self.system.advance(choice, trace);
         if let Some(until) = self.waits.filter(|_| trace.len() >= 4) {
             thread::sleep(until.saturating_duration_since(Instant::now()));
         }
     }
 
+    fn caveats(&self) -> Caveats {
+        self.system.caveats()
+    }
+
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+}
+
+impl Describe for LateExecution {
     fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.task_name(task)
+        self.system.describe().task_name(task)
     }
 
     fn cast(&self) -> Cast {
-        self.system.cast()
+        self.system.describe().cast()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.unfinished(so_far)
-    }
-
-    fn caveats(&self) -> Caveats {
-        self.system.caveats()
+        self.system.describe().unfinished(so_far)
     }
 }
 
@@ -80,9 +86,9 @@ fn program(late: u32) -> Late {
     Late { program: Counters::new(&[1, 80]), executions: 0, late, over_at: Instant::now() + TIME }
 }
 
-fn work(search: &Search, mut seat: Seat<'_>, program: &mut Late) -> (Report, Remains) {
-    let _ = seat.work(program);
-    search.leave(vec![seat])
+fn work(search: &Search, mut worker: Worker<'_>, program: &mut Late) -> (Report, Remains) {
+    let _ = worker.work(program);
+    search.leave(vec![worker])
 }
 
 /// All that is counted.
@@ -96,19 +102,19 @@ fn counts_nothing_twice(make: fn() -> Box<dyn Strategy>, executions: Option<u64>
     let limits = Limits { executions, repeats: false, ..Limits::default() };
     let mut strategy = make();
     let search = Search::new(&mut *strategy, &limits, 1);
-    let (whole, _) = work(&search, search.seat(&mut *strategy), &mut program(0));
+    let (whole, _) = work(&search, search.worker(&mut *strategy), &mut program(0));
     assert!(whole.executions > 20, "{whole:?}");
 
     let mut strategy = make();
     let search = Search::new(&mut *strategy, &Limits { time: Some(TIME), ..limits.clone() }, 1);
-    let (first, remains) = work(&search, search.seat(&mut *strategy), &mut program(15));
+    let (first, remains) = work(&search, search.worker(&mut *strategy), &mut program(15));
     assert!(!remains.is_empty(), "{first:?}");
     assert!(first.executions + first.pruned > 0 && first.steps > remains.total().steps, "{first:?}");
 
     let mut strategy = make();
     let left = executions.map(|most| most - remains.total().executions - remains.total().pruned);
     let search = Search::resume(&mut *strategy, &Limits { executions: left, ..limits }, 1, remains);
-    let (both, _) = work(&search, search.seat(&mut *strategy), &mut program(0));
+    let (both, _) = work(&search, search.worker(&mut *strategy), &mut program(0));
     assert_eq!(counts(&both), counts(&whole), "{}", both.strategy);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_engine::board::Remains;
 use raddle_engine::example::Counters;
-use raddle_engine::search::{Limits, Search, Seat};
+use raddle_engine::search::{Limits, Search, Worker};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
 use raddle_engine::trace::Trace;
@@ -39,14 +39,14 @@ fn saved(strategy: &mut dyn Strategy, workers: usize) -> (Remains, u64) {
         strategy,
     );
     let search = search.without_forks();
-    let run = |mut seat: Seat<'_>| seat.work(&mut Slow(Counters::new(&[3, 3, 3])));
-    let seat = thread::scope(|scope| {
+    let run = |mut worker: Worker<'_>| worker.work(&mut Slow(Counters::new(&[3, 3, 3])));
+    let worker = thread::scope(|scope| {
         (1..workers).for_each(|_| drop(scope.spawn(|| search.join().map(run))));
-        let mut seat = search.seat(strategy);
-        let _ = seat.work(&mut Slow(Counters::new(&[3, 3, 3])));
-        seat
+        let mut worker = search.worker(strategy);
+        let _ = worker.work(&mut Slow(Counters::new(&[3, 3, 3])));
+        worker
     });
-    let report = search.close(vec![seat]);
+    let report = search.close(vec![worker]);
     let first = first.lock().expect("nobody panics").take();
     (first.expect("it takes long enough"), report.executions)
 }
@@ -63,9 +63,9 @@ fn what_was_written_in_between_leads_to_the_same_end() {
             let mut strategy = make();
             assert!(remains.fits(&mut *strategy));
             let search = Search::resume(&mut *strategy, &Limits::default(), 1, remains);
-            let mut seat = search.seat(&mut *strategy);
-            let _ = seat.work(&mut Counters::new(&[3, 3, 3]));
-            let report = search.close(vec![seat]);
+            let mut worker = search.worker(&mut *strategy);
+            let _ = worker.work(&mut Counters::new(&[3, 3, 3]));
+            let report = search.close(vec![worker]);
             assert!(report.verified());
             assert_eq!(report.executions, whole, "{} by {workers}", report.strategy);
         }

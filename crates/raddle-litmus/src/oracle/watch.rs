@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{self, Choice, Pending, Point, System};
+use raddle_engine::system::{self, Choice, Describe, Pending, Point, Snapshots, System};
 use raddle_engine::trace::Trace;
 
 use super::orders::{Order, Relation, order, relation};
@@ -120,13 +120,23 @@ impl System for Watching {
         self.execution.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let is_choice = matches!(self.execution.point(), Point::Data { .. });
         self.execution.advance(choice, trace);
         self.path.push((event(trace), is_choice.then_some(choice.0)));
         self.look();
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+}
+
+impl Describe for Watching {
     fn task_name(&self, task: TaskId) -> TaskName {
         self.execution.task_name(task)
     }
@@ -142,9 +152,11 @@ impl System for Watching {
     fn pending(&self) -> Vec<Pending> {
         self.execution.pending()
     }
+}
 
-    fn fork(&self) -> Option<Self> {
-        Some(self.clone())
+impl Snapshots<Self> for Watching {
+    fn fork(&self) -> Self {
+        self.clone()
     }
 
     fn fingerprint(&self) -> Option<u64> {

@@ -6,7 +6,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::{Bound, Claim, Unit};
-use raddle_engine::system::{Choice, Point, Program as _, System};
+use raddle_engine::system::{Choice, Point, Program as _, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
 use raddle_strategies::states::delay::{Delay, DelayingExplorer, Event, RoundRobin, RunToCompletion};
@@ -64,7 +64,7 @@ fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Opti
                 };
                 shown.push(choice);
                 let mut trace = Trace::default();
-                let mut next = system.fork().expect("litmus programs can be copied");
+                let mut next = system.fork();
                 next.advance(Choice(choice), &mut trace);
                 let mut told = explorer.clone();
                 trace
@@ -137,7 +137,7 @@ fn failures_are_found_with_few_delays() {
             }
             failing |= fails(&system);
             for choice in 0..system.point().alternatives() {
-                let mut next = system.fork().expect("litmus programs can be copied");
+                let mut next = system.fork();
                 next.advance(Choice(choice), &mut trace);
                 open.push(next);
             }

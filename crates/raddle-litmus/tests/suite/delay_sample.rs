@@ -10,7 +10,7 @@ use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::system::{self, Choice, Point, System};
+use raddle_engine::system::{self, Choice, Describe, Point, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Program, oracle};
@@ -31,7 +31,11 @@ impl Tree {
         Self::from(&system, explorer.clone(), &[])
     }
 
-    fn from<E: DelayingExplorer + Clone>(system: &impl System, mut explorer: E, ready: &[TaskId]) -> Self {
+    fn from<S: System + Snapshots<S>, E: DelayingExplorer + Clone>(
+        system: &S,
+        mut explorer: E,
+        ready: &[TaskId],
+    ) -> Self {
         let tasks: Vec<TaskId> = match system.point() {
             Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
             _ => Vec::new(),
@@ -57,7 +61,7 @@ impl Tree {
                 }
             };
             let mut trace = Trace::default();
-            let mut next = system.fork().expect("litmus programs can be copied");
+            let mut next = system.fork();
             next.advance(Choice(choice), &mut trace);
             let mut told = explorer.clone();
             let steps = trace.steps().iter().filter(|step| step.alternatives > 0);
@@ -163,12 +167,12 @@ impl system::Program for Noted {
     }
 }
 
-impl<S: System> System for Noting<S> {
+impl<S: System + Snapshots<S>> System for Noting<S> {
     fn point(&self) -> Point<'_> {
         self.system.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         self.choices.push(choice.0);
         self.system.advance(choice, trace);
         if matches!(self.system.point(), Point::End(_)) {
@@ -176,27 +180,39 @@ impl<S: System> System for Noting<S> {
         }
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+}
+
+impl<S: System> Describe for Noting<S> {
     fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.task_name(task)
+        self.system.describe().task_name(task)
     }
 
     fn cast(&self) -> Cast {
-        self.system.cast()
+        self.system.describe().cast()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.unfinished(so_far)
+        self.system.describe().unfinished(so_far)
     }
+}
 
+impl<S: System + Snapshots<S>> Snapshots<Self> for Noting<S> {
     fn fingerprint(&self) -> Option<u64> {
         let state = self.system.fingerprint();
         self.states.lock().unwrap().extend(state);
         state
     }
 
-    fn fork(&self) -> Option<Self> {
+    fn fork(&self) -> Self {
         let (ends, states) = (Arc::clone(&self.ends), Arc::clone(&self.states));
-        Some(Self { system: self.system.fork()?, choices: self.choices.clone(), ends, states })
+        Self { system: self.system.fork(), choices: self.choices.clone(), ends, states }
     }
 }
 
@@ -225,9 +241,9 @@ fn run(program: &mut Noted, strategy: &mut dyn Strategy, samples: u64, forks: bo
     let remains = first(samples, strategy);
     let search = Search::resume(strategy, &LIMITS, 1, remains);
     let search = if forks { search } else { search.without_forks() };
-    let mut seat = search.seat(strategy);
-    let _ = seat.work(program);
-    search.close(vec![seat])
+    let mut worker = search.worker(strategy);
+    let _ = worker.work(program);
+    search.close(vec![worker])
 }
 
 /// Small programs that have more than one order.

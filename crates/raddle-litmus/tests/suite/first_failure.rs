@@ -1,7 +1,7 @@
 //! The failure that is reported does not depend on how many workers there are, where the strategy has an order of its own.
 
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Perch, Search, Seat, Status};
+use raddle_engine::search::{Limits, Search, SnapshotStack, Status, Worker};
 use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_strategies::portfolio::Portfolio;
 use raddle_strategies::samplers::pct::Pct;
@@ -25,20 +25,21 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
         _ => 200,
     };
     let search = Search::new(&mut *first, &limits, workers);
-    let mut seats = vec![Some((search.seat(&mut *first), Perch::default()))];
+    let mut all_workers = vec![Some((search.worker(&mut *first), SnapshotStack::default()))];
     let mut rng = Rng::new(turns);
     for turn in 0.. {
         // An execution takes three turns, and so does taking up a piece at most.
         if turn == 3 * (alone + 5) {
-            seats.extend((1..workers).map(|_| Some((search.join()?, Perch::default()))));
+            all_workers.extend((1..workers).map(|_| Some((search.join()?, SnapshotStack::default()))));
         }
-        let at = rng.below(seats.len() as u32) as usize;
-        let turn = |(seat, perch): &mut (Seat<'_>, Perch<_>)| seat.work_a_little(&mut program, perch);
-        let over = seats[at].as_mut().and_then(turn) == Some(Status::Over);
+        let at = rng.below(all_workers.len() as u32) as usize;
+        let turn =
+            |(worker, snapshots): &mut (Worker<'_>, SnapshotStack<_>)| worker.work_a_little(&mut program, snapshots);
+        let over = all_workers[at].as_mut().and_then(turn) == Some(Status::Over);
         if over {
-            seats[at] = None;
+            all_workers[at] = None;
         }
-        if seats.iter().all(Option::is_none) {
+        if all_workers.iter().all(Option::is_none) {
             break;
         }
     }

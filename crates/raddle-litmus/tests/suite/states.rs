@@ -8,7 +8,7 @@ use raddle_engine::board::Remains;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::search::{Ended, Limits, search};
 use raddle_engine::strategy::{Claim, Strategy};
-use raddle_engine::system::{Choice, Point, Program as _, System};
+use raddle_engine::system::{Choice, Point, Program as _, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::Program;
 use raddle_litmus::generate::{Size, generate};
@@ -42,7 +42,7 @@ fn reachable(program: &Program) -> Option<Reachable> {
         }
         fails |= matches!(system.point(), Point::End(Outcome::Failed(_)));
         for choice in 0..system.point().alternatives() {
-            let mut next = system.fork().expect("litmus programs can be copied");
+            let mut next = system.fork();
             next.advance(Choice(choice), &mut trace);
             open.push(next);
         }

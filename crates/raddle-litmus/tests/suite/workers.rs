@@ -5,7 +5,7 @@
 
 use raddle_engine::board::Remains;
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Ended, Limits, Perch, Report, Search, Status};
+use raddle_engine::search::{Ended, Limits, Report, Search, SnapshotStack, Status};
 use raddle_engine::strategy::{Claim, Sharing, Strategy};
 use raddle_engine::system;
 use raddle_litmus::generate::{Size, generate};
@@ -68,21 +68,21 @@ pub(crate) fn play_within<P: system::Program>(
         None => Search::new(&mut *first, limits, play.workers),
         Some(remains) => Search::resume(&mut *first, limits, play.workers, remains),
     };
-    let mut fresh = || Some((search.seat_of(copy(&mut *first)), Perch::default()));
-    let mut seats: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
+    let mut fresh = || Some((search.worker_with(copy(&mut *first)), SnapshotStack::default()));
+    let mut all_workers: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
     let mut alone = rng.below(2) * rng.below(ALONE);
-    while seats.iter().any(Option::is_some) {
-        let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(play.workers as u32) as usize };
+    while all_workers.iter().any(Option::is_some) {
+        let turn = if alone > 0 && all_workers[0].is_some() { 0 } else { rng.below(play.workers as u32) as usize };
         alone = alone.saturating_sub(1);
-        let Some((seat, perch)) = &mut seats[turn] else { continue };
-        if seat.work_a_little(program, perch) == Some(Status::Over) {
-            seats[turn] = None;
+        let Some((worker, snapshots)) = &mut all_workers[turn] else { continue };
+        if worker.work_a_little(program, snapshots) == Some(Status::Over) {
+            all_workers[turn] = None;
         } else if play.lost > 0 && rng.below(play.lost) == 0 {
-            seats[turn] = fresh();
+            all_workers[turn] = fresh();
         }
     }
-    drop(seats);
-    let first = search.seat(&mut *first);
+    drop(all_workers);
+    let first = search.worker(&mut *first);
     search.leave(vec![first])
 }
 

@@ -14,7 +14,7 @@ use std::any::Any;
 use std::mem;
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::lots::Lots;
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::system::Action;
 
 pub(crate) use self::counts::Counts;
@@ -38,7 +38,7 @@ impl State {
     /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
     #[inline]
     pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
-        self.counts_only && self.plain_list && !self.actors.posts.is_empty() && self.begin_supply_of_mail(actions)
+        self.discards_steps && self.plain_list && !self.actors.posts.is_empty() && self.begin_supply_of_mail(actions)
     }
 
     fn begin_supply_of_mail(&mut self, actions: &[Action]) -> bool {
@@ -129,7 +129,7 @@ impl State {
 
     /// Lets the letter be received that is drawn; says by whom, in which mailbox, and where its contents lie.
     #[inline]
-    fn receive_by_lot(&mut self, lots: &mut Lots) -> Option<(Box<dyn Resident>, usize, Place)> {
+    fn receive_by_lot(&mut self, lots: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, Place)> {
         if !lots.go_on(self.trace.len()) {
             return None;
         }

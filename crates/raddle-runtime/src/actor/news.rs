@@ -54,10 +54,10 @@ pub(crate) struct News {
 
 impl News {
     /// As before the first message.
-    pub(crate) fn begin(&mut self, counts_only: bool) {
+    pub(crate) fn begin(&mut self, discards_steps: bool) {
         let Self { known, told, waiting, holds, fresh, .. } = self;
         [known, told, waiting, holds, fresh].into_iter().for_each(Vec::clear);
-        (self.kept, self.width, self.at, self.sent) = (counts_only, 0, 0, 0);
+        (self.kept, self.width, self.at, self.sent) = (discards_steps, 0, 0, 0);
     }
 
     /// Whether what holds up the messages of such a mailbox is kept here.

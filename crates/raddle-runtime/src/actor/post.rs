@@ -264,7 +264,7 @@ impl State {
     #[inline]
     pub(crate) fn write_letter<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Letter {
         let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
-        if self.counts_only {
+        if self.discards_steps {
             return self.write_blank_letter(mail);
         }
         let kind = self.actors.labels.type_of_message(msg, label);
@@ -294,7 +294,7 @@ impl State {
         self.trace.note(Note::Sent(post.task));
         let place = if news.keeps(post.delivery) {
             news.put(&mut post.queue, letter.sender, letter.delayed).0
-        } else if self.counts_only && post.delivery != Delivery::Causal {
+        } else if self.discards_steps && post.delivery != Delivery::Causal {
             post.queue.put_blank(post.delivery, letter.sender, letter.delayed)
         } else {
             post.queue.put(post.delivery, letter)
@@ -338,7 +338,7 @@ impl Moment<'_> {
         let object = &mut self.state.objects[activity.index()];
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
-        if self.state.trace.counts_only() {
+        if self.state.trace.discards_steps() {
             if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal) {
                 self.state.actors.read_counted(mail, taken, &letter);
             }

@@ -77,7 +77,7 @@ impl<M: Send + 'static> Mailbox<M> {
             return Way::WithCare;
         }
         // At the end nothing is counted any more.
-        let counted = state.counts_only && !state.over;
+        let counted = state.discards_steps && !state.over;
         if counted { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted }
     }
 

@@ -13,7 +13,7 @@ impl State {
     /// The current task wants to do something and is about to hand control back.
     #[inline(always)]
     pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
-        if self.counts_only {
+        if self.discards_steps {
             self.take_back_ask();
         }
         let task = &mut self.tasks[self.current.index()];

@@ -97,7 +97,7 @@ pub(crate) struct State {
     /// A task has looked at something, so that it may come to spin.
     pub(crate) somebody_looked: bool,
     /// Steps are only counted in this execution.
-    pub(crate) counts_only: bool,
+    pub(crate) discards_steps: bool,
     /// How many decisions were taken on who goes on.
     pub(crate) turns: u64,
     /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
@@ -150,7 +150,7 @@ impl Default for State {
             story: None,
             plain_list: false,
             somebody_looked: false,
-            counts_only: false,
+            discards_steps: false,
             turns: 0,
             statics: Vec::new(),
             contexts: None,
@@ -188,10 +188,10 @@ impl State {
         self.rng = None;
         self.made_hash_keys = false;
         self.somebody_looked = false;
-        self.counts_only = self.trace.counts_only();
+        self.discards_steps = self.trace.discards_steps();
         self.turns = 0;
         self.actors.clear();
-        self.actors.news.begin(self.counts_only);
+        self.actors.news.begin(self.discards_steps);
         self.story = self.settings.tell.then(Box::default);
         self.plain_list = false;
         self.contexts.iter_mut().for_each(|contexts| contexts.begin());

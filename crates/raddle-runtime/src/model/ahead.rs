@@ -4,7 +4,7 @@
 //! of it follows from those of the parts that change. If the receive then happens, the handler has run already. Where messages are in no
 //! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
 
-use raddle_engine::system::{Choice, Foreseen, Variant};
+use raddle_engine::system::{Choice, Peeked, Variant};
 use raddle_engine::trace::Site;
 use smallvec::{SmallVec, smallvec};
 
@@ -27,7 +27,7 @@ impl Scene {
             && self.dead_letters | self.unhandled == 0
     }
 
-    pub(super) fn foresee_receive(&mut self, choice: Choice) -> Option<Foreseen> {
+    pub(super) fn peek_receive(&mut self, choice: Choice) -> Option<Peeked> {
         self.scratch.discard();
         if !self.is_foreseeable() {
             return None;
@@ -63,7 +63,7 @@ impl Scene {
             None => self.foresee_anew(choice, actor, number, key)?,
         };
         let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
-        Some(Foreseen { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
+        Some(Peeked { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
     /// Finds out what a handler does that has not done it before, as far as is remembered.
@@ -121,14 +121,14 @@ impl Scene {
     /// What comes of it when `actor` has received the message with this number, or the oldest, where messages are in some order; `None` if it does more than send
     /// to those who can receive.
     #[inline(never)]
-    fn foresee_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Foreseen> {
+    fn foresee_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Peeked> {
         let ran = self.run_ahead(actor, number);
         let foreseen = self.foresee_all(actor, number, &ran);
         self.scratch.keep(choice, ran, foreseen.is_some());
         foreseen
     }
 
-    fn foresee_all(&self, actor: usize, number: Option<u32>, ran: &Ran) -> Option<Foreseen> {
+    fn foresee_all(&self, actor: usize, number: Option<u32>, ran: &Ran) -> Option<Peeked> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
@@ -139,7 +139,7 @@ impl Scene {
         let body = &self.actors[actor].body;
         let digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
         let digest = digest.wrapping_add(self.foresee_mail(actor, number, &ran.handling.effects));
-        Some(Foreseen { state: self.state_with(digest, 0), steps })
+        Some(Peeked { state: self.state_with(digest, 0), steps })
     }
 
     /// By how much the hash of the state would change with the mailboxes, when `actor` has received the message with this number, or the oldest.

@@ -8,7 +8,7 @@ mod desk;
 
 use std::mem;
 
-use raddle_engine::lots::Lots;
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::trace::Trace;
 
 pub(super) use self::desk::Desk;
@@ -24,16 +24,16 @@ use crate::panics::{self, Panicked};
 
 impl Scene {
     /// Goes on by lot as long as nothing has to be decided but who receives what, and which values handlers get.
-    pub(super) fn go_by_lot(&mut self, lots: &mut Lots, trace: &mut Trace) {
+    pub(super) fn go_by_lot(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // Where it is not known what can happen, it is not known either whether what must hold does.
-        if !plain || !trace.counts_only() || !self.surveyed && !self.holds() {
+        if !plain || !trace.discards_steps() || !self.enabled_known && !self.holds() {
             return;
         }
         if !lots.go_on(trace.len()) || self.actors.iter().all(|slot| slot.is_idle()) {
             return;
         }
-        (self.unhashed, self.scratch.unhashed, self.surveyed) = (true, true, false);
+        (self.unhashed, self.scratch.unhashed, self.enabled_known) = (true, true, false);
         let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.cards[0].who);
         self.scratch.desks = self.code.shelf.desks();
         self.receive_all(&mut handling, lots, trace);
@@ -81,7 +81,7 @@ impl Scene {
     }
 
     /// Somebody receives, as often as that goes.
-    fn receive_all(&mut self, handling: &mut Handling, lots: &mut Lots, trace: &mut Trace) {
+    fn receive_all(&mut self, handling: &mut Handling, lots: &mut RandomChoices, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
         handling.forget();

@@ -2,10 +2,10 @@
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
-use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Choice, Foreseen, Pending, Point, System};
+use raddle_engine::system::{Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced};
 use raddle_engine::trace::Trace;
 
 use crate::model::step::Scene;
@@ -19,23 +19,33 @@ impl System for Run {
         self.0.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
-        self.0.advance(choice, trace);
-    }
-
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
         self.0.step(choice, trace);
     }
 
     #[inline]
-    fn survey(&mut self) {
-        self.0.survey();
+    fn compute_enabled(&mut self) {
+        self.0.compute_enabled();
     }
 
-    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
-        self.0.wander(lots, trace);
+    fn caveats(&self) -> Caveats {
+        self.0.caveats()
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+
+    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+        Some(self)
+    }
+}
+
+impl Describe for Run {
     fn task_name(&self, task: TaskId) -> TaskName {
         self.0.task_name(task)
     }
@@ -51,24 +61,28 @@ impl System for Run {
     fn pending(&self) -> Vec<Pending> {
         self.0.pending()
     }
+}
 
-    fn caveats(&self) -> Caveats {
-        self.0.caveats()
+impl Snapshots<Self> for Run {
+    fn fork(&self) -> Self {
+        Self(self.0.clone())
     }
 
-    fn fork(&self) -> Option<Self> {
-        Some(Self(self.0.clone()))
-    }
-
-    fn fork_onto(&self, other: &mut Self) -> bool {
-        self.0.fork_onto(&mut other.0)
+    fn fork_onto(&self, other: &mut Self) {
+        self.0.fork_onto(&mut other.0);
     }
 
     fn fingerprint(&self) -> Option<u64> {
         self.0.fingerprint()
     }
 
-    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
-        self.0.foresee(choice, so_far)
+    fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
+        self.0.peek(choice, so_far)
+    }
+}
+
+impl Untraced for Run {
+    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+        self.0.run_randomly(lots, trace);
     }
 }

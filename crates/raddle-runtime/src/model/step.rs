@@ -12,10 +12,10 @@ use std::rc::Rc;
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::lots::Lots;
 use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Foreseen, Pending, Point, System, Variant};
+use raddle_engine::system::{Action, Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
@@ -56,7 +56,7 @@ pub(crate) struct Scene {
     /// Memory for what handlers do; empty between steps.
     pub(super) scratch: Scratch,
     /// What can happen next is known.
-    pub(super) surveyed: bool,
+    pub(super) enabled_known: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) odd: bool,
     /// An actor has stopped.
@@ -96,7 +96,7 @@ impl Scene {
             actions: Vec::new(),
             stop: Stop::Actions,
             scratch: Scratch::default(),
-            surveyed: false,
+            enabled_known: false,
             odd: false,
             stopped: false,
             unhashed: false,
@@ -300,11 +300,6 @@ impl System for Scene {
         }
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
-        self.step(choice, trace);
-        self.survey();
-    }
-
     fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), self.chosen(choice));
         if matches!(self.stop, Stop::Actions) {
@@ -312,26 +307,41 @@ impl System for Scene {
         } else {
             self.go_on(choice, trace);
         }
-        self.surveyed = false;
+        self.enabled_known = false;
         // What checks may see of these is no part of the state that is told apart.
         if self.dead_letters > 0 || self.unhandled > 0 {
-            self.survey();
+            self.compute_enabled();
         }
     }
 
-    fn survey(&mut self) {
-        if !self.surveyed {
+    fn compute_enabled(&mut self) {
+        if !self.enabled_known {
             let _inside = crash::inside_model(self, None, None);
-            self.surveyed = true;
+            self.enabled_known = true;
             self.reach_point();
         }
     }
 
-    fn wander(&mut self, lots: &mut Lots, trace: &mut Trace) {
-        let _inside = crash::inside_model(self, Some(trace), None);
-        self.go_by_lot(lots, trace);
+    fn caveats(&self) -> Caveats {
+        // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
+        // another order.
+        Caveats { reduction_unproven: self.odd || !self.code.always.is_empty(), ..Caveats::default() }
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+
+    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+        Some(self)
+    }
+}
+
+impl Describe for Scene {
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(self.name(task))
     }
@@ -362,14 +372,14 @@ impl System for Scene {
     fn pending(&self) -> Vec<Pending> {
         self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE, context: None }).collect()
     }
+}
 
-    fn caveats(&self) -> Caveats {
-        // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
-        // another order.
-        Caveats { reduction_unproven: self.odd || !self.code.always.is_empty(), ..Caveats::default() }
+impl Snapshots<Self> for Scene {
+    fn fork(&self) -> Self {
+        self.clone()
     }
 
-    fn fork_onto(&self, other: &mut Self) -> bool {
+    fn fork_onto(&self, other: &mut Self) {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
@@ -391,11 +401,10 @@ impl System for Scene {
             other.stop.clone_from(&self.stop);
         }
         other.scratch.discard();
-        let Self { faults, dead_letters, unhandled, digest, surveyed, odd, stopped, unhashed, .. } = *self;
+        let Self { faults, dead_letters, unhandled, digest, enabled_known, odd, stopped, unhashed, .. } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
-        (other.digest, other.surveyed, other.odd, other.stopped) = (digest, surveyed, odd, stopped);
+        (other.digest, other.enabled_known, other.odd, other.stopped) = (digest, enabled_known, odd, stopped);
         other.unhashed = unhashed;
-        true
     }
 
     fn fingerprint(&self) -> Option<u64> {
@@ -413,8 +422,15 @@ impl System for Scene {
         if self.unhashed { None } else { Some(self.state_with(self.digest, stop)) }
     }
 
-    fn foresee(&mut self, choice: Choice, so_far: &Trace) -> Option<Foreseen> {
+    fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
         let _inside = crash::inside_model(self, Some(so_far), self.chosen(choice));
-        self.foresee_receive(choice)
+        self.peek_receive(choice)
+    }
+}
+
+impl Untraced for Scene {
+    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+        let _inside = crash::inside_model(self, Some(trace), None);
+        self.go_by_lot(lots, trace);
     }
 }

@@ -34,7 +34,7 @@ fn plain<T: ?Sized>(data: &T) -> Option<u64> {
 #[inline]
 pub(super) fn note<T: ?Sized>(execution: &Execution, data: &T) {
     let mut state = execution.state.borrow_mut();
-    if !state.counts_only
+    if !state.discards_steps
         && let Some(word) = plain(data)
     {
         state.trace.note(Note::Contents(Word(word)));

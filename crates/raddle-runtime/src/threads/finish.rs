@@ -36,7 +36,7 @@ impl Running {
             return;
         }
         let mut trace = self.worker.unseen.take().unwrap_or_default();
-        trace.count_only();
+        trace.discard_steps();
         if let Ok(mut state) = self.worker.execution.state.try_borrow_mut() {
             state.finishing = true;
             state.most_tasks = state.tasks.len() + MOST_LAST_TASKS;
@@ -90,7 +90,7 @@ impl Running {
                 return None;
             }
         }
-        self.survey();
+        self.compute_enabled();
         if matches!(self.at, At::Data { .. }) {
             return Some(Choice(0));
         }

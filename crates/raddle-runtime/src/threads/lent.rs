@@ -3,7 +3,7 @@
 //! A handler that asks for something in its middle keeps the stack until it has ended, and that of its task is parked meanwhile.
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::lots::Lots;
+use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::trace::Trace;
 
 use super::{At, Running};
@@ -13,7 +13,7 @@ use crate::execution::Execution;
 
 impl Running {
     /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
-    pub(super) fn draw_lots(&mut self, lots: &mut Lots, trace: &mut Trace) {
+    pub(super) fn draw_lots(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;

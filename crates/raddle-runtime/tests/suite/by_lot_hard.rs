@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 use std::thread::ThreadId;
 
-use raddle_engine::search::{Limits, Report, Search, Seat, Status};
+use raddle_engine::search::{Limits, Report, Search, Status, Worker};
 use raddle_engine::strategy::{Sharing, Strategy};
 use raddle_runtime::actor::{Actor, Context, Delivery, System};
 use raddle_runtime::threads::{Settings, Threads};
@@ -110,18 +110,18 @@ impl Case<'_> {
         let body = Arc::new(self.program(&diary));
         let search = Search::new(&mut *first, limits, WORKERS);
         // Nothing has to be learnt before they begin.
-        let mut seat = || match first.sharing() {
-            Sharing::ByNumber(by_number) => search.seat_of(by_number.copy()),
+        let mut worker = || match first.sharing() {
+            Sharing::ByNumber(by_number) => search.worker_with(by_number.copy()),
             _ => panic!("{by:?} is not shared by number"),
         };
         // A worker that had to leave a task behind is replaced.
-        let work = |seat: &mut Seat<'_>| {
-            let mut fresh = || seat.work(&mut Threads::new(body.clone(), self.settings));
+        let work = |worker: &mut Worker<'_>| {
+            let mut fresh = || worker.work(&mut Threads::new(body.clone(), self.settings));
             while std::thread::scope(|scope| scope.spawn(&mut fresh).join().expect("a worker")) != Status::Over {}
         };
-        let mut seats: Vec<_> = (0..WORKERS).map(|_| seat()).collect();
-        std::thread::scope(|scope| seats.iter_mut().for_each(|seat| drop(scope.spawn(|| work(seat)))));
-        (search.close(seats), diary.take())
+        let mut all_workers: Vec<_> = (0..WORKERS).map(|_| worker()).collect();
+        std::thread::scope(|scope| all_workers.iter_mut().for_each(|worker| drop(scope.spawn(|| work(worker)))));
+        (search.close(all_workers), diary.take())
     }
 }
 

@@ -112,16 +112,16 @@ fn run_once(
     body: &Arc<dyn Fn() + Send + Sync>,
 ) -> (Report, Facts) {
     let search = Search::new(strategy, limits, 1);
-    let mut seat = search.seat(strategy);
+    let mut worker = search.worker(strategy);
     loop {
         // A worker that had to leave a task behind is replaced, as the explorer does.
         let run = || {
             let mut program = Threads::new(body.clone(), settings);
-            (seat.work(&mut program), program.facts())
+            (worker.work(&mut program), program.facts())
         };
         let (status, facts) = std::thread::scope(|scope| scope.spawn(run).join().expect("a worker"));
         if status == Status::Over {
-            return (search.close(vec![seat]), facts);
+            return (search.close(vec![worker]), facts);
         }
     }
 }

@@ -10,7 +10,7 @@ use raddle_engine::estimate::Kind;
 use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Perch, Report, Search, Seat, Status, search};
+use raddle_engine::search::{Limits, Report, Search, SnapshotStack, Status, Worker, search};
 use raddle_engine::strategy::{Counting, Run, Sharing, Strategy};
 use raddle_engine::system::{Pending, Program};
 use raddle_engine::trace::{Receipt, Trace};
@@ -114,17 +114,17 @@ fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize,
     };
     let others: Vec<_> = (1..workers).filter_map(|_| copy(&mut *first)).collect();
     let strategies = std::iter::once(first).chain(others).map(recorded);
-    let mut seats: Vec<(Seat<'_>, Perch<P::System>)> =
-        strategies.map(|strategy| (search.seat_of(Box::new(strategy)), Perch::default())).collect();
+    let mut all_workers: Vec<(Worker<'_>, SnapshotStack<P::System>)> =
+        strategies.map(|strategy| (search.worker_with(Box::new(strategy)), SnapshotStack::default())).collect();
     let mut program = Started(program, 0);
     let mut rng = Rng::new(7);
-    let mut over = vec![false; seats.len()];
+    let mut over = vec![false; all_workers.len()];
     while over.contains(&false) {
-        let turn = rng.below(seats.len() as u32) as usize;
-        let (seat, perch) = &mut seats[turn];
-        over[turn] = over[turn] || seat.work_a_little(&mut program, perch) == Some(Status::Over);
+        let turn = rng.below(all_workers.len() as u32) as usize;
+        let (worker, snapshots) = &mut all_workers[turn];
+        over[turn] = over[turn] || worker.work_a_little(&mut program, snapshots) == Some(Status::Over);
     }
-    let (report, remains) = search.leave(seats.into_iter().map(|(seat, _)| seat).collect());
+    let (report, remains) = search.leave(all_workers.into_iter().map(|(worker, _)| worker).collect());
     let executions = std::mem::take(&mut *log.lock().expect("nobody panics with it"));
     Done { executions, report: tell(&report, &remains), starts: program.1 }
 }
@@ -296,9 +296,9 @@ fn unwatched(model: &mut Model, make: Make, limits: &Limits, forks: bool) -> Str
     let mut strategy = make();
     let search = Search::new(&mut *strategy, limits, 1);
     let search = if forks { search } else { search.without_forks() };
-    let mut seat = search.seat_of(strategy);
-    while seat.work(model) != Status::Over {}
-    let (report, remains) = search.leave(vec![seat]);
+    let mut worker = search.worker_with(strategy);
+    while worker.work(model) != Status::Over {}
+    let (report, remains) = search.leave(vec![worker]);
     tell(&report, &remains)
 }
 
@@ -333,9 +333,9 @@ fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
                 let mut strategy = hybrid();
                 let search = Search::new(&mut strategy, &limits, 1);
                 let search = if forks { search } else { search.without_forks() };
-                let mut seat = search.seat(&mut strategy);
-                while seat.work(&mut senders(seed)) != Status::Over {}
-                let (report, remains) = search.leave(vec![seat]);
+                let mut worker = search.worker(&mut strategy);
+                while worker.work(&mut senders(seed)) != Status::Over {}
+                let (report, remains) = search.leave(vec![worker]);
                 shares += u64::from(report.executions + report.pruned > share && !remains.is_empty());
                 tell(&report, &remains)
             });
@@ -358,9 +358,9 @@ fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
             let watch = move |_: &mut dyn Strategy, _: &Run<'_>| *count.lock().expect("nobody panics with it") += 1;
             let mut strategy = Watched::new(make(), watch);
             let search = Search::new(&mut strategy, &limits, 1);
-            let mut seat = search.seat(&mut strategy);
-            while seat.work(&mut senders(seed)) != Status::Over {}
-            let (report, remains) = search.leave(vec![seat]);
+            let mut worker = search.worker(&mut strategy);
+            while worker.work(&mut senders(seed)) != Status::Over {}
+            let (report, remains) = search.leave(vec![worker]);
             assert_eq!(alone, tell(&report, &remains), "{name}, seed {seed}");
             let ran = report.executions + report.pruned + report.probes;
             assert_eq!(*seen.lock().expect("nobody panics with it"), ran, "{name}, seed {seed}: each is seen");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_engine::system::{Choice, Program, System};
+use raddle_engine::system::{Choice, Program, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Context, Delivery};
 use raddle_runtime::model::Model;
@@ -33,11 +33,11 @@ fn time_of_steps(delivery: Delivery, waiting: u64) -> Duration {
     let begun = Instant::now();
     for step in 0..300 {
         let copy = run.fork();
-        run.survey();
+        run.compute_enabled();
         let choice = Choice(step % run.point().alternatives());
-        run.foresee(choice, &trace);
+        run.peek(choice, &trace);
         run.step(choice, &mut trace);
-        assert!(run.fingerprint().is_some() && copy.is_some());
+        assert!(run.fingerprint().is_some() && copy.fingerprint().is_some());
     }
     begun.elapsed()
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use raddle_engine::outcome::Failure;
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Report, search};
-use raddle_engine::system::{Choice, Point, Program, System};
+use raddle_engine::system::{Choice, Point, Program, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Stage};
 use raddle_runtime::model::{Model, Setup};
@@ -289,7 +289,7 @@ fn reachable(model: &mut Model) -> (usize, u64) {
         let alternatives = state.point().alternatives();
         ends += u64::from(matches!(state.point(), Point::End(_)));
         for choice in 0..alternatives {
-            let mut next = state.fork().expect("models can be copied");
+            let mut next = state.fork();
             next.advance(Choice(choice), &mut trace);
             open.push(next);
         }

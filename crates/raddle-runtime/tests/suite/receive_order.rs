@@ -168,10 +168,10 @@ fn coverage_is_counted_by_the_definition() {
         let limits = Limits { executions: Some(30), ..Limits::default() };
         let coverage = Arc::<Mutex<Coverage>>::default();
         let search = Search::new(&mut strategy, &limits, 1).covering(coverage.clone());
-        let mut seat = search.seat(&mut strategy);
+        let mut worker = search.worker(&mut strategy);
         let body = Arc::new(program(seed, delivery, Kind { asks: true, stops: false }));
-        let _ = seat.work(&mut Threads::new(body, &Settings::default()));
-        let _ = search.close(vec![seat]);
+        let _ = worker.work(&mut Threads::new(body, &Settings::default()));
+        let _ = search.close(vec![worker]);
         drop(strategy);
         let coverage = coverage.lock().unwrap();
         assert_eq!(coverage.executions(), 30);

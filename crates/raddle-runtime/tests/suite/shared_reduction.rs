@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
 
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{Limits, Perch, Report, Search, Status, search};
+use raddle_engine::search::{Limits, Report, Search, SnapshotStack, Status, search};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -38,14 +38,15 @@ pub(crate) fn play<P: Program>(
     let mut rng = Rng::new(seed);
     let limits = Limits { keep_going: true, steps: 2_000, repeats: false, ..Limits::default() };
     let search = Search::new(&mut *make(), &limits, workers);
-    let mut seats: Vec<_> = (0..workers).map(|_| Some((search.seat_of(make()), Perch::default()))).collect();
+    let mut all_workers: Vec<_> =
+        (0..workers).map(|_| Some((search.worker_with(make()), SnapshotStack::default()))).collect();
     let mut alone = rng.below(2) * rng.below(1_000);
-    while seats.iter().any(Option::is_some) {
-        let turn = if alone > 0 && seats[0].is_some() { 0 } else { rng.below(workers as u32) as usize };
+    while all_workers.iter().any(Option::is_some) {
+        let turn = if alone > 0 && all_workers[0].is_some() { 0 } else { rng.below(workers as u32) as usize };
         alone = alone.saturating_sub(1);
-        let Some((seat, perch)) = &mut seats[turn] else { continue };
-        if seat.work_a_little(program, perch) == Some(Status::Over) {
-            seats[turn] = None;
+        let Some((worker, snapshots)) = &mut all_workers[turn] else { continue };
+        if worker.work_a_little(program, snapshots) == Some(Status::Over) {
+            all_workers[turn] = None;
         }
     }
     search.leave(Vec::new()).0

@@ -10,7 +10,7 @@ use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::{Run, Strategy};
-use raddle_engine::system::{Choice, Point, Program, System};
+use raddle_engine::system::{Choice, Describe, Point, Program, System};
 use raddle_engine::trace::Trace;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::states::States;
@@ -75,20 +75,26 @@ impl<S: System> System for Unseen<S> {
         self.0.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         self.0.advance(choice, trace);
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+}
+
+impl<S: System> Describe for Unseen<S> {
     fn task_name(&self, task: TaskId) -> TaskName {
-        self.0.task_name(task)
+        self.0.describe().task_name(task)
     }
 
     fn cast(&self) -> Cast {
-        self.0.cast()
+        self.0.describe().cast()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.0.unfinished(so_far)
+        self.0.describe().unfinished(so_far)
     }
 }
 

@@ -80,9 +80,9 @@ fn what_is_left() -> Parser {
         }
         let limits = Limits { executions: Some(17), ..Limits::default() };
         let search = Search::new(&mut *strategy, &limits, 1);
-        let mut seat = search.seat(&mut *strategy);
-        let _ = seat.work(&mut Counters::new(&[3, 3, 2]));
-        let (_, remains) = search.leave(vec![seat]);
+        let mut worker = search.worker(&mut *strategy);
+        let _ = worker.work(&mut Counters::new(&[3, 3, 2]));
+        let (_, remains) = search.leave(vec![worker]);
         let remains = serde_json::to_string(&remains).expect("what is left can be written");
         Some(format!("{name}\n{remains}"))
     };

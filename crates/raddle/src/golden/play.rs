@@ -10,7 +10,7 @@ use raddle_engine::board::Remains;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::replay::replay;
 use raddle_engine::rng::Rng;
-use raddle_engine::search::{self, Limits, Perch, Search, Seat, Status};
+use raddle_engine::search::{self, Limits, Search, SnapshotStack, Status, Worker};
 use raddle_engine::strategy::{Run, Sharing, Strategy};
 use raddle_engine::system::{Program, Variant};
 use raddle_runtime::threads::{self, Facts, Threads};
@@ -211,31 +211,34 @@ impl<P: Program> Played<'_, P> {
             None => Search::new(&mut *strategy, &limits, workers),
         };
         let others: Vec<_> = (1..workers).map(|_| watch(copy(&mut *strategy))).collect();
-        let mut seats = vec![search.seat(&mut *strategy)];
-        seats.extend(others.into_iter().map(|other| search.seat_of(other)));
-        let outdated =
-            if workers == 1 { self.work(&mut seats[0], &settings) } else { self.play(&mut seats, &settings) };
-        let (report, remains) = search.leave(seats);
+        let mut all_workers = vec![search.worker(&mut *strategy)];
+        all_workers.extend(others.into_iter().map(|other| search.worker_with(other)));
+        let outdated = if workers == 1 {
+            self.work(&mut all_workers[0], &settings)
+        } else {
+            self.play(&mut all_workers, &settings)
+        };
+        let (report, remains) = search.leave(all_workers);
         let learned = settings.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let outdated = self.facts.borrow_mut().add(&learned) && (report.outdated || outdated);
         Ok(((search::Report { outdated, ..report }, label), remains))
     }
 
     /// Works as a session's only worker does.
-    fn work(&self, seat: &mut Seat<'_>, settings: &threads::Settings) -> bool {
-        while seat.work(&mut (self.make)(settings)) == Status::NeedsFreshWorker {}
+    fn work(&self, worker: &mut Worker<'_>, settings: &threads::Settings) -> bool {
+        while worker.work(&mut (self.make)(settings)) == Status::NeedsFreshWorker {}
         false
     }
 
     /// Lets the workers work in turns. True if the program turned out to be another than was known, which ends the search.
-    fn play(&self, seats: &mut [Seat<'_>], settings: &threads::Settings) -> bool {
+    fn play(&self, all_workers: &mut [Worker<'_>], settings: &threads::Settings) -> bool {
         let mut program = (self.make)(settings);
         let mut rng = Rng::new(7);
-        let mut working: Vec<_> = seats.iter_mut().map(|seat| (seat, Perch::default())).collect();
+        let mut working: Vec<_> = all_workers.iter_mut().map(|worker| (worker, SnapshotStack::default())).collect();
         while !working.is_empty() {
             let turn = rng.below(u32::try_from(working.len()).expect("there are three")) as usize;
-            let (seat, perch) = &mut working[turn];
-            if seat.work_a_little(&mut program, perch) == Some(Status::Over) {
+            let (worker, snapshots) = &mut working[turn];
+            if worker.work_a_little(&mut program, snapshots) == Some(Status::Over) {
                 drop(working.remove(turn));
             }
             if program.is_outdated() {

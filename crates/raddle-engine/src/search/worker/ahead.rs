@@ -5,9 +5,9 @@
 //! each had been an execution of its own; whether this is done changes nothing but the time a search takes.
 
 use super::walk::Chosen;
-use super::{Due, Seat};
+use super::{Due, Worker};
 use crate::strategy::Sibling;
-use crate::system::{Foreseen, System};
+use crate::system::{Peeked, System};
 
 /// What lies ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,13 @@ pub(super) enum Ahead {
 /// How many are passed by at one point before others are looked after.
 const MOST_IN_A_ROW: u32 = 64;
 
-impl Seat<'_> {
+impl Worker<'_> {
     /// Looks at where the choice leads, and passes by what leads to known states; says how many alternatives were begun here.
     pub(super) fn look_ahead<S: System>(&mut self, system: &mut S, chosen: &mut Chosen) -> (Ahead, u32) {
         let mut begun = 1;
         loop {
-            let Some(Foreseen { state, steps }) = system.foresee(chosen.choice, &self.trace) else {
+            let peeked = system.snapshots().and_then(|snapshots| snapshots.peek(chosen.choice, &self.trace));
+            let Some(Peeked { state, steps }) = peeked else {
                 return (Ahead::Hidden, begun);
             };
             if self.visit_state(Some(state)) {

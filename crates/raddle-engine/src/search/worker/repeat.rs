@@ -12,8 +12,8 @@
 
 use std::mem;
 
-use super::Seat;
-use super::walk::appearance;
+use super::Worker;
+use super::walk::{appearance, fingerprint};
 use crate::ids::StepIx;
 use crate::outcome::{Cast, Failure, Outcome};
 use crate::rng::Rng;
@@ -106,7 +106,7 @@ struct Reference<'a> {
     recorded: bool,
 }
 
-impl Seat<'_> {
+impl Worker<'_> {
     /// Called for the worker that runs the first execution of the search.
     pub(in crate::search) fn repeat_first(&mut self) {
         self.repeats.first = true;
@@ -120,7 +120,7 @@ impl Seat<'_> {
         outcome: Option<Outcome>,
         copies: bool,
     ) -> Option<Failure> {
-        let recorded = !self.trace.counts_only();
+        let recorded = !self.trace.discards_steps();
         // What is known not to do the same twice needs no second run.
         let known = |failure: &Failure| outlives(failure) || matches!(failure, Failure::Nondeterminism(_));
         if outcome.as_ref().and_then(Outcome::failure).is_some_and(known) {
@@ -167,7 +167,7 @@ impl Seat<'_> {
             points: None,
             choices: &choices,
             outcome: latest.outcome.as_ref(),
-            recorded: !first.counts_only(),
+            recorded: !first.discards_steps(),
         };
         let mut differs = None;
         for _ in 0..times {
@@ -208,7 +208,7 @@ impl Seat<'_> {
         let mut system = program.start(seed, trace);
         let (mut compared, mut depth) = (0, 0);
         loop {
-            system.survey();
+            system.compute_enabled();
             match system.point() {
                 // Another worker holds what outlives executions; that says nothing of this program.
                 Point::End(outcome) if is_held(outcome) && self.search.workers > 1 => return Compared::NotToTheEnd,
@@ -225,13 +225,16 @@ impl Seat<'_> {
                 let same = |at: usize| reference.steps.get(at).is_some_and(|step| same_step(program, step, &steps[at]));
                 if let Some(step) = (compared..steps.len()).find(|&at| !same(at)) {
                     let sides = [reference.steps.get(step), steps.get(step)];
-                    return Compared::Differs(at(step).parted(sides.map(|step| describe(step, &system.cast()))));
+                    return Compared::Differs(
+                        at(step).parted(sides.map(|step| describe(step, &system.describe().cast()))),
+                    );
                 }
                 compared = steps.len();
                 if reference.outcome.is_none() && compared >= reference.steps.len() {
                     return Compared::Same;
                 }
             }
+            let state = fingerprint(&mut system).unwrap_or(0);
             let point = system.point();
             let ended = match &point {
                 Point::End(outcome) => Some((*outcome).clone()),
@@ -242,14 +245,14 @@ impl Seat<'_> {
             };
             if let Some(outcome) = ended {
                 if reference.recorded
-                    && let Some(failure) = compare_contents(program, reference, trace, &system.cast(), &at)
+                    && let Some(failure) = compare_contents(program, reference, trace, &system.describe().cast(), &at)
                 {
                     return Compared::Differs(failure);
                 }
                 let differs = Self::compare_ends(reference, trace, &outcome, &at(trace.len()));
                 return differs.map_or(Compared::Same, Compared::Differs);
             }
-            let looks = appearance(&point) ^ system.fingerprint().unwrap_or(0);
+            let looks = appearance(&point) ^ state;
             let known = reference.points.as_ref().map(|points_before| points_before.get(points.len()).copied());
             points.push(looks);
             let alternatives = point.alternatives();

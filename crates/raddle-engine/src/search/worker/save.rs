@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Seat;
+use super::Worker;
 
 /// When a worker commits, and whether it then writes down what is left.
 pub(super) struct Saving {
@@ -34,7 +34,7 @@ impl Saving {
     }
 }
 
-impl Seat<'_> {
+impl Worker<'_> {
     /// Commits and writes, after an execution, if it is time.
     pub(super) fn save_if_due(&mut self) {
         // A number that stands for several executions is run whole.

@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use super::Seat;
+use super::Worker;
 use crate::board::{Beat, Board, Commit, Job, Place, Tally, Then};
 use crate::outcome::Failure;
 use crate::piece::Piece;
@@ -19,7 +19,7 @@ const SLOW_MICROS: u128 = 100;
 /// Executions that take so long call for help before there are many of them.
 const ALONE_AT_MOST: Duration = Duration::from_millis(20);
 
-impl<'s> Seat<'s> {
+impl<'s> Worker<'s> {
     pub(super) fn take_up(&mut self, mut job: Job<'s>) {
         let piece = mem::replace(&mut job.piece, Piece::Whole);
         self.numbers = None;

@@ -2,7 +2,7 @@
 
 use super::ahead::Ahead;
 use super::repeat::LIKELY;
-use super::{Perch, Seat};
+use super::{SnapshotStack, Worker};
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome};
 use crate::schedule::Divergence;
@@ -20,17 +20,22 @@ pub(super) struct Chosen {
     pub(super) looks: u64,
 }
 
-impl Seat<'_> {
-    /// Goes from where `from` says to the end; what is passed on the way is shown to the perch, if there is one.
-    pub(super) fn walk<S: System>(&mut self, system: &mut S, from: usize, mut perch: Option<&mut Perch<S>>) -> Walked {
+impl Worker<'_> {
+    /// Goes from where `from` says to the end; what is passed on the way is shown to the snapshots, if there is one.
+    pub(super) fn walk<S: System>(
+        &mut self,
+        system: &mut S,
+        from: usize,
+        mut snapshots: Option<&mut SnapshotStack<S>>,
+    ) -> Walked {
         // As long as the choices are those of the latest execution, the points must look as they did there.
-        let mut familiar = self.watch && !self.trace.counts_only();
+        let mut familiar = self.watch && !self.trace.discards_steps();
         let mut depth = from;
         self.product = None;
         let uniform = self.uniform.is_some();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
-        let by_lot = self.trace.counts_only() && uniform;
+        let by_lot = self.trace.discards_steps() && uniform;
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
@@ -39,27 +44,23 @@ impl Seat<'_> {
                 return Walked::OutOfTime;
             }
             if by_lot {
-                depth = self.wander(system, depth, &mut product);
+                depth = self.run_randomly(system, depth, &mut product);
             }
             let mut known_state = None;
             let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
                 Ahead::New(state) => {
                     known_state = Some(state);
-                    debug_assert_eq!(
-                        system.fingerprint(),
-                        Some(state),
-                        "raddle bug: a state was not foreseen as it is"
-                    );
+                    debug_assert_eq!(fingerprint(system), Some(state), "raddle bug: peeking showed another state");
                     true
                 }
                 Ahead::Known => false,
-                _ => !self.states || depth < self.prefix.len() || self.visit_state(system.fingerprint()),
+                _ => !self.states || depth < self.prefix.len() || self.visit_state(fingerprint(system)),
             };
             if !goes_on && !matches!(system.point(), Point::End(_)) {
                 self.path.truncate(depth);
                 return Walked::Pruned;
             }
-            system.survey();
+            system.compute_enabled();
             let point = system.point();
             let choice = match point {
                 Point::End(outcome) => {
@@ -93,8 +94,8 @@ impl Seat<'_> {
                         familiar = false;
                     }
                     let over = matches!(ahead, Ahead::Over(_));
-                    if let Some(perch) = perch.as_deref_mut() {
-                        self.keep_copy(system, perch, depth, chosen.alternatives, begun, over);
+                    if let Some(snapshots) = snapshots.as_deref_mut() {
+                        self.keep_copy(system, snapshots, depth, chosen.alternatives, begun, over);
                     }
                     match self.path.get_mut(depth) {
                         Some(slot) => *slot = chosen,
@@ -106,7 +107,7 @@ impl Seat<'_> {
                         return Walked::Short(steps);
                     }
                     product *= f64::from(chosen.alternatives);
-                    if self.trace.counts_only() && chosen.alternatives > 1 {
+                    if self.trace.discards_steps() && chosen.alternatives > 1 {
                         self.trace.choose(chosen.choice);
                     }
                     chosen.choice
@@ -119,31 +120,31 @@ impl Seat<'_> {
     /// Keeps a copy of the program at a point where so many alternatives were begun, if it will be gone on from.
     fn keep_copy<S: System>(
         &mut self,
-        system: &S,
-        perch: &mut Perch<S>,
+        system: &mut S,
+        snapshots: &mut SnapshotStack<S>,
         depth: usize,
         alternatives: u32,
         begun: u32,
         over: bool,
     ) {
-        if perch.give_back(system, depth, begun - 1, over) || over || alternatives <= begun {
+        if snapshots.give_back(system, depth, begun - 1, over) || over || alternatives <= begun {
             return;
         }
         match self.returns {
-            None => perch.pass(system, depth, alternatives, self.trace.mark()),
+            None => snapshots.pass(system, depth, alternatives, self.trace.mark()),
             Some(true) if depth >= self.prefix.len() => {
-                perch.keep(system, depth, self.prefix.len(), alternatives, self.trace.mark());
+                snapshots.keep(system, depth, self.prefix.len(), alternatives, self.trace.mark());
             }
             Some(_) => {}
         }
-        perch.begin_more(depth, begun - 1);
+        snapshots.begin_more(depth, begun - 1);
     }
 
     /// What the program looks like at a point, where that is watched: what can happen, and its state if that can be seen.
-    fn looks<S: System>(&self, system: &S, state: Option<u64>, depth: usize, known: bool) -> u64 {
+    fn looks<S: System>(&self, system: &mut S, state: Option<u64>, depth: usize, known: bool) -> u64 {
         match self.path.get(depth) {
             Some(before) if known => before.looks,
-            _ if self.watch => appearance(&system.point()) ^ state.or_else(|| system.fingerprint()).unwrap_or(0),
+            _ if self.watch => appearance(&system.point()) ^ state.or_else(|| fingerprint(system)).unwrap_or(0),
             _ => 0,
         }
     }
@@ -202,6 +203,11 @@ impl Seat<'_> {
         })
         .into()
     }
+}
+
+/// A hash of the state that the program is in, if it can be seen.
+pub(super) fn fingerprint<S: System>(system: &mut S) -> Option<u64> {
+    system.snapshots()?.fingerprint()
 }
 
 /// What can happen at a point, in words.

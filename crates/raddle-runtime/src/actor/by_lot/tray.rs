@@ -23,7 +23,7 @@ pub(in crate::actor) struct Tray {
     pub(in crate::actor) sent: u32,
     /// Its actor has not begun yet, or waits for something else in the middle of a handler.
     pub(super) away: bool,
-    /// Lots are drawn, and what is sent to it arrives at once.
+    /// RandomChoices are drawn, and what is sent to it arrives at once.
     pub(super) at_once: bool,
     /// And its letters say no more than who sent them, so they are not written meanwhile.
     pub(super) bare: bool,
@@ -35,7 +35,7 @@ impl Tray {
         Self { open: 0, received: 0, sent: 0, away: true, at_once: false, bare: false }
     }
 
-    /// Lots begin to be drawn. In causal order, [news](crate::actor::news) say whether there are notes.
+    /// RandomChoices begin to be drawn. In causal order, [news](crate::actor::news) say whether there are notes.
     pub(super) fn begin(&mut self, delivery: Delivery, queue: &mut Queue, marks: &mut Marks, senders: &mut Row) {
         self.bare = self.at_once && delivery != Delivery::Causal && queue.is_plain();
         self.open = queue.count_open(delivery, marks);

@@ -1,13 +1,13 @@
-//! Executions whose steps nobody wants to see: they are only counted, and the program goes on by lot as far as it can.
+//! Executions whose steps are not recorded: they are counted, and the program runs forward with random choices as far as it can.
 //!
-//! Where steps turn out to be needed, the execution is run again: it failed and is to be shown, or whether memory was raced on depends on
-//! them.
+//! Where the steps turn out to be needed, the execution is run again with recording: because it failed and is to be shown, or because
+//! race detection needs them.
 
 use std::{mem, ptr};
 
-use super::Seat;
+use super::Worker;
 use super::walk::{Chosen, Walked};
-use crate::lots::Drawn;
+use crate::random_choices::Drawn;
 use crate::search::Deadline;
 use crate::system::{Program, System};
 
@@ -18,7 +18,7 @@ pub(super) enum Seen {
     Counted,
 }
 
-impl Seat<'_> {
+impl Worker<'_> {
     /// Whether somebody wants to see the steps of the execution that has begun.
     pub(super) fn shows_steps(&self) -> bool {
         self.keeps_steps || self.states || self.search.coverage.is_some() || !self.prefix.is_empty() || self.wants_steps
@@ -35,7 +35,7 @@ impl Seat<'_> {
         let again = self.walk(&mut system, 0, None);
         self.deadline = deadline;
         // Where memory was touched, only the second could see a race.
-        let sees_more = again.failed() && system.needs_recorded_steps();
+        let sees_more = again.failed() && needs_recorded_steps(&mut system);
         if first.failed() && first.kind() != again.kind() && !sees_more {
             // What does not fail twice is told as it was.
             self.path = path;
@@ -45,14 +45,15 @@ impl Seat<'_> {
     }
 
     /// Goes on by lot as far as the program does; says after how many choices that ends.
-    pub(super) fn wander<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
-        let Self { uniform: Some(rng), path, lots, every_point: false, .. } = self else { return depth };
-        lots.begin(rng, self.search.limits.steps as usize, self.deadline.clone());
-        self.trace.draw(lots.draws());
-        system.wander(lots, &mut self.trace);
+    pub(super) fn run_randomly<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
+        let Self { uniform: Some(rng), path, choices, every_point: false, .. } = self else { return depth };
+        let Some(untraced) = system.untraced() else { return depth };
+        choices.begin(rng, self.search.limits.steps as usize, self.deadline.clone());
+        self.trace.draw(choices.draws());
+        untraced.run_randomly(choices, &mut self.trace);
         self.trace.draw(ptr::null_mut());
-        self.deadline.clone_from(lots.deadline());
-        let (drawn, times, next) = lots.drawn();
+        self.deadline.clone_from(choices.deadline());
+        let (drawn, times, next) = choices.drawn();
         drawn.iter().for_each(|drawn| self.trace.choose(drawn.choice));
         rng.clone_from(next);
         path.truncate(depth);
@@ -60,4 +61,9 @@ impl Seat<'_> {
         *product *= times;
         path.len()
     }
+}
+
+/// Whether race detection needs the steps of an execution that were not recorded.
+pub(super) fn needs_recorded_steps<S: System>(system: &mut S) -> bool {
+    system.untraced().is_some_and(|untraced| untraced.needs_recorded_steps())
 }

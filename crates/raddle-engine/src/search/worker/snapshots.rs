@@ -15,8 +15,8 @@ use crate::trace::Mark;
 /// The kept copies, deepest last.
 #[derive(Debug)]
 #[doc(hidden)]
-pub struct Perch<S> {
-    kept: Vec<Kept<S>>,
+pub struct SnapshotStack<S> {
+    stack: Vec<Snapshot<S>>,
     /// Of executions that have ended: memory for the next copies.
     spare: Vec<S>,
     /// All executions that the copies stand for have this one.
@@ -27,7 +27,7 @@ pub struct Perch<S> {
 }
 
 #[derive(Debug)]
-struct Kept<S> {
+struct Snapshot<S> {
     /// `None` while an execution that goes on from here has it, and has not said whether others will come.
     system: Option<S>,
     /// How many choices lead here.
@@ -45,13 +45,13 @@ const MOST: usize = 256;
 /// Copies whose memory is kept.
 const MOST_SPARE: usize = 32;
 
-impl<S> Default for Perch<S> {
+impl<S> Default for SnapshotStack<S> {
     fn default() -> Self {
-        Self { kept: Vec::new(), spare: Vec::new(), seed: None, able: true, gains: Gains::default() }
+        Self { stack: Vec::new(), spare: Vec::new(), seed: None, able: true, gains: Gains::default() }
     }
 }
 
-impl<S: System> Perch<S> {
+impl<S: System> SnapshotStack<S> {
     /// Whether executions go on from copies.
     pub(super) fn has_copies(&self) -> bool {
         self.able
@@ -62,7 +62,7 @@ impl<S: System> Perch<S> {
     pub(super) fn follows(&mut self, seed: u64, from_root: bool) -> bool {
         let same = *self.seed.get_or_insert(seed) == seed;
         if !same && !from_root {
-            self.kept.clear();
+            self.stack.clear();
             self.seed = Some(seed);
         }
         same || !from_root
@@ -74,17 +74,17 @@ impl<S: System> Perch<S> {
         if !self.able {
             return;
         }
-        let within = self.kept.iter().rposition(|kept| kept.depth <= common).map_or(0, |last| last + 1);
-        for kept in self.kept.drain(within..) {
+        let within = self.stack.iter().rposition(|kept| kept.depth <= common).map_or(0, |last| last + 1);
+        for kept in self.stack.drain(within..) {
             if self.spare.len() < MOST_SPARE {
                 self.spare.extend(kept.system);
             }
         }
-        if let Some(last) = self.kept.last_mut() {
+        if let Some(last) = self.stack.last_mut() {
             last.begun += u32::from(leaves(last.depth));
         }
         if self.gains.rest_now() {
-            self.kept.clear();
+            self.stack.clear();
         }
     }
 
@@ -92,9 +92,9 @@ impl<S: System> Perch<S> {
     /// goes on from there.
     pub(super) fn go_on(&mut self) -> Option<(S, usize, Mark)> {
         loop {
-            let last = self.kept.last_mut()?;
+            let last = self.stack.last_mut()?;
             let Some(system) = last.system.take() else {
-                self.kept.pop();
+                self.stack.pop();
                 continue;
             };
             self.gains.saved += last.mark.steps() as u64;
@@ -104,13 +104,13 @@ impl<S: System> Perch<S> {
 
     /// An execution goes on from the copy that it was given, if it was given one here, and has begun so many more alternatives. A copy
     /// stays if there are others and the execution is not `over`.
-    pub(super) fn give_back(&mut self, system: &S, depth: usize, begun: u32, over: bool) -> bool {
-        let Some(last) = self.kept.last_mut().filter(|last| last.depth == depth && last.system.is_none()) else {
+    pub(super) fn give_back(&mut self, system: &mut S, depth: usize, begun: u32, over: bool) -> bool {
+        let Some(last) = self.stack.last_mut().filter(|last| last.depth == depth && last.system.is_none()) else {
             return false;
         };
         last.begun += begun;
         if over || last.begun >= last.alternatives {
-            self.kept.pop();
+            self.stack.pop();
             return true;
         }
         self.gains.copies += 1;
@@ -120,21 +120,21 @@ impl<S: System> Perch<S> {
 
     /// So many more alternatives of the point at this depth were begun without a copy.
     pub(super) fn begin_more(&mut self, depth: usize, alternatives: u32) {
-        if let Some(last) = self.kept.last_mut().filter(|last| last.depth == depth) {
+        if let Some(last) = self.stack.last_mut().filter(|last| last.depth == depth) {
             last.begun += alternatives;
         }
     }
 
     /// An execution is over.
     pub(super) fn leave(&mut self, system: S) {
-        if self.able && !self.kept.is_empty() && self.spare.len() < MOST_SPARE {
+        if self.able && !self.stack.is_empty() && self.spare.len() < MOST_SPARE {
             self.spare.push(system);
         }
     }
 
     /// An execution passes a point that the next one may go on from, and from no other one beyond its first `own` choices that it
     /// has passed.
-    pub(super) fn keep(&mut self, system: &S, depth: usize, own: usize, alternatives: u32, mark: Mark) {
+    pub(super) fn keep(&mut self, system: &mut S, depth: usize, own: usize, alternatives: u32, mark: Mark) {
         if !self.able || self.gains.resting > 0 {
             return;
         }
@@ -143,14 +143,14 @@ impl<S: System> Perch<S> {
             self.able = false;
             return;
         };
-        let others = self.kept.iter().rposition(|kept| kept.depth < own).map_or(0, |last| last + 1);
-        self.kept.truncate(others);
-        self.kept.push(Kept { system: Some(system), depth, alternatives, begun: 1, mark });
+        let others = self.stack.iter().rposition(|kept| kept.depth < own).map_or(0, |last| last + 1);
+        self.stack.truncate(others);
+        self.stack.push(Snapshot { system: Some(system), depth, alternatives, begun: 1, mark });
     }
 
     /// An execution passes a point with several alternatives.
-    pub(super) fn pass(&mut self, system: &S, depth: usize, alternatives: u32, mark: Mark) {
-        let near = self.kept.last().is_some_and(|last| depth - last.depth.min(depth) < self.gains.spacing);
+    pub(super) fn pass(&mut self, system: &mut S, depth: usize, alternatives: u32, mark: Mark) {
+        let near = self.stack.last().is_some_and(|last| depth - last.depth.min(depth) < self.gains.spacing);
         if !self.able || near || self.gains.resting > 0 {
             self.gains.passed += u64::from(self.able);
             return;
@@ -161,23 +161,27 @@ impl<S: System> Perch<S> {
             self.able = false;
             return;
         };
-        if self.kept.len() == MOST {
+        if self.stack.len() == MOST {
             let mut place = 0;
-            self.kept.retain(|_| {
+            self.stack.retain(|_| {
                 place += 1;
                 place > MOST / 2 || place % 2 == 1
             });
         }
-        self.kept.push(Kept { system: Some(system), depth, alternatives, begun: 1, mark });
+        self.stack.push(Snapshot { system: Some(system), depth, alternatives, begun: 1, mark });
     }
 }
 
 /// A copy, in the memory of one that is not used any more if there is one.
-fn copy<S: System>(system: &S, spare: &mut Vec<S>) -> Option<S> {
-    match spare.pop() {
-        Some(mut spare) => system.fork_onto(&mut spare).then_some(spare),
-        None => system.fork(),
-    }
+fn copy<S: System>(system: &mut S, spare: &mut Vec<S>) -> Option<S> {
+    let snapshots = system.snapshots()?;
+    Some(match spare.pop() {
+        Some(mut spare) => {
+            snapshots.fork_onto(&mut spare);
+            spare
+        }
+        None => snapshots.fork(),
+    })
 }
 
 /// What the copies bring, learnt from a number of executions at a time.

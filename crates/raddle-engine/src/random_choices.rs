@@ -1,12 +1,13 @@
-//! Choices that are drawn by lot, where nothing but the number of alternatives counts.
+//! Choices that are drawn uniformly, by a system that runs forward by itself.
 
 use crate::rng::Rng;
 use crate::search::Deadline;
 use crate::system::Choice;
 
-/// Where choices are drawn from, and which were drawn. Lent to a [system](crate::system::System::wander) that goes on by itself.
+/// Where choices are drawn from, and which were drawn. The search lends this to a system that
+/// [runs forward by itself](crate::system::Untraced::run_randomly).
 #[derive(Debug)]
-pub struct Lots {
+pub struct RandomChoices {
     rng: Rng,
     drawn: Box<Draws>,
     /// How many orders there are, if all walks are as wide as this one at each of its points.
@@ -15,7 +16,7 @@ pub struct Lots {
     deadline: Deadline,
 }
 
-/// What was drawn so far. It has an address of its own, which stays the same when the lots are moved: whoever tells of a crash in the
+/// What was drawn so far. It has an address of its own, which stays the same when the choices are moved: the handler of a crash in the
 /// middle of an execution finds it there; see [`Trace::drawing`](crate::trace::Trace::drawing).
 #[derive(Debug, Default)]
 pub struct Draws {
@@ -39,14 +40,14 @@ pub struct Drawn {
     pub alternatives: u32,
 }
 
-impl Default for Lots {
+impl Default for RandomChoices {
     fn default() -> Self {
         Self { rng: Rng::new(0), drawn: Box::default(), product: 1.0, most_steps: 0, deadline: Deadline::new(None) }
     }
 }
 
-impl Lots {
-    /// Begins to draw from here, for an execution of at most so many steps that has to be over at a time.
+impl RandomChoices {
+    /// Begins to draw from `rng`, for an execution of at most `most_steps` steps that has to be over at `deadline`.
     pub(crate) fn begin(&mut self, rng: &Rng, most_steps: usize, deadline: Deadline) {
         self.rng.clone_from(rng);
         self.drawn.list.clear();
