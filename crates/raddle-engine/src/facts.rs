@@ -64,6 +64,8 @@ pub enum Fact {
         /// With nothing received between them.
         directly: bool,
     },
+    /// The failure came after the execution had been pruned, when it was run on to its end.
+    InRestOfPruned,
     /// Something else, in words.
     Other(String),
 }

@@ -6,6 +6,7 @@
 mod deadline;
 mod found;
 mod progress;
+mod turns;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -16,6 +17,7 @@ pub(crate) use self::deadline::Deadline;
 pub use self::found::Found;
 pub(crate) use self::found::Known;
 pub use self::progress::{Counts, Learning, Pace, Progress, covered, left};
+pub use self::turns::{MOST_LAST_STEPS, Turns};
 use self::worker::Held;
 pub use self::worker::{SnapshotStack, Status, Worker};
 use crate::board::{Local, Remains, Tally};
@@ -73,7 +75,7 @@ pub struct Report {
     pub executions: u64,
     /// Executions given up because nothing new lay beyond.
     pub pruned: u64,
-    /// Executions that failed; probes do not count, unless nothing else failed.
+    /// Executions that failed; probes and the rests of pruned executions do not count, unless nothing else failed.
     pub failing: u64,
     /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
     pub probes: u64,
@@ -358,7 +360,7 @@ impl Search {
             strategy: self.needs.name,
             executions,
             pruned,
-            // What a probe found counts only where the search itself has not come to a failure.
+            // What a probe or the rest of a pruned execution found counts only where the search itself has not come to a failure.
             failing: failing.max(u64::from(found.is_some())),
             probes,
             caveats,

@@ -88,6 +88,13 @@ pub trait System: Sized {
         None
     }
 
+    /// Called when the search has pruned this execution. True if the execution has to be run on to its end, because destructors of
+    /// values on its stacks must run. The search then takes the remaining steps and drops the system afterwards, which runs nothing on by
+    /// itself any more. False, the default, if it can be dropped where it is.
+    fn must_run_on(&mut self) -> bool {
+        false
+    }
+
     /// Running without recording what happens; `None` if every step has to be asked for.
     fn untraced(&mut self) -> Option<&mut dyn Untraced> {
         None

@@ -156,8 +156,15 @@ impl Program for Threads {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let Spare { fibers, actions } = worker.spare.take();
-        let mut running =
-            Running { worker: worker.clone(), fibers, actions, at: At::Action, races: None, parked: Vec::new() };
+        let mut running = Running {
+            worker: worker.clone(),
+            fibers,
+            actions,
+            at: At::Action,
+            races: None,
+            parked: Vec::new(),
+            was_run_on: false,
+        };
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
@@ -209,6 +216,8 @@ pub struct Running {
     races: Option<Box<Races>>,
     /// The own stacks of actors that are in the middle of handlers on others.
     parked: Vec<(TaskId, Fiber)>,
+    /// The search has pruned this execution and run it on.
+    was_run_on: bool,
 }
 
 /// What kind of point an execution has reached.
@@ -398,6 +407,11 @@ impl System for Running {
         if matches!(self.at, At::Mail) {
             self.list_mail();
         }
+    }
+
+    fn must_run_on(&mut self) -> bool {
+        self.was_run_on = self.worker.sound.get();
+        self.was_run_on
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod repeat;
+mod run_on;
 mod save;
 mod share;
 mod snapshots;
@@ -446,6 +447,11 @@ impl<'s> Worker<'s> {
         self.tally.executions += u64::from(!probing && outcome.is_some());
         self.tally.pruned += u64::from(!probing && outcome.is_none());
         let ended = outcome.clone();
+        if let (None, Some(system)) = (&outcome, &mut system)
+            && let Some(found) = self.run_on(system, seed, number)
+        {
+            self.tally.found.get_or_insert(Found { probe: probing, ..found });
+        }
         if let Some(Outcome::Failed(failure)) = outcome {
             self.tally.failing += u64::from(!probing);
             if self.tally.found.is_none() {

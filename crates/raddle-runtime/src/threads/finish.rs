@@ -1,8 +1,9 @@
 //! What becomes of an execution that is dropped.
 //!
 //! An execution that has failed is run on: each task that can go on does so in turn, within a bound, and what it does counts no
-//! more. Then actors that wait for messages end, and the values of `static`s are dropped. What can never go on (tasks in a
-//! deadlock, threads left waiting) is abandoned as the end of a process would abandon it: its destructors do not run, and its stack
+//! more. So is one that is dropped in its middle, unless the search has run it on already. Then actors that wait for messages
+//! end, and the values of `static`s are dropped. What can never go on (tasks in a deadlock, threads left waiting) is abandoned as
+//! the end of a process would abandon it: its destructors do not run, and its stack
 //! is used again. Nothing is ever unwound, so no destructor finds [`std::thread::panicking`] true in a program that has not
 //! panicked, and frames that cannot be unwound do no harm.
 
@@ -11,7 +12,8 @@ use std::sync::atomic::Ordering;
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Failure, Outcome};
-use raddle_engine::system::{Choice, System, Variant};
+use raddle_engine::search::{MOST_LAST_STEPS, Turns};
+use raddle_engine::system::{Choice, System};
 use raddle_engine::trace::Trace;
 
 use super::{At, Running};
@@ -19,9 +21,6 @@ use crate::addresses::any_is_static;
 use crate::coroutine::{Job, current};
 use crate::execution::{Newborn, Object, Status};
 use crate::thread;
-
-/// Steps that tasks may take after their execution is over. A process would end at some moment, too.
-const MOST_LAST_STEPS: u32 = 1_000;
 
 /// Tasks that may be started after their execution is over.
 const MOST_LAST_TASKS: usize = 100;
@@ -69,21 +68,22 @@ impl Running {
             At::End(Outcome::Failed(failure)) => {
                 !matches!(**failure, Failure::StackOverflow { .. } | Failure::Abort { .. })
             }
-            At::Action | At::Mail | At::Data { .. } => true,
+            // What the search has run on for long enough does not end.
+            At::Action | At::Mail | At::Data { .. } => !self.was_run_on,
         }
     }
 
     /// Lets tasks go on in turn, without decisions, until nobody can or they have gone on for long.
     fn run_on(&mut self, trace: &mut Trace) {
-        let mut latest = TaskId::MAIN;
+        let mut turns = Turns::after(TaskId::MAIN);
         for _ in 0..MOST_LAST_STEPS {
-            let Some(choice) = self.next_in_turn(&mut latest, trace) else { return };
+            let Some(choice) = self.next_in_turn(&mut turns, trace) else { return };
             self.step(choice, trace);
         }
     }
 
     /// The next thing to happen, by the next task that can go on; `None` if nobody can.
-    fn next_in_turn(&mut self, latest: &mut TaskId, trace: &mut Trace) -> Option<Choice> {
+    fn next_in_turn(&mut self, turns: &mut Turns, trace: &mut Trace) -> Option<Choice> {
         // Each task may end with a failure of its own, which ends the execution anew.
         while matches!(self.at, At::End(_)) {
             if !self.go_on_after_end(trace) {
@@ -94,13 +94,7 @@ impl Running {
         if matches!(self.at, At::Data { .. }) {
             return Some(Choice(0));
         }
-        let key = |at: &usize| {
-            let action = &self.actions[*at];
-            (action.variant == Variant::TimedOut || action.variant == Variant::Spurious, action.task <= *latest)
-        };
-        let next = (0..self.actions.len()).min_by_key(key)?;
-        *latest = self.actions[next].task;
-        Some(Choice(u32::try_from(next).expect("raddle bug: more than 2^32 actions")))
+        turns.next(&self.actions)
     }
 
     /// Comes to the next point although the execution has ended; false if nobody can go on.

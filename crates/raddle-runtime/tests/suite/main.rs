@@ -35,6 +35,7 @@ mod oracle;
 mod receivable;
 mod receive_order;
 mod reduction;
+mod run_on;
 mod rwlock;
 mod scope;
 mod shared_reduction;

@@ -49,6 +49,7 @@ pub(crate) fn words(fact: &Fact) -> String {
             let next = if *directly { "just " } else { "" };
             format!("by a schedule in which {first} is received {next}before {second}")
         }
+        Fact::InRestOfPruned => "in the rest of an execution that was pruned".to_owned(),
         Fact::Other(words) => words.clone(),
         other => format!("{other:?}"),
     }
