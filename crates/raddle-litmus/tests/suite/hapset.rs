@@ -30,7 +30,7 @@ fn check_heedless(seeds: std::ops::Range<u64>, size: Size, traces: u64) -> u64 {
     let mut done = 0;
     for (seed, litmus, program, known) in programs(seeds, size, traces) {
         for backtrack in [Backtrack::Dpor, Backtrack::Baseline, Backtrack::Preemption(u32::MAX)] {
-            let (report, seen) = conformance::run(&program, &mut Hapset::over(backtrack).heedless(), 3_000);
+            let (report, seen) = conformance::run(&program, &mut Hapset::over(backtrack).reverse_all(), 3_000);
             if report.ended == Ended::BudgetSpent {
                 continue;
             }

@@ -10,7 +10,7 @@ use raddle_litmus::conformance::{self, Known, Room};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::Watched;
 use raddle_litmus::{Litmus, Program};
-use raddle_strategies::hapset::{Backtrack, Hapset, Lessons, Statement};
+use raddle_strategies::hapset::{Backtrack, Hapset, Knowledge, Statement};
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
@@ -88,7 +88,7 @@ fn several_workers_leave_nothing_out_but_what_was_seen() {
         for (backtrack, lost) in KINDS.into_iter().flat_map(|kind| [(kind, 0), (kind, 50)]) {
             let mut watched = Watched::new(program.clone());
             let how = Play { seed, workers: 3, lost };
-            let first = Hapset::over(backtrack).heedless();
+            let first = Hapset::over(backtrack).reverse_all();
             let (report, _) = play_shared(&first, None, Some(3_000), &mut watched, how);
             if report.ended == Ended::BudgetSpent {
                 continue;
@@ -104,13 +104,13 @@ fn several_workers_leave_nothing_out_but_what_was_seen() {
 }
 
 /// What was learnt, whatever came first.
-fn in_order(of: &Hapset) -> Lessons {
-    Lessons::default().followed_by(&of.lessons())
+fn in_order(of: &Hapset) -> Knowledge {
+    Knowledge::default().merged_with(&of.export_knowledge())
 }
 
 fn pairs(of: &Hapset) -> BTreeSet<(Statement, Statement)> {
-    let lessons = of.lessons();
-    lessons.pairs().map(|(of, before, _)| (of.clone(), before.clone())).collect()
+    let knowledge = of.export_knowledge();
+    knowledge.pairs().map(|(of, before, _)| (of.clone(), before.clone())).collect()
 }
 
 /// A guided search by several workers ends, and knows nothing that good executions do not have.
@@ -118,7 +118,7 @@ fn pairs(of: &Hapset) -> BTreeSet<(Statement, Statement)> {
 fn what_several_workers_know_was_seen_in_good_executions() {
     let (mut failing, mut shorter, mut all) = (0, 0, 0);
     for (seed, litmus, program, known) in programs(48_000..48_400, SIZE) {
-        let mut everything = Hapset::new().heedless();
+        let mut everything = Hapset::new().reverse_all();
         let (whole, seen) = conformance::run(&program, &mut everything, 3_000);
         if whole.ended == Ended::BudgetSpent || seen.traces() != known.counted.count.all {
             continue;
