@@ -7,7 +7,7 @@ use super::statement::StatementId;
 #[derive(Debug, Default)]
 pub(super) struct Sets {
     /// By statement `st`: `hapset[st]`, with one entry for every statement that may be in it.
-    rows: Vec<Vec<Entry>>,
+    rows: Vec<Vec<SetEntry>>,
     /// The number of the execution that is being learned from.
     run: u32,
     len: u64,
@@ -18,7 +18,7 @@ pub(super) struct Sets {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct SetEntry {
     /// How often the ordering was seen; 0 if it is not in the set.
     times: u32,
     /// How many of these observations are published.
@@ -34,13 +34,13 @@ impl Sets {
         self.run += 1;
     }
 
-    fn entry(&mut self, of: StatementId, before: StatementId) -> &mut Entry {
+    fn entry(&mut self, of: StatementId, before: StatementId) -> &mut SetEntry {
         if self.rows.len() <= of.index() {
             self.rows.resize_with(of.index() + 1, Vec::new);
         }
         let row = &mut self.rows[of.index()];
         if row.len() <= before.index() {
-            row.resize(before.index() + 1, Entry::default());
+            row.resize(before.index() + 1, SetEntry::default());
         }
         &mut row[before.index()]
     }
@@ -109,7 +109,7 @@ impl Sets {
         self.find(of, before).map_or(0, |entry| entry.times)
     }
 
-    fn find(&self, of: StatementId, before: StatementId) -> Option<&Entry> {
+    fn find(&self, of: StatementId, before: StatementId) -> Option<&SetEntry> {
         self.rows.get(of.index())?.get(before.index()).filter(|entry| entry.times > 0)
     }
 
@@ -131,7 +131,7 @@ impl Sets {
     /// All orderings: the statement, its predecessor, and how often.
     pub(super) fn iter(&self) -> impl Iterator<Item = (StatementId, StatementId, u32)> + '_ {
         self.rows.iter().enumerate().flat_map(|(of, row)| {
-            let pair = move |(before, entry): (usize, &Entry)| {
+            let pair = move |(before, entry): (usize, &SetEntry)| {
                 (StatementId::next_of(of), StatementId::next_of(before), entry.times)
             };
             row.iter().enumerate().filter(|(_, entry)| entry.times > 0).map(pair)

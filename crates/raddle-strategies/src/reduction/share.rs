@@ -65,12 +65,12 @@ pub(crate) struct Levels {
     pub(super) entered_by: (u32, u32),
     /// The event at the node above, without what its values touch, if the shared tree does not know it.
     pub(super) above: Option<Item>,
-    pub(super) nodes: Vec<Level>,
+    pub(super) nodes: Vec<PublishedLevel>,
 }
 
 /// One of these nodes.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct PublishedLevel {
     pub node: Node,
     /// The event that the worker took there.
     pub item: Item,
@@ -167,7 +167,7 @@ impl<G: RaceGuide> Dpor<G> {
             self.ancestors.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
         let level = |at: usize| {
             let node = Node { value_touches: Vec::new(), ..self.nodes[at].clone() };
-            Level { node, item: self.nodes[at].clone().explored_item(&self.events, at), asks: self.asks(at) }
+            PublishedLevel { node, item: self.nodes[at].clone().explored_item(&self.events, at), asks: self.asks(at) }
         };
         let nodes = (self.ancestors..=open).map(level).collect();
         let above = self.first_event_unknown.then(|| Item::of(&self.events, self.ancestors - 1));

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::path::Node;
 use super::plan::Plan;
-use super::share::{Level, Levels, Subtree};
+use super::share::{Levels, PublishedLevel, Subtree};
 use super::wakeup::{Item, Progress};
 
 /// SharedNode nodes, each with a place in a table.
@@ -92,7 +92,7 @@ impl SharedTree {
         if let (Some(place), Some(item)) = (parent, levels.above) {
             self.get_mut(place).asking_event = Some(item);
         }
-        for Level { mut node, item, asks } in levels.nodes {
+        for PublishedLevel { mut node, item, asks } in levels.nodes {
             let above = parent.map(|place| self.get(place));
             let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + entered_by.1));
             let next = (node.taken, node.rank);
