@@ -25,7 +25,7 @@ pub(super) struct Pick<E> {
 
 /// A sample that is being drawn.
 #[derive(Debug)]
-pub(super) struct Draw<E> {
+pub(super) struct SampleDraw<E> {
     /// The explorer before the first step.
     initial: E,
     rng: Rng,
@@ -46,7 +46,7 @@ pub(super) struct Draw<E> {
     picked_here: bool,
 }
 
-impl<E: DelayingExplorer + Clone + Send + 'static> Draw<E> {
+impl<E: DelayingExplorer + Clone + Send + 'static> SampleDraw<E> {
     pub fn new(initial: E) -> Self {
         Self {
             initial,

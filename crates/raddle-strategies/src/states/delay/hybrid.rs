@@ -28,7 +28,7 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-use super::draw::Draw;
+use super::draw::SampleDraw;
 use super::frontier::{DelayFrontier, FrontierEntry};
 use super::share::DelayPiece;
 use super::strata::guarantee_beyond;
@@ -42,7 +42,7 @@ pub struct DelayHybrid<E> {
     common: Arc<Common>,
     /// The samples that are being drawn; `None` during the search.
     round: Option<SampleRound>,
-    draw: Draw<E>,
+    draw: SampleDraw<E>,
     /// Pieces for the next round.
     deferred: Vec<Piece>,
 }
@@ -126,7 +126,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> DelayHybrid<E> {
     }
 
     fn over(delay: Delay<E>, explorer: E, seed: u64, common: Arc<Common>) -> Self {
-        Self { delay, seed, common, round: None, draw: Draw::new(explorer), deferred: Vec::new() }
+        Self { delay, seed, common, round: None, draw: SampleDraw::new(explorer), deferred: Vec::new() }
     }
 
     /// Limits the search to so many executions (at least one) and states.

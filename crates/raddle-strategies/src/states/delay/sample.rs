@@ -27,7 +27,7 @@ use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
 use super::DelayingExplorer;
-use super::draw::{Draw, Pick};
+use super::draw::{Pick, SampleDraw};
 use super::strata::Strata;
 use crate::format;
 use crate::samplers::pct::Longest;
@@ -42,7 +42,7 @@ pub struct DelaySample<E> {
     number: u64,
     /// How many executions of it were begun.
     begun: u32,
-    draw: Draw<E>,
+    draw: SampleDraw<E>,
     /// The execution without a delay, after it was run.
     undelayed: Option<UndelayedRun<E>>,
     /// The same while it is run; `None` in other executions.
@@ -71,7 +71,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> DelaySample<E> {
             strata: STRATA,
             number: 0,
             begun: 0,
-            draw: Draw::new(explorer),
+            draw: SampleDraw::new(explorer),
             undelayed: None,
             recording: None,
             longest: Arc::default(),
