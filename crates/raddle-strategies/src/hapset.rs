@@ -28,6 +28,8 @@ mod checkpoint;
 mod guide;
 mod knowledge;
 mod lookback;
+mod memory;
+mod phases;
 mod plain;
 mod pool;
 mod sets;
@@ -36,17 +38,14 @@ mod skipped_paths;
 mod statement;
 mod turns;
 
-use raddle_engine::facts::Fact;
 use raddle_engine::order::events::Events;
 use raddle_engine::outcome::Outcome;
-use raddle_engine::search::Learning;
 use raddle_engine::strategy::{
     After, Capabilities, Claim, Decision, Goal, Memory, Needs, Next, Run, Sharing, Start, Strategy, Summarize,
 };
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-use self::checkpoint::Round;
 pub(crate) use self::guide::Guide;
 pub use self::knowledge::{Knowledge, KnownStatement};
 use self::pool::Pool;
@@ -54,7 +53,7 @@ use self::skipped_paths::SkippedPaths;
 pub use self::statement::Statement;
 use self::turns::Turns;
 pub use crate::reduction::Backtrack;
-use crate::reduction::{Dpor, Subtree};
+use crate::reduction::Dpor;
 use crate::samplers::random::Random;
 
 /// Reverses only races whose reversal is an ordering that was not seen before.
@@ -203,84 +202,6 @@ impl Hapset {
     pub fn orderings(&self) -> u64 {
         self.guide().sets().len().max(self.pool.lock().sets.len())
     }
-
-    /// Begins an execution of a skipped alternative or of the complete search, in turn.
-    fn begin_rest(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if self.phase != Phase::Rarest {
-            self.phase = Phase::Rarest;
-            loop {
-                if self.rarest_begun
-                    && let run @ Next::Run { .. } = self.guided.begin(prefix)
-                {
-                    return run;
-                }
-                let next = self.pool.lock().take_rarest();
-                self.rarest_begun = next.is_some();
-                let Some(next) = next else { break };
-                self.guided.place_subtree(next);
-            }
-        }
-        self.phase = Phase::Rest;
-        self.rest.as_mut().map_or(Next::Done(Claim::Selective), |rest| rest.begin(prefix))
-    }
-
-    /// Learns from an execution that another search than the guided one has run.
-    fn learn_from(&mut self, run: &Run<'_>) {
-        if matches!(run.outcome, Some(Outcome::Completed)) {
-            self.events.clear();
-            self.events.follow(run.trace);
-            let guide = self.guided.guide_mut().expect("raddle bug: the guided search has lost its guide");
-            guide.learn_from_other(run.trace, &self.events);
-        }
-    }
-}
-
-impl Hapset {
-    /// Begins an execution of the next subtree of the guided search. If none is left, begins the next round.
-    fn begin_guided(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        while self.phase == Phase::Guided {
-            if self.turns.is_running() {
-                if let run @ Next::Run(_) = self.guided.begin(prefix) {
-                    return run;
-                }
-                self.turns.suspend_current(&mut self.guided);
-            }
-            match self.turns.take() {
-                Some(subtree) => self.guided.place_subtree(subtree),
-                None => self.begin_next_round(),
-            }
-        }
-        self.begin_rest(prefix)
-    }
-
-    /// Begins the next round, after the guided search has run all its subtrees.
-    fn begin_next_round(&mut self) {
-        self.commit();
-        let (round, backtrack) = {
-            let mut pool = self.pool.lock();
-            (pool.begin_next_round(), pool.backtrack)
-        };
-        self.guide_mut().backtrack = backtrack;
-        match round {
-            Round::Guided(path) => self.turns.begin(Subtree::along(path)),
-            Round::Rest => {
-                self.phase = Phase::Rest;
-                self.rest = Some(Dpor::optimal());
-            }
-            Round::Nothing => self.phase = Phase::Over,
-        }
-    }
-
-    /// Commits what was learned to the pool.
-    fn commit(&mut self) {
-        self.guide_mut().commit();
-        self.pool.lock().walks = self.walks;
-    }
-
-    /// True if the current subtree is suspended after each execution, so that others have their turn.
-    fn takes_turns(&self) -> bool {
-        self.phase == Phase::Guided && !self.deepest_first
-    }
 }
 
 impl Strategy for Hapset {
@@ -351,68 +272,6 @@ impl Capabilities for Hapset {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(self)
-    }
-}
-
-impl Summarize for Hapset {
-    fn guarantee(&self, _: u64) -> Option<Fact> {
-        Some(Fact::Skipped(self.skipped()))
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        let pool = self.pool.lock();
-        if pool.failed {
-            // The search has failed, so `save` discards what was learned as well.
-            return Vec::new();
-        }
-        let convergence = pool.convergence;
-        let pace = convergence.is_long().then_some((convergence.first, convergence.latest));
-        let mut facts = vec![Fact::Orderings { known: pool.sets.len(), new: pool.learned(), pace }];
-        if pool.knowledge().has_no_calls() {
-            facts.push(Fact::NoCalls);
-        }
-        facts
-    }
-
-    fn learning(&self) -> Option<Learning> {
-        Some(self.pool.lock().learning())
-    }
-}
-
-impl Hapset {
-    /// Returns what was learned, for the next search of the same program. Empty if the search has failed.
-    #[must_use]
-    pub fn export_knowledge(&self) -> Knowledge {
-        let pool = self.pool.lock();
-        if pool.failed { Knowledge::default() } else { pool.knowledge() }
-    }
-
-    /// Imports what earlier searches of the program have learned. The knowledge must be [sound](Knowledge::is_sound).
-    pub fn import_knowledge(&mut self, knowledge: &Knowledge) {
-        let pool = self.pool.clone();
-        let mut pool = pool.lock();
-        pool.import(knowledge);
-        self.guide_mut().import_all(&pool);
-    }
-}
-
-impl Memory for Hapset {
-    fn save(&self, on_disk: Option<&str>) -> Result<Option<String>, String> {
-        let latest = self.export_knowledge();
-        if latest.statements.is_empty() {
-            return Ok(None);
-        }
-        let earlier = on_disk.map(Knowledge::read).transpose()?.unwrap_or_default();
-        serde_json::to_string(&earlier.merged_with(&latest)).map(Some).map_err(|error| error.to_string())
-    }
-
-    fn load(&mut self, saved: &str) -> Result<(), String> {
-        self.import_knowledge(&Knowledge::read(saved)?);
-        Ok(())
-    }
-
-    fn check(&self, saved: &str) -> Result<(), String> {
-        Knowledge::read(saved).map(|_| ())
     }
 }
 

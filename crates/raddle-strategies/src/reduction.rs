@@ -33,9 +33,11 @@
 //!
 //! Memory: the nodes of the current path. Nothing is stored about finished executions.
 
+mod backtrack;
 mod classic;
 mod guided;
 mod interned;
+mod item;
 mod messages;
 mod optimal;
 mod path;
@@ -53,7 +55,7 @@ use std::mem;
 
 use raddle_engine::estimate::Branching;
 use raddle_engine::order::before::{Before, Race};
-use raddle_engine::order::events::{Events, merge};
+use raddle_engine::order::events::Events;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::strategy::{After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
@@ -66,7 +68,7 @@ use self::plan::Plan;
 use self::race_cache::RaceCache;
 pub(crate) use self::share::{PlansForAncestors, Subtree};
 pub(crate) use self::shared_tree::SharedTree;
-use self::wakeup::{Branch, Item};
+use self::wakeup::Branch;
 
 /// Runs one execution of each class of equivalent ones, or a few more. A guide `G` may decide that some races are not worth reversing.
 #[derive(Debug)]
@@ -213,70 +215,6 @@ impl<G: RaceGuide> Dpor<G> {
 
     fn exact(&self) -> bool {
         self.mistake != Some(Mistake::KeepsTaskOnly)
-    }
-
-    /// The first event that differs from the previous execution. A step that asks for a value counts as different if the value differs.
-    fn changed(&self) -> usize {
-        let is_value = |at: &usize| self.nodes.get(*at).is_some_and(Node::gives_value);
-        (0..=self.first_new).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0)
-    }
-
-    /// Discards all events but the first `len`, which are the same as in the previous execution.
-    fn retain_events(&mut self, len: usize) {
-        self.unchanged = len;
-        if len == 0 {
-            self.events.clear();
-        }
-        self.events.truncate(len);
-        self.before.truncate(len);
-    }
-
-    /// Reads the new events of the trace.
-    fn follow(&mut self, trace: &Trace) {
-        // A program that Raddle does not control completely may have taken fewer steps than in the previous execution.
-        if trace.len() < self.events.followed() {
-            self.retain_events(0);
-        }
-        self.events.follow(trace);
-    }
-
-    /// Backtracks to the deepest node with an unexplored alternative, and takes that alternative.
-    fn advance(&mut self) -> bool {
-        let exact = self.exact();
-        self.nodes.truncate(self.events.len());
-        while self.nodes.len() > self.ancestors {
-            let done = self.nodes.len() - 1;
-            let open = !self.nodes[done].tree.is_empty();
-            if open || self.nodes[done].gives_value() {
-                let item = self.nodes[done].explored_item(&self.events, done);
-                self.note_value(done, &item);
-                self.nodes[done].sleep.push(item);
-            }
-            if open && self.too_far(done) {
-                self.hit_bound = true;
-            } else if open && let Some(tree_below) = self.nodes[done].take_next(exact) {
-                self.tree_below = tree_below;
-                return true;
-            }
-            self.spare.extend(self.nodes.pop());
-        }
-        false
-    }
-
-    /// True if one more alternative at node `at` would exceed the bound.
-    fn too_far(&self, at: usize) -> bool {
-        let Some(bound) = self.bound else { return false };
-        let above: u32 = self.nodes[..at].iter().map(|node| node.rank).sum();
-        above + self.nodes[at].run_before() > bound
-    }
-
-    /// Adds the objects that a value's step touched to those of the step that asked for the value.
-    fn note_value(&mut self, index: usize, item: &Item) {
-        if self.nodes[index].gives_value()
-            && let (Some(touches), Some(asker)) = (&item.touches, index.checked_sub(1))
-        {
-            touches.iter().for_each(|&touch| merge(&mut self.nodes[asker].value_touches, 0, touch));
-        }
     }
 }
 

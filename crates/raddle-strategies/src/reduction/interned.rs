@@ -1,4 +1,4 @@
-//! Interner that many plans share, each in memory once.
+//! Items that many plans share, each in memory once.
 //!
 //! If every task races with every other, then halfway through a search there are about half as many plans as executions. The optimal
 //! algorithm needs them all. Most of their items are equal.
@@ -10,7 +10,7 @@ use raddle_engine::order::events::{Events, Touch};
 use raddle_engine::rng::mix;
 use serde::{Deserialize, Serialize};
 
-use super::wakeup::Item;
+use super::item::Item;
 
 /// An item that several plans may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

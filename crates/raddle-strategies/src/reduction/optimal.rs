@@ -12,8 +12,9 @@ use raddle_engine::order::events::{Events, Label};
 use raddle_engine::trace::Role;
 
 use super::interned::Interned;
+use super::item::{Item, Progress};
 use super::path::Node;
-use super::wakeup::{Item, MatchRules, Progress, RaceFirst, WeakInitial, contains_equivalent, insert, weak_initial};
+use super::wakeup::{MatchRules, RaceFirst, WeakInitial, contains_equivalent, insert, weak_initial};
 
 /// How a sequence relates to a sleep set.
 pub(super) enum Coverage {

@@ -6,7 +6,8 @@ use raddle_engine::order::events::{Events, Label, Touch, merge};
 use raddle_engine::system::{Choice, Point, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::wakeup::{Branch, Item, Progress, Touches};
+use super::item::{Item, Progress, Touches};
+use super::wakeup::Branch;
 
 /// A decision point on the path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

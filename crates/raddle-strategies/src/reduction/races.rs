@@ -15,11 +15,12 @@ use raddle_engine::strategy::Run;
 use raddle_engine::system::{Action, Pending};
 use raddle_engine::trace::{Class, Effect, Role};
 
+use super::item::Item;
 use super::optimal::Coverage;
 use super::plan::Plan;
 use super::race_cache::{self, CachedRace};
 use super::reversal::{self, Second};
-use super::wakeup::{Item, RaceFirst};
+use super::wakeup::RaceFirst;
 use super::{Algorithm, Dpor, Mistake, RaceGuide, classic, messages, optimal, source};
 
 impl<G: RaceGuide> Dpor<G> {

@@ -5,9 +5,10 @@ use raddle_engine::strategy::{Bound, ByPiece, Claim, Strategy, Unit};
 use raddle_engine::system::Choice;
 use serde::{Deserialize, Serialize};
 
+use super::item::Item;
 use super::path::Node;
 use super::plan::Plan;
-use super::wakeup::{Branch, Item};
+use super::wakeup::Branch;
 use super::{Dpor, RaceGuide};
 use crate::format::{self, Format};
 

@@ -17,10 +17,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::item::{Item, Progress};
 use super::path::Node;
 use super::plan::Plan;
 use super::share::{Levels, PublishedLevel, Subtree};
-use super::wakeup::{Item, Progress};
 
 /// SharedNode nodes, each with a place in a table.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -4,7 +4,8 @@
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::events::{Events, Label};
 
-use super::wakeup::{Item, WeakInitial, weak_initial};
+use super::item::Item;
+use super::wakeup::{WeakInitial, weak_initial};
 
 /// The initials of `sequence`, as alternatives of a node.
 pub(super) fn initials(events: &Events, sequence: &[u32]) -> Vec<(TaskId, Label)> {
