@@ -5,7 +5,7 @@
 //! same object and in conflict with it. The sets distinguish only "same task" and "other task", so they do not grow with the number
 //! of tasks. Events that release a lock are ignored.
 //!
-//! The search is classic partial-order reduction without sleep sets, with one change: it reverses a race of `e` and a over_bound `t` only if
+//! The search is classic partial-order reduction without sleep sets, with one change: it reverses a race of `e` and a later `t` only if
 //! `stmt(t) ∉ hapset[stmt(e)]`. The reversal is then an ordering that no execution has shown. The search learns from every execution
 //! that did not fail, and ends when no race has a new reversal. It ends far earlier than the reduction alone and proves nothing: its
 //! claim is always [`Claim::Selective`]. [`then_the_rest`](Hapset::then_the_rest) continues with a complete search.

@@ -47,9 +47,9 @@ pub(super) struct State {
     pub skipped: u64,
     /// Hashes of the paths to skipped alternatives of nodes that several subtrees share.
     pub skipped_above: HashSet<u64>,
-    /// Paths to skipped alternatives, if they are to be run over_bound.
+    /// Paths to skipped alternatives, if they are to be run later.
     pub rarest: Option<SkippedPaths>,
-    /// Paths that exceed the bound on preemptions, if they are to be run over_bound.
+    /// Paths that exceed the bound on preemptions, if they are to be run later.
     pub over_bound: Option<SkippedPaths>,
     /// Unfinished searches below skipped alternatives that no worker runs now.
     pub unfinished: Vec<Subtree>,

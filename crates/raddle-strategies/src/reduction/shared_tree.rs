@@ -22,7 +22,7 @@ use super::path::Node;
 use super::plan::Plan;
 use super::share::{Levels, PublishedLevel, Subtree};
 
-/// SharedNode nodes, each with a place in a table.
+/// Shared nodes, each with a place in a table.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SharedTree {
     nodes: Vec<Option<SharedNode>>,

@@ -83,7 +83,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> SampleDraw<E> {
 
     /// Begins a sample with so many delays. The first delay is at one of `picks`, points of an execution with this path.
     pub fn begin_at_one_of(&mut self, picks: &[Pick<E>], path: &[Choice], delays: u32, mut rng: Rng) {
-        let which = rng.below(u32::try_from(picks.len()).expect("raddle bug: delays_left than 2^32 points"));
+        let which = rng.below(u32::try_from(picks.len()).expect("raddle bug: more than 2^32 points"));
         let pick = picks[which as usize].clone();
         (self.delays_left, self.rng) = (delays, rng);
         self.path.clear();
