@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use raddle_litmus::conformance::{Known, Mismatch, Room, smaller};
+use raddle_litmus::conformance::{Mismatch, OracleLimits, Reference, minimize};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::reduction::Mistake;
@@ -35,7 +35,7 @@ pub struct Arguments {
 const SMALLEST: u32 = 4;
 
 /// Programs with more orders than this are checked by their traces only.
-const ROOM: Room = Room { states: 100_000, traces: 1_000, orders: 600 };
+const LIMITS: OracleLimits = OracleLimits { states: 100_000, traces: 1_000, orders: 600 };
 
 fn mistake(name: &str) -> Result<Mistake, String> {
     match name {
@@ -88,10 +88,10 @@ fn size(seed: u64, arguments: &Arguments) -> Size {
     Size { threads: arguments.threads, steps }
 }
 
-fn check(litmus: &Litmus, mistake: Option<Mistake>) -> Option<(Known, Result<(), Mismatch>)> {
+fn check(litmus: &Litmus, mistake: Option<Mistake>) -> Option<(Reference, Result<(), Mismatch>)> {
     // What a program with something left out does not declare makes it none.
     let program = Program::new(litmus, "generated").ok()?;
-    let known = Known::of(&program, ROOM)?;
+    let known = Reference::of(&program, LIMITS)?;
     let verdict = match mistake {
         None => known.check(&program),
         Some(mistake) => known.check_mistaken(&program, mistake),
@@ -109,7 +109,7 @@ fn done(first: u64, last: u64, tally: &Tally) -> String {
 fn show(seed: u64, litmus: &Litmus, mismatch: &Mismatch, arguments: &Arguments) {
     let verdict = |less: &Litmus| check(less, arguments.mistake).and_then(|(_, verdict)| verdict.err());
     let same = |less: &Litmus| verdict(less).is_some_and(|other| other.strategy == mismatch.strategy);
-    let small = smaller(litmus, same);
+    let small = minimize(litmus, same);
     let Mismatch { strategy, expected, got } = verdict(&small).unwrap_or_else(|| mismatch.clone());
     complain(&format!(
         "seed {seed} (threads {}, steps {}), made smaller:",

@@ -1,7 +1,7 @@
 //! `evaluation guide-cost`: so many executions of one program, with and without learning and asking, to be counted by callgrind.
 //!
 //! Searches that go by what they have learnt run other executions than those that do not, and then their costs cannot be compared. So
-//! the guide of `heedless` learns and is asked, and its answer makes no difference; `blind` runs the same executions, and its
+//! the guide of `reverse_all` learns and is asked, and its answer makes no difference; `without_learning` runs the same executions, and its
 //! guide does nothing; `classic` is the reduction that has none. Each run says which executions those were, in a number that is the same for
 //! the same choices. All go for the deepest first, as `classic` does, unless `--turns` lets the guided ones take turns.
 
@@ -59,8 +59,8 @@ impl Who {
     fn strategy(self, turns: bool) -> Box<dyn Strategy> {
         let hapset = || if turns { Hapset::new() } else { Hapset::new().deepest_first() };
         match self {
-            Self::Heedless => Box::new(hapset().heedless()),
-            Self::Blind => Box::new(hapset().blind()),
+            Self::Heedless => Box::new(hapset().reverse_all()),
+            Self::Blind => Box::new(hapset().without_learning()),
             Self::Hapset => Box::new(hapset()),
             Self::Classic => Box::new(Dpor::classic().without_sleep_sets()),
         }

@@ -1,5 +1,5 @@
-//! A program as it is run: each thread a list of instructions for a small stack machine, with all names resolved. The
-//! only instructions others can notice are [`Instruction::Step`]s.
+//! Compiles a program: each thread becomes a list of instructions for a small stack machine, with all names resolved. Other threads can
+//! only observe [`Instruction::Step`]s.
 
 mod body;
 
@@ -11,22 +11,22 @@ use crate::syntax::{At, Binary, Litmus, Order, Thread, Unary, Verb};
 /// A program with its names resolved.
 #[derive(Debug)]
 pub(crate) struct Code {
-    /// What the shared variables start as.
+    /// The initial values of the shared variables.
     pub cells: Vec<i64>,
     pub mutexes: u32,
     pub channels: Vec<Order>,
     pub threads: Vec<ThreadCode>,
     pub finale: Option<ThreadCode>,
-    /// The texts of the asserts' conditions.
+    /// The texts of the conditions of all asserts.
     pub asserts: Vec<String>,
 }
 
-/// What a thread does.
+/// A compiled thread.
 #[derive(Debug)]
 pub(crate) struct ThreadCode {
-    /// `writer(3)`.
+    /// For example `writer(3)`.
     pub label: String,
-    /// What the local variables start as.
+    /// The initial values of the local variables.
     pub locals: Vec<i64>,
     pub instructions: Vec<Instruction>,
 }
@@ -40,28 +40,28 @@ pub(crate) enum Instruction {
     /// Pops into a local variable.
     Set(u32),
     Drop,
-    /// Makes anything but 0 a 1.
+    /// Replaces any value but 0 by 1.
     Truth,
     Unary(Unary),
     Binary(Binary, At),
     Jump(u32),
-    /// Pops, and jumps if it was 0.
+    /// Pops a value, and jumps if it is 0.
     JumpIfZero(u32),
-    /// Pops a condition; the number is that of its text.
+    /// Pops a condition; the number is the index of its text.
     Assert(u32, At),
     /// Pops the number of values, pushes the one that was chosen.
     Choose(At),
-    /// Pops the index, if it has one, and the arguments above it; pushes the value, if it gives one.
+    /// Pops the arguments, and the index below them, if there is one; pushes the result, if there is one.
     Step(StepCode),
 }
 
-/// A step, as far as it is known before the thread runs.
+/// A step, as far as it is known at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepCode {
     pub verb: Verb,
-    /// The number of its target among those of its kind; of the array's first element where there is an index.
+    /// The number of its target among those of its kind; with an index, the number of the array's first element.
     pub first: u32,
-    /// How long the array is, where there is an index.
+    /// With an index, the length of the array.
     pub len: Option<u32>,
     pub at: At,
 }
@@ -112,27 +112,27 @@ impl Names {
     }
 }
 
-/// Elements of all arrays together.
-const MOST_OBJECTS: usize = 1 << 18;
+/// The largest number of elements of all arrays together.
+const MAX_OBJECTS: usize = 1 << 18;
 
-/// More than this cannot be told apart in the names of messages.
-const MOST_THREADS: usize = 1 << 15;
+/// The largest number of threads: the names of messages distinguish no more.
+const MAX_THREADS: usize = 1 << 15;
 
-/// Instructions and local variables of all threads together.
-const MOST_INSTRUCTIONS: usize = 1 << 20;
+/// The largest number of instructions and local variables of all threads together.
+const MAX_INSTRUCTIONS: usize = 1 << 20;
 
-/// Adds so many objects that are declared at this place, unless there are too many then.
+/// Counts objects that are declared at this place. Fails if there are too many.
 fn count(objects: &mut usize, len: Option<u32>, at: At) -> Result<(), LitmusError> {
     *objects += len.unwrap_or(1) as usize;
-    if *objects <= MOST_OBJECTS {
+    if *objects <= MAX_OBJECTS {
         return Ok(());
     }
     let why =
-        format!("more than {MOST_OBJECTS} shared variables, mutexes and channels, with each element of their arrays");
+        format!("more than {MAX_OBJECTS} shared variables, mutexes and channels, with each element of their arrays");
     Err(LitmusError::misused(at, why))
 }
 
-/// Resolves names and lays out the instructions.
+/// Resolves names and generates the instructions.
 pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
     let mut names = Names::default();
     let mut code = Code {
@@ -163,7 +163,7 @@ pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
     }
     let mut instructions = 0;
     for thread in &litmus.threads {
-        instructions += add_threads(thread, &names, &mut code, MOST_INSTRUCTIONS - instructions)?;
+        instructions += add_threads(thread, &names, &mut code, MAX_INSTRUCTIONS - instructions)?;
     }
     if let Some(finale) = &litmus.finale {
         let (locals, instructions) = body::compile(finale, None, &names, &mut code.asserts, true)?;
@@ -172,17 +172,17 @@ pub(crate) fn compile(litmus: &Litmus) -> Result<Code, LitmusError> {
     Ok(code)
 }
 
-/// Adds a thread, or one for each number of its range, and returns how many instructions and local variables they have, at most
+/// Adds a thread, or one for each number of its range. Returns how many instructions and local variables they have, which is at most
 /// `most`.
 fn add_threads(thread: &Thread, names: &Names, code: &mut Code, most: usize) -> Result<usize, LitmusError> {
     let (locals, instructions) = body::compile(&thread.body, thread.range.as_ref(), names, &mut code.asserts, false)?;
     let numbers = thread.range.as_ref().map_or(1, |range| range.from.abs_diff(range.to) as usize + 1);
-    if code.threads.len() + numbers > MOST_THREADS {
-        return Err(LitmusError::misused(thread.at, format!("more than {MOST_THREADS} threads")));
+    if code.threads.len() + numbers > MAX_THREADS {
+        return Err(LitmusError::misused(thread.at, format!("more than {MAX_THREADS} threads")));
     }
     let added = numbers.saturating_mul(locals + instructions.len());
     if added > most {
-        let why = format!("more than {MOST_INSTRUCTIONS} instructions and local variables in all threads together");
+        let why = format!("more than {MAX_INSTRUCTIONS} instructions and local variables in all threads together");
         return Err(LitmusError::misused(thread.at, why));
     }
     let Some(range) = &thread.range else {

@@ -1,19 +1,20 @@
-//! Searches against the [oracle]: what each strategy has to do on any program, and what it did instead.
+//! Checks searches against the [oracle]: what each strategy must run on any program.
 //!
-//! | strategy | has to run |
+//! | strategy | must run |
 //! |---|---|
-//! | `dpor` | each trace once, and give nothing up |
+//! | `dpor` | each trace once, and prune nothing |
 //! | `dpor-source` | each trace once |
 //! | `dpor-classic` | each trace |
-//! | `dpor-classic:no-sleep` | each trace, if it is done after 5,000 executions; none blocked |
-//! | `exhaustive` | each order once |
-//! | `preemption:b` | each trace that some order with at most `b` preemptions has, and no other; without its cache, each such order once |
+//! | `dpor-classic:no-sleep` | each trace, if it is done after 5,000 executions; prune nothing |
+//! | `exhaustive` | each execution once |
+//! | `preemption:b` | the traces of the executions with at most `b` preemptions, and no others; without its cache, each such execution once |
 //! | `preemption` | each trace |
 
-mod smaller;
+mod minimize;
 
 use std::fmt;
 
+pub use minimize::minimize;
 use raddle_engine::facts::Fact;
 use raddle_engine::search::Ended;
 use raddle_engine::search::{Limits, Report, search};
@@ -25,44 +26,42 @@ use raddle_strategies::tree::preemption::Preemption;
 use crate::oracle::{self, Bounded, Counted, Seen, Watched};
 use crate::program::Program;
 
-pub use smaller::smaller;
-
-/// How large programs may be that are checked.
+/// Limits on the size of the programs that are checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// States that the oracle may remember.
+pub struct OracleLimits {
+    /// The largest number of states that the oracle may store.
     pub states: usize,
-    /// Traces there may be.
+    /// The largest number of traces.
     pub traces: u64,
-    /// Orders there may be for what needs every single one.
+    /// The largest number of executions, for checks that need every single one.
     pub orders: usize,
 }
 
-impl Default for Room {
+impl Default for OracleLimits {
     fn default() -> Self {
         Self { states: 100_000, traces: 300, orders: 400 }
     }
 }
 
-/// What the oracle knows of a program.
+/// What the oracle has counted.
 #[derive(Clone, Debug)]
-pub struct Known {
-    /// Its traces.
+pub struct Reference {
+    /// The traces.
     pub counted: Counted,
-    /// Its orders by their number of preemptions, if there are not too many.
+    /// The executions by their number of preemptions, if there are not too many.
     pub bounded: Option<Vec<Bounded>>,
     traces: u64,
     failing: u64,
 }
 
-/// A strategy that did not do what it has to.
+/// A strategy that did not run what it must.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which.
+    /// The strategy.
     pub strategy: String,
-    /// What it had to do.
+    /// What it must run.
     pub expected: String,
-    /// What it did.
+    /// What it ran.
     pub got: String,
 }
 
@@ -81,17 +80,17 @@ pub fn run(program: &Program, strategy: &mut dyn Strategy, most: u64) -> (Report
     (report, watched.seen())
 }
 
-/// Executions after which an algorithm that may repeat traces is let off.
-const MOST_REPEATED: u64 = 5_000;
+/// An algorithm that may repeat traces is not checked further after so many executions.
+const MAX_REPEATED: u64 = 5_000;
 
-impl Known {
+impl Reference {
     /// Asks the oracle; `None` if the program is too large.
     #[must_use]
-    pub fn of(program: &Program, room: Room) -> Option<Self> {
-        let counted = oracle::traces(program, room.states).ok()?;
-        let traces = u64::try_from(counted.count.all).ok().filter(|&traces| traces <= room.traces)?;
+    pub fn of(program: &Program, limits: OracleLimits) -> Option<Self> {
+        let counted = oracle::traces(program, limits.states).ok()?;
+        let traces = u64::try_from(counted.count.all).ok().filter(|&traces| traces <= limits.traces)?;
         let failing = u64::try_from(counted.count.failing).ok()?;
-        let bounded = if room.orders == 0 { None } else { oracle::preemptions(program, room.orders).ok() };
+        let bounded = if limits.orders == 0 { None } else { oracle::preemptions(program, limits.orders).ok() };
         Some(Self { counted, bounded, traces, failing })
     }
 
@@ -105,7 +104,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// The first that does not do what it has to.
+    /// The first strategy that does not run what it must.
     pub fn check(&self, program: &Program) -> Result<(), Mismatch> {
         self.check_reduction(program)?;
         self.check_orders(program)?;
@@ -116,18 +115,18 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// The first that does not do what it has to.
+    /// The first strategy that does not run what it must.
     pub fn check_reduction(&self, program: &Program) -> Result<(), Mismatch> {
-        self.check_made(program, |dpor| dpor)
+        self.check_variant(program, |dpor| dpor)
     }
 
-    /// Checks the reductions with a mistake in them: to see that it is noticed.
+    /// Checks the reductions with a mistake in them, to see that it is detected.
     #[doc(hidden)]
     pub fn check_mistaken(&self, program: &Program, mistake: Mistake) -> Result<(), Mismatch> {
-        self.check_made(program, |dpor| dpor.with_mistake(mistake))
+        self.check_variant(program, |dpor| dpor.with_mistake(mistake))
     }
 
-    fn check_made(&self, program: &Program, make: impl Fn(Dpor) -> Dpor) -> Result<(), Mismatch> {
+    fn check_variant(&self, program: &Program, make: impl Fn(Dpor) -> Dpor) -> Result<(), Mismatch> {
         let traces = self.traces;
         let (optimal, seen) = run(program, &mut make(Dpor::optimal()), 20 * traces + 100);
         let once = seen.most_often() <= 1 && optimal.pruned == 0;
@@ -137,28 +136,28 @@ impl Known {
         let (classic, seen) = run(program, &mut make(Dpor::classic()), 1_000 * traces + 10_000);
         self.holds("dpor-classic", self.all_traces(&classic, &seen), &classic, &seen)?;
         // It may repeat traces so often that it is not done in time.
-        let (plain, seen) = run(program, &mut make(Dpor::classic().without_sleep_sets()), MOST_REPEATED);
+        let (plain, seen) = run(program, &mut make(Dpor::classic().without_sleep_sets()), MAX_REPEATED);
         let done = plain.ended != Ended::BudgetSpent;
         let fine = plain.pruned == 0 && (!done || self.all_traces(&plain, &seen));
         self.holds("dpor-classic:no-sleep", fine, &plain, &seen)
     }
 
-    /// Checks the search that runs every order, if there are not too many.
+    /// Checks the search that runs every execution, if there are not too many.
     ///
     /// # Errors
     ///
-    /// If it does not do what it has to.
+    /// If it does not run what it must.
     pub fn check_orders(&self, program: &Program) -> Result<(), Mismatch> {
         let Some(bounded) = &self.bounded else { return Ok(()) };
         let (report, seen) = run(program, &mut Exhaustive::depth_first(), 2 * orders(bounded) + 10);
         self.holds("exhaustive", self.each_once(&report, &seen, bounded), &report, &seen)
     }
 
-    /// Checks the search that goes by the number of preemptions, bound by bound if there are not too many orders.
+    /// Checks the search by the number of preemptions, bound by bound, if there are not too many executions.
     ///
     /// # Errors
     ///
-    /// If it does not do what it has to.
+    /// If it does not run what it must.
     pub fn check_preemption(&self, program: &Program) -> Result<(), Mismatch> {
         let Some(bounded) = &self.bounded else { return Ok(()) };
         let most = 2 * orders(bounded) + 10;
@@ -173,7 +172,7 @@ impl Known {
             let fine = fine && first_failure(&report, within);
             fault(&words(true), fine, orders(within), &report, &seen)?;
             let (report, seen) = run(program, &mut Preemption::up_to(bound), most);
-            // What lies beyond the bound may be equivalent to what was run, which need not be known.
+            // Executions beyond the bound may be equivalent to some within it. The strategy need not know that.
             let fine = claims(&report, bound, seen.covers_exactly(bounded), true) && seen.covers_exactly(within);
             let fine = fine && first_failure(&report, within);
             fault(&words(false), fine, orders(within), &report, &seen)?;
@@ -204,7 +203,7 @@ impl Known {
     }
 }
 
-/// Whether a claim is one of those that may be made.
+/// True if the claim is correct.
 fn claims(report: &Report, bound: u32, all: bool, within: bool) -> bool {
     match report.ended {
         Ended::Done(Claim::Exhausted) => all,
@@ -213,7 +212,7 @@ fn claims(report: &Report, bound: u32, all: bool, within: bool) -> bool {
     }
 }
 
-/// Whether the first failure was found at the smallest bound there is one at.
+/// True if the first failure was found at the smallest bound that has one.
 fn first_failure(report: &Report, within: &[Bounded]) -> bool {
     let fewest = within.iter().position(Bounded::fails);
     let fact = fewest.map(|fewest| Fact::FoundWith(fewest as u32, Unit::Preemption));
@@ -237,7 +236,7 @@ fn done(report: &Report, seen: &Seen) -> String {
     let Report { executions, pruned, failing, ended, .. } = report;
     let remark = report.found.as_ref().and_then(|found| found.remark.as_ref());
     format!(
-        "{executions} executions of {} traces (one {} times), {failing} failing, {} ends, {pruned} given up, {ended:?}, {remark:?}",
+        "{executions} executions of {} traces (one {} times), {failing} failing, {} ends, {pruned} pruned, {ended:?}, {remark:?}",
         seen.traces(),
         seen.most_often(),
         seen.ends.len()

@@ -1,4 +1,4 @@
-//! What can be wrong with a program before it runs.
+//! Errors in a program that are found before it runs.
 
 use thiserror::Error;
 
@@ -11,35 +11,35 @@ pub enum LitmusError {
     /// The text does not follow the grammar.
     #[error("{at}: expected {expected}, found {found}")]
     Expected {
-        /// Where.
+        /// The place.
         at: At,
-        /// What could stand there.
+        /// What is expected there.
         expected: String,
-        /// What stands there.
+        /// What is there.
         found: String,
     },
-    /// A name that nothing has.
+    /// A name that is not declared.
     #[error("{at}: unknown name `{name}`: {hint}")]
     Unknown {
-        /// Where.
+        /// The place.
         at: At,
         /// The name.
         name: String,
         /// What to do about it.
         hint: &'static str,
     },
-    /// A name that two things have.
+    /// A name that is declared twice.
     #[error("{at}: `{name}` is declared twice")]
     Twice {
-        /// Where, the second time.
+        /// The place of the second declaration.
         at: At,
         /// The name.
         name: String,
     },
-    /// Something used as what it is not.
+    /// Something that is used in a wrong way.
     #[error("{at}: {why}")]
     Misused {
-        /// Where.
+        /// The place.
         at: At,
         /// What is wrong, and what to do.
         why: String,

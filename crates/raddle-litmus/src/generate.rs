@@ -1,5 +1,5 @@
-//! Random programs, for testing searches: small enough that the [oracle](crate::oracle) needs milliseconds, and made of
-//! everything the language has. Equal seeds, equal programs; loops are bounded, so every execution ends.
+//! Random programs for testing searches. They are small enough that the [oracle](crate::oracle) needs milliseconds, and use all features of
+//! the language. The same seed gives the same program. Loops are bounded, so every execution ends.
 
 use raddle_engine::rng::Rng;
 
@@ -7,12 +7,12 @@ use crate::syntax::{
     At, Binary, Call, Channel, Expression, Litmus, Mutex, Order, Range, Shared, Statement, Target, Thread, Unary, Verb,
 };
 
-/// How large programs get.
+/// The size of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// At most so many threads; at least 2.
+    /// The largest number of threads; at least 2.
     pub threads: u32,
-    /// About so many steps in all, shared out evenly.
+    /// The approximate number of steps, divided evenly among the threads.
     pub steps: u32,
 }
 
@@ -22,11 +22,11 @@ impl Default for Size {
     }
 }
 
-/// The program that belongs to `seed`.
+/// The program of `seed`.
 #[must_use]
 pub fn generate(seed: u64, size: Size) -> Litmus {
     let mut rng = Rng::new(seed);
-    // A program in which everything is shared by everyone says little about reduction: each has a few of the features.
+    // A program in which all threads share everything says little about reduction, so each program has only some of the features.
     let focus = [Focus::None, Focus::None, Focus::Locks, Focus::Messages][rng.below(4) as usize];
     let features = Features {
         focus,
@@ -61,7 +61,7 @@ pub fn generate(seed: u64, size: Size) -> Litmus {
     litmus
 }
 
-/// What a program has most of. Where everything is rare, two of a kind seldom meet.
+/// The kind of steps that a program has most of. If all kinds were rare, two steps of a kind would rarely conflict.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Focus {
     None,
@@ -80,7 +80,7 @@ struct Features {
     asserts: bool,
 }
 
-/// How long arrays are.
+/// The length of arrays.
 const LEN: u32 = 3;
 
 impl Features {
@@ -121,11 +121,11 @@ fn call(verb: Verb, target: Option<Target>, arguments: Vec<Expression>) -> Expre
     Expression::Call(Box::new(Call { verb, target, arguments, at: At::default() }))
 }
 
-/// Writes one thread.
+/// Generates one thread.
 struct Author<'r> {
     rng: &'r mut Rng,
     features: Features,
-    /// Steps that may still be written; those in a loop count once for each time round.
+    /// How many steps may still be generated; those in a loop count once per iteration.
     budget: u32,
     locals: Vec<String>,
     loops: u32,
@@ -196,7 +196,7 @@ impl Author<'_> {
         body.push(Statement::Assign { name, value, at: At::default() });
     }
 
-    /// Goes round at most twice, and perhaps stops early for what others did.
+    /// A loop with at most two iterations, which may end early depending on other threads.
     fn bounded_loop(&mut self, depth: u32, body: &mut Vec<Statement>) {
         let counter = format!("k{}", self.loops);
         self.loops += 1;
@@ -219,7 +219,7 @@ impl Author<'_> {
         body.push(Statement::While { condition, body: inner });
     }
 
-    /// Something between lock and unlock; now and then the unlock is missing, or the lock is only tried.
+    /// A critical section. Sometimes the unlock is missing, or the lock is a `trylock`.
     fn critical(&mut self, depth: u32, body: &mut Vec<Statement>) {
         self.spend(2);
         let name = format!("m{}", self.rng.below(self.features.mutexes));
@@ -239,7 +239,7 @@ impl Author<'_> {
     fn message(&mut self, body: &mut Vec<Statement>) {
         self.spend(1);
         let channel = target(&format!("c{}", self.rng.below(self.features.channels)), None);
-        // More is sent than received, or most executions would be deadlocks.
+        // More messages are sent than received; otherwise most executions would be deadlocks.
         if self.rng.below(5) < 3 {
             let value = self.value();
             body.push(Statement::Evaluate(call(Verb::Send, Some(channel), vec![value])));
@@ -248,7 +248,7 @@ impl Author<'_> {
         }
     }
 
-    /// A shared variable, or an element of the array, perhaps one that depends on a local variable.
+    /// A shared variable, or an element of the array, whose index may depend on a local variable.
     fn variable(&mut self) -> Target {
         if self.features.array && self.rng.below(2) == 0 {
             let mut index = number(i64::from(self.rng.below(LEN)));
@@ -287,7 +287,7 @@ impl Author<'_> {
         }
     }
 
-    /// A small value that costs no step.
+    /// A small value that needs no step.
     fn value(&mut self) -> Expression {
         let constant = number(i64::from(self.rng.below(3)));
         if self.locals.is_empty() || self.rng.below(2) == 0 {

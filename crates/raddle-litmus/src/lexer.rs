@@ -1,11 +1,11 @@
-//! Text to tokens. Comments run from `//` to the end of the line; those that begin with `//!` are expectations and are kept.
+//! Text to tokens. Comments run from `//` to the end of the line; those that begin with `//!` are expectations, which the lexer returns.
 
 use std::fmt;
 
 use crate::error::LitmusError;
 use crate::syntax::At;
 
-/// A word of the language.
+/// A token of the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(String),
@@ -25,10 +25,10 @@ impl fmt::Display for Token {
     }
 }
 
-/// All that is in a text. The last token is [`Token::End`].
+/// The tokens and expectations of a text. The last token is [`Token::End`].
 pub(crate) struct Lexed<'t> {
     pub tokens: Vec<(Token, At)>,
-    /// What follows `//!`, with its place.
+    /// The text after `//!`, with its place.
     pub expectations: Vec<(&'t str, At)>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn lex(text: &str) -> Result<Lexed<'_>, LitmusError> {
     Ok(lexed)
 }
 
-/// The first characters of a text, for a message.
+/// The first characters of a text, for an error message.
 fn shortened(text: &str) -> &str {
     text.char_indices().nth(60).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,15 +1,15 @@
-//! For tests: counts what a search should find, in ways that have nothing in common with the engine's searches.
+//! For tests: counts what a search must find, by algorithms that share no code with the engine's searches.
 //!
-//! - [`traces`] counts the classes of equivalent executions (Mazurkiewicz traces) by a depth-first search with sleep sets
-//!   and nothing else (Godefroid 1996, §5). Sleep sets cut off every execution but one of each class. They do not keep any
-//!   state from being visited, so the search remembers what it found beyond each pair of state and sleep set, compared
-//!   exactly: its cost grows with the states, not with the executions. Two steps are dependent if they are of the same
-//!   thread, or touch a common object and one of them changes it; what a step touches is seen by taking it.
-//! - [`executions`] counts all executions by remembering what lies beyond each state.
-//! - [`orders`] runs every single execution, works out its happens-before relation and counts how many different ones there
-//!   are. Slow, and as plain as can be: it is there to check [`traces`].
-//! - [`preemptions`] runs every single execution as well, and sorts them by how many preemptions they have.
-//! - [`Watched`] is a program that takes down the happens-before relations and the ends of the executions that any search runs.
+//! - [`traces`] counts the classes of equivalent executions (Mazurkiewicz traces) by a depth-first search with sleep sets and nothing else
+//!   (Godefroid 1996, section 5). Sleep sets prune all executions of a class but one. They do not prevent any state from being
+//!   visited, so the search stores the count for each pair of state and sleep set, compared exactly. Its cost grows with
+//!   the states, not with the executions. Two steps are dependent if they are of the same thread, or touch a common object and one of them
+//!   changes it. The oracle takes a step to see what it touches.
+//! - [`executions`] counts all executions, and stores the count for each state.
+//! - [`orders`] runs every execution, computes its happens-before relation and counts the different ones. It is slow and simple: it checks
+//!   [`traces`].
+//! - [`preemptions`] runs every execution as well, and groups them by their number of preemptions.
+//! - [`Watched`] is a program that records the happens-before relations and the ends of the executions that a search runs.
 
 mod orders;
 mod preemptions;
@@ -17,36 +17,35 @@ mod watch;
 
 use std::collections::{HashMap, HashSet};
 
+pub use orders::orders;
+pub use preemptions::{Bounded, preemptions};
 use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Point, System, Variant};
 use raddle_engine::trace::{Effect, Role, Trace};
 use thiserror::Error;
+pub use watch::{Seen, Watched};
 
 use crate::program::{Execution, Program};
 use crate::state::State;
 
-pub use orders::orders;
-pub use preemptions::{Bounded, preemptions};
-pub use watch::{Seen, Watched};
-
 /// Why there is no count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Uncounted {
-    /// Some execution comes back to where it was.
+    /// Some execution returns to an earlier state.
     #[error("some executions never end")]
     Endless,
-    /// There is more to remember than allowed.
+    /// There are more states than the limit.
     #[error("more than {0} states to remember")]
     TooLarge(usize),
 }
 
-/// How many there are.
+/// The number of executions or traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// In all.
+    /// All of them.
     pub all: u128,
-    /// Of those, the ones that fail.
+    /// Those that fail.
     pub failing: u128,
 }
 
@@ -61,25 +60,25 @@ impl Count {
     }
 }
 
-/// How executions can end: the last states, and for those that fail, how.
+/// How executions can end: the final state and, if the execution fails, the failure.
 pub type Ends = HashSet<(State, Option<String>)>;
 
-/// What was counted, and how executions ended.
+/// The result of counting.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// How many.
+    /// The numbers.
     pub count: Count,
-    /// With which ends.
+    /// The ends of the executions.
     pub ends: Ends,
-    /// Pairs of state and sleep set, or states, that were looked at.
+    /// The number of visited states, or pairs of state and sleep set.
     pub visited: usize,
 }
 
-/// The end of an execution that is over: its last state, and how it failed.
+/// The end of a finished execution: its final state, and its failure.
 ///
 /// # Panics
 ///
-/// If it is not over.
+/// If the execution is not finished.
 #[must_use]
 pub fn end_of(execution: &Execution) -> (State, Option<String>) {
     let Point::End(outcome) = execution.point() else {
@@ -96,7 +95,7 @@ fn failure_of(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Something that can happen, with what it touches.
+/// A step, with the objects it touches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Event {
     task: u32,
@@ -114,7 +113,7 @@ impl Event {
     }
 }
 
-/// What the latest step did.
+/// The latest step of a trace.
 fn event(trace: &Trace) -> Event {
     let last = trace.len().checked_sub(1).expect("raddle bug: nothing happened");
     let step = &trace.steps()[last];
@@ -123,7 +122,7 @@ fn event(trace: &Trace) -> Event {
     Event { task: step.task.number(), variant: step.variant, touches: touched.collect() }
 }
 
-/// Does what was chosen on a copy, and tells what happened.
+/// Takes a choice on a copy. Returns the copy and the step.
 fn after(execution: &Execution, choice: u32, trace: &mut Trace) -> (Execution, Event) {
     let mut next = execution.clone();
     trace.clear();
@@ -131,28 +130,28 @@ fn after(execution: &Execution, choice: u32, trace: &mut Trace) -> (Execution, E
     (next, event(trace))
 }
 
-/// Counts traces, remembering at most `room` pairs of state and sleep set.
+/// Counts traces, storing at most `limit` pairs of state and sleep set.
 ///
 /// # Errors
 ///
-/// If some execution never ends, or there is too much to remember.
-pub fn traces(program: &Program, room: usize) -> Result<Counted, Uncounted> {
-    let mut search = Sleeping { known: HashMap::new(), ends: Ends::new(), trace: Trace::default(), room };
-    let count = search.beyond(&program.begin(), Vec::new())?;
+/// If some execution never ends, or the limit is reached.
+pub fn traces(program: &Program, limit: usize) -> Result<Counted, Uncounted> {
+    let mut search = TraceCounter { known: HashMap::new(), ends: Ends::new(), trace: Trace::default(), limit };
+    let count = search.count_from(&program.begin(), Vec::new())?;
     Ok(Counted { count, ends: search.ends, visited: search.known.len() })
 }
 
-struct Sleeping {
-    /// `None` while the search is still beyond it.
+struct TraceCounter {
+    /// `None` while the search is below this pair.
     known: HashMap<(State, Vec<Event>), Option<Count>>,
     ends: Ends,
     trace: Trace,
-    room: usize,
+    limit: usize,
 }
 
-impl Sleeping {
-    /// The traces that begin where `execution` is, but for those that begin with an event in `asleep`.
-    fn beyond(&mut self, execution: &Execution, mut asleep: Vec<Event>) -> Result<Count, Uncounted> {
+impl TraceCounter {
+    /// Counts the traces from this execution on, without those that begin with an event in `asleep`.
+    fn count_from(&mut self, execution: &Execution, mut asleep: Vec<Event>) -> Result<Count, Uncounted> {
         if let Point::End(_) = execution.point() {
             let end = end_of(execution);
             let count = Count::one(end.1.is_some());
@@ -164,16 +163,16 @@ impl Sleeping {
         match self.known.get(&key) {
             Some(Some(count)) => return Ok(*count),
             Some(None) => return Err(Uncounted::Endless),
-            None if self.known.len() == self.room => return Err(Uncounted::TooLarge(self.room)),
+            None if self.known.len() == self.limit => return Err(Uncounted::TooLarge(self.limit)),
             None => {}
         }
         self.known.insert(key.clone(), None);
-        let count = self.each(execution, key.1.clone())?;
+        let count = self.count_alternatives(execution, key.1.clone())?;
         self.known.insert(key, Some(count));
         Ok(count)
     }
 
-    fn each(&mut self, execution: &Execution, mut asleep: Vec<Event>) -> Result<Count, Uncounted> {
+    fn count_alternatives(&mut self, execution: &Execution, mut asleep: Vec<Event>) -> Result<Count, Uncounted> {
         let mut count = Count::default();
         match execution.point() {
             Point::Actions(actions) => {
@@ -184,15 +183,15 @@ impl Sleeping {
                     }
                     let (next, event) = after(execution, choice, &mut self.trace);
                     let still = asleep.iter().filter(|sleeper| !sleeper.dependent(&event)).cloned().collect();
-                    count.add(self.beyond(&next, still)?);
+                    count.add(self.count_from(&next, still)?);
                     asleep.push(event);
                 }
             }
-            // Nobody else notices the choice, and its thread is awake.
+            // Other threads do not observe the choice, and its thread is awake.
             Point::Data { choices, .. } => {
                 for choice in 0..choices {
                     let (next, _) = after(execution, choice, &mut self.trace);
-                    count.add(self.beyond(&next, asleep.clone())?);
+                    count.add(self.count_from(&next, asleep.clone())?);
                 }
             }
             Point::End(_) => {}
@@ -201,31 +200,31 @@ impl Sleeping {
     }
 }
 
-/// Counts all executions, remembering at most `room` states.
+/// Counts all executions, storing at most `limit` states.
 ///
 /// # Errors
 ///
-/// If some execution never ends, or there is too much to remember.
-pub fn executions(program: &Program, room: usize) -> Result<Counted, Uncounted> {
-    let mut search = Plain { known: HashMap::new(), ends: Ends::new(), trace: Trace::default(), room };
-    let count = search.beyond(&program.begin())?;
+/// If some execution never ends, or the limit is reached.
+pub fn executions(program: &Program, limit: usize) -> Result<Counted, Uncounted> {
+    let mut search = ExecutionCounter { known: HashMap::new(), ends: Ends::new(), trace: Trace::default(), limit };
+    let count = search.count_from(&program.begin())?;
     Ok(Counted { count, ends: search.ends, visited: search.known.len() })
 }
 
-struct Plain {
-    /// `None` while the search is still beyond it.
+struct ExecutionCounter {
+    /// `None` while the search is below this state.
     known: HashMap<State, Option<Count>>,
     ends: Ends,
     trace: Trace,
-    room: usize,
+    limit: usize,
 }
 
-impl Plain {
-    fn beyond(&mut self, execution: &Execution) -> Result<Count, Uncounted> {
+impl ExecutionCounter {
+    fn count_from(&mut self, execution: &Execution) -> Result<Count, Uncounted> {
         match self.known.get(execution.state()) {
             Some(Some(count)) => return Ok(*count),
             Some(None) => return Err(Uncounted::Endless),
-            None if self.known.len() == self.room => return Err(Uncounted::TooLarge(self.room)),
+            None if self.known.len() == self.limit => return Err(Uncounted::TooLarge(self.limit)),
             None => {}
         }
         let mut count = Count::default();
@@ -237,7 +236,7 @@ impl Plain {
             self.known.insert(execution.state().clone(), None);
             for choice in 0..execution.point().alternatives() {
                 let (next, _) = after(execution, choice, &mut self.trace);
-                count.add(self.beyond(&next)?);
+                count.add(self.count_from(&next)?);
             }
         }
         self.known.insert(execution.state().clone(), Some(count));

@@ -1,4 +1,4 @@
-//! Tokens to a program: one function per rule of the grammar. What names mean is left to `compile.rs`.
+//! Tokens to a program: one function per rule of the grammar. `compile.rs` resolves names.
 
 mod expression;
 
@@ -14,8 +14,8 @@ impl Litmus {
     /// If the text does not follow the grammar; the error says where, and what was expected there. Names and their use are
     /// checked by [`Program::new`](crate::program::Program::new).
     pub fn parse(text: &str) -> Result<Self, LitmusError> {
-        if text.len() > LONGEST_BYTES {
-            let why = format!("a program has at most {LONGEST_BYTES} bytes, this one has {}", text.len());
+        if text.len() > MAX_TEXT_BYTES {
+            let why = format!("a program has at most {MAX_TEXT_BYTES} bytes, this one has {}", text.len());
             return Err(LitmusError::misused(At { line: 1, column: 1 }, why));
         }
         let lexed = lex(text)?;
@@ -31,7 +31,7 @@ impl Litmus {
     }
 }
 
-/// `traces: 64`, and perhaps a comment behind it.
+/// Parses `traces: 64`, perhaps with a comment behind it.
 fn expectation(text: &str, at: At) -> Result<Expectation, LitmusError> {
     let stated = text.split("//").next().unwrap_or_default();
     let read = || {
@@ -55,22 +55,22 @@ struct Parser {
     next: usize,
     /// How many blocks and expressions are open.
     depth: u32,
-    /// The height of the tree of the expression that was read last.
+    /// The height of the latest expression's tree.
     height: u32,
 }
 
-/// Blocks and expressions within one another; what is deeper would need too much stack.
-const DEEPEST: u32 = 200;
+/// The largest nesting of blocks and expressions; deeper ones would need too much stack.
+const MAX_NESTING: u32 = 200;
 
-/// Operators on the way from an expression to one of its values. `1 + 1 + 1` has two, since a chain is a tree that leans to the left;
-/// whatever walks through a higher tree would need too much stack.
-const HIGHEST: u32 = 1_000;
+/// The largest height of an expression's tree. `1 + 1 + 1` has height two, because a chain leans to the left. Functions walk the tree by
+/// recursion, and a higher one would need too much stack.
+const MAX_HEIGHT: u32 = 1_000;
 
-/// The longest text that is read as a program.
-const LONGEST_BYTES: usize = 1 << 20;
+/// The largest size of a program's text.
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Elements of an array, and threads of a range.
-const LARGEST: i64 = 1 << 16;
+/// The largest length of an array, and of a thread's range.
+const MAX_LENGTH: i64 = 1 << 16;
 
 type Parsed<T> = Result<T, LitmusError>;
 
@@ -99,7 +99,7 @@ impl Parser {
         Err(LitmusError::Expected { at: self.at(), expected: what.to_owned(), found: self.peek().to_string() })
     }
 
-    /// Goes past `symbol` if it is there.
+    /// Skips `symbol` if it is next.
     fn skip(&mut self, symbol: &str) -> bool {
         let there = self.is(symbol);
         self.next += usize::from(there);
@@ -119,7 +119,7 @@ impl Parser {
         Ok(word)
     }
 
-    /// A name that is not a word of the language.
+    /// A name that is no keyword.
     fn name(&mut self, what: &str) -> Parsed<String> {
         const RESERVED: [&str; 10] =
             ["shared", "mutex", "channel", "thread", "final", "in", "if", "else", "while", "assert"];
@@ -137,8 +137,8 @@ impl Parser {
     }
 
     fn deeper<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth == DEEPEST {
-            return Err(LitmusError::misused(self.at(), format!("nested more than {DEEPEST} levels deep")));
+        if self.depth == MAX_NESTING {
+            return Err(LitmusError::misused(self.at(), format!("nested more than {MAX_NESTING} levels deep")));
         }
         self.depth += 1;
         let parsed = rule(self);
@@ -146,13 +146,13 @@ impl Parser {
         parsed
     }
 
-    /// An expression was read, and at the root of its tree is one more operator above parts of at most this height.
+    /// Records the height of an expression whose root is an operator above parts of at most this height.
     fn grow(&mut self, at: At, parts: u32) -> Parsed<()> {
         self.height = parts + 1;
-        if self.height <= HIGHEST {
+        if self.height <= MAX_HEIGHT {
             return Ok(());
         }
-        let why = format!("more than {HIGHEST} operators in one chain: split it over several statements");
+        let why = format!("more than {MAX_HEIGHT} operators in one chain: split it over several statements");
         Err(LitmusError::misused(at, why))
     }
 
@@ -191,7 +191,7 @@ impl Parser {
         }
     }
 
-    /// `x = 0, a[6] = 0;`: what follows name and length is left to `declare`.
+    /// `x = 0, a[6] = 0;`: `declare` parses what follows name and length.
     fn declarations(
         &mut self,
         mut declare: impl FnMut(&mut Self, String, Option<u32>, At) -> Parsed<()>,
@@ -202,9 +202,9 @@ impl Parser {
             let len = if self.skip("[") {
                 let at = self.at();
                 let len = self.number()?;
-                let fits = u32::try_from(len).ok().filter(|_| (1..=LARGEST).contains(&len));
+                let fits = u32::try_from(len).ok().filter(|_| (1..=MAX_LENGTH).contains(&len));
                 let len = fits.ok_or_else(|| {
-                    LitmusError::misused(at, format!("an array has 1 to {LARGEST} elements, not {len}"))
+                    LitmusError::misused(at, format!("an array has 1 to {MAX_LENGTH} elements, not {len}"))
                 })?;
                 self.symbol("]")?;
                 Some(len)
@@ -256,8 +256,8 @@ impl Parser {
             self.symbol("..=")?;
             let to = self.number()?;
             self.symbol(")")?;
-            if from > to || to.checked_sub(from).is_none_or(|more| more >= LARGEST) {
-                return Err(LitmusError::misused(at, format!("a range has 1 to {LARGEST} numbers: {from}..={to}")));
+            if from > to || to.checked_sub(from).is_none_or(|more| more >= MAX_LENGTH) {
+                return Err(LitmusError::misused(at, format!("a range has 1 to {MAX_LENGTH} numbers: {from}..={to}")));
             }
             range = Some(Range { name, from, to, at });
         }
@@ -302,7 +302,7 @@ impl Parser {
         Ok(statement)
     }
 
-    /// What follows `if`.
+    /// Parses what follows `if`.
     fn conditional(&mut self) -> Parsed<Statement> {
         let condition = self.expression("a condition")?;
         let then = self.block()?;

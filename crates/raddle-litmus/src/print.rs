@@ -98,7 +98,7 @@ impl Display for Expression {
     }
 }
 
-/// With parentheses if it binds less tightly than `level`.
+/// Writes parentheses if the expression binds less tightly than `level`.
 fn expression(f: &mut Formatter<'_>, shown: &Expression, level: usize) -> fmt::Result {
     match shown {
         Expression::Number(number) if *number < 0 => write!(f, "({number})"),
@@ -116,7 +116,7 @@ fn expression(f: &mut Formatter<'_>, shown: &Expression, level: usize) -> fmt::R
             if own < level {
                 f.write_str("(")?;
             }
-            // To the left associates what can; comparisons do not.
+            // All operators associate to the left, except comparisons, which do not associate.
             expression(f, left, if own == COMPARISONS { own + 1 } else { own })?;
             write!(f, " {} ", operator.symbol())?;
             expression(f, right, own + 1)?;

@@ -1,4 +1,4 @@
-//! A litmus program as the engine sees it.
+//! A litmus program as a program of the engine.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Checks the names in `litmus` and makes it ready to run; `file` is what failures call the place they come from.
+    /// Checks the names in `litmus` and compiles it. Failures report `file` as their place.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ pub struct Execution {
     at: Stop,
 }
 
-/// What kind of point the execution is paused at.
+/// The kind of point at which the execution is paused.
 #[derive(Clone, Debug)]
 enum Stop {
     Actions,
@@ -112,7 +112,7 @@ fn operation(verb: Verb) -> &'static Operation {
     }
 }
 
-/// The engine's sites are places in Rust sources; a litmus file has none, so all steps share this one.
+/// The engine's sites are places in Rust sources. A litmus file has none, so all steps share this one.
 fn site() -> Site {
     Location::caller()
 }
@@ -122,13 +122,13 @@ fn task(thread: usize) -> TaskId {
 }
 
 impl Execution {
-    /// Where the program is.
+    /// The state of the program.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Runs all threads to their next step, and finds out what can happen then.
+    /// Runs all threads to their next steps, and computes the enabled actions.
     fn settle(&mut self) {
         self.actions.clear();
         for thread in 0..self.state.threads.len() {
@@ -146,7 +146,7 @@ impl Execution {
         self.at = if self.actions.is_empty() { Stop::End(self.outcome()) } else { Stop::Actions };
     }
 
-    /// Adds what a thread can do.
+    /// Adds the actions of a thread.
     fn offer(&mut self, thread: usize) {
         let step = self.state.pending(&self.code, thread);
         let Access { object, effect, role, .. } = self.state.announced(&self.code, thread);
@@ -167,7 +167,7 @@ impl Execution {
         }
     }
 
-    /// Whether the thread is at a `recv` that may take one of several messages.
+    /// True if the thread is at a `recv` that may take one of several messages.
     fn chooses_message(&self, thread: usize) -> bool {
         let step = self.state.pending(&self.code, thread);
         // All channels of an array have the same order.
@@ -200,7 +200,7 @@ impl Execution {
         }
     }
 
-    /// What every thread that has not ended is about to do.
+    /// The pending step of every thread that has not ended.
     fn waiting(&self) -> Vec<Waiting> {
         let waits = |thread: usize| {
             let verb = self.state.pending(&self.code, thread).verb;

@@ -1,7 +1,7 @@
 //! The state of a running program: plain data that can be copied, compared and hashed. Equal states have equal futures.
 //!
-//! To that end what does not matter is not kept: the local variables of a thread that has ended, the order in which
-//! messages were sent where it does not decide which of them can be received.
+//! So the state contains nothing that has no influence: neither the local variables of a thread that has ended, nor the order of sends where
+//! it does not determine which messages can be received.
 
 mod run;
 mod step;
@@ -11,13 +11,13 @@ use raddle_engine::ids::ObjectId;
 use crate::compile::{Code, StepCode};
 use crate::syntax::{At, Order};
 
-/// Where a program is.
+/// The state of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     cells: Vec<i64>,
-    /// Who holds each mutex.
+    /// By mutex: the thread that holds it.
     holders: Vec<Option<u32>>,
-    /// What was sent to each channel and not received: in order of sending for [`Order::Arrival`], else by name.
+    /// By channel: the messages that were not received yet; in order of sending for [`Order::Arrival`], else by name.
     queues: Vec<Vec<Message>>,
     pub(crate) threads: Vec<ThreadState>,
 }
@@ -26,11 +26,11 @@ pub struct State {
 struct Message {
     name: MessageName,
     value: i64,
-    /// How many messages of each thread its sender knew of. Empty if no channel is causal.
+    /// By thread: how many of its messages happen before this one. Empty if no channel is causal.
     clock: Vec<u32>,
 }
 
-/// A message by who sent it and how many that thread had sent before: the same in whichever order the threads run.
+/// The name of a message: its sender, and how many messages the sender had sent before. It is the same in every order of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MessageName {
     pub sender: u32,
@@ -38,7 +38,7 @@ pub(crate) struct MessageName {
 }
 
 impl MessageName {
-    /// As the engine knows it.
+    /// The name as one number, as the engine stores it.
     pub fn packed(self) -> u32 {
         assert!(self.number < 1 << 16, "raddle bug: thread {} sent more than 2^16 messages", self.sender);
         self.sender << 16 | self.number
@@ -54,26 +54,26 @@ pub(crate) struct ThreadState {
     stack: Vec<i64>,
     /// How many messages it has sent.
     pub sent: u32,
-    /// How many messages of each thread it knows of. Empty if no channel is causal.
+    /// By thread: how many of its messages happen before this thread's next step. Empty if no channel is causal.
     clock: Vec<u32>,
-    /// The first thing that went wrong in it. Kept by thread, so that it does not depend on which thread failed first.
+    /// The first fault of the thread. Each thread stores its own, so the state does not depend on which thread failed first.
     pub fault: Option<Fault>,
 }
 
-/// What a thread is about to do.
+/// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Status {
-    /// Something that nobody notices.
+    /// Instructions that other threads do not observe.
     Running,
     /// The step at its next instruction.
     AtStep,
-    /// To be given one of so many values.
+    /// A choice among so many values.
     AtChoice(u32),
-    /// Nothing more.
+    /// Nothing: it has ended.
     Ended,
 }
 
-/// What went wrong in a thread.
+/// A fault of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fault {
     pub what: Wrong,
@@ -82,7 +82,7 @@ pub(crate) struct Fault {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wrong {
-    /// An assert; the number is that of its text.
+    /// An assert failed; the number is the index of its text.
     Assert(u32),
     OutOfRange {
         index: i64,
@@ -92,7 +92,7 @@ pub(crate) enum Wrong {
     DivisionByZero,
     Endless,
     NothingToChoose(i64),
-    /// In `final`, where nobody is left who could help.
+    /// `final` waits, and no thread is left that could enable it.
     WaitsForEver,
     TooManyMessages,
 }
@@ -107,13 +107,13 @@ impl Fault {
             Wrong::Endless => "goes on for ever without taking a step".to_owned(),
             Wrong::NothingToChoose(count) => format!("choose({count}): the number of values must be 1 to {}", u32::MAX),
             Wrong::WaitsForEver => "waits for ever: all threads have ended".to_owned(),
-            Wrong::TooManyMessages => format!("a thread can send at most {} messages", run::MOST_MESSAGES),
+            Wrong::TooManyMessages => format!("a thread can send at most {} messages", run::MAX_MESSAGES),
         }
     }
 }
 
 impl State {
-    /// Before the first instruction of any thread.
+    /// The state before the first instruction of any thread.
     pub(crate) fn new(code: &Code) -> Self {
         let clocks = if code.channels.contains(&Order::Causal) { code.threads.len() + 1 } else { 0 };
         let thread = |locals: &Vec<i64>| ThreadState {
@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// What `final` finds wrong, if anything. Runs it on a copy, as one more thread whose steps need no decision.
+    /// Runs `final` on a copy, as one more thread whose steps need no decision. Returns its fault, if there is one.
     pub(crate) fn check_finale(&self, code: &Code) -> Option<Fault> {
         let finale = code.finale.as_ref()?;
         let mut state = self.clone();
@@ -148,7 +148,7 @@ impl State {
             fault: None,
         });
         let thread = self.threads.len();
-        for _ in 0..run::PATIENCE {
+        for _ in 0..run::MAX_SILENT_INSTRUCTIONS {
             state.run(code, thread);
             if state.threads[thread].status == Status::Ended {
                 return state.threads[thread].fault;
@@ -163,7 +163,7 @@ impl State {
         Some(Fault { what: Wrong::Endless, at: At::default() })
     }
 
-    /// The step a thread is at.
+    /// The pending step of a thread.
     pub(crate) fn pending(&self, code: &Code, thread: usize) -> StepCode {
         match code.thread(thread).instructions[self.threads[thread].at as usize] {
             crate::compile::Instruction::Step(step) => step,
@@ -171,21 +171,21 @@ impl State {
         }
     }
 
-    /// The number, among those of its kind, of what the step a thread is at will touch.
+    /// The number, among those of its kind, of the object that the pending step of a thread touches.
     fn target(&self, thread: usize, step: StepCode) -> usize {
         let stack = &self.threads[thread].stack;
         let index = step.len.map_or(0, |_| stack[stack.len() - 1 - step.verb.arguments()]);
         step.first as usize + usize::try_from(index).expect("raddle bug: an index that was not checked")
     }
 
-    /// Who holds the mutex that the step a thread is at is about.
+    /// The thread that holds the mutex of the pending step of a thread.
     pub(crate) fn holder(&self, code: &Code, thread: usize) -> Option<u32> {
         self.holders[self.target(thread, self.pending(code, thread))]
     }
 }
 
-/// Objects are numbered: shared variables, mutexes, the head and tail of each channel, then messages by number and sender,
-/// so that a message has the same number in whichever order the threads run.
+/// Objects are numbered: shared variables, mutexes, the head and tail of each channel, then messages by number and sender. So a message
+/// has the same number in every order of the threads.
 impl Code {
     pub(crate) fn thread(&self, thread: usize) -> &crate::compile::ThreadCode {
         let finale = || self.finale.as_ref().expect("raddle bug: no such thread");
@@ -208,7 +208,7 @@ impl Code {
         ObjectId::next_of(self.head(channel).index() + 1)
     }
 
-    /// The number of the first message's object, and so the number of all other objects.
+    /// The number of objects without messages, which is the number of the first message.
     pub(crate) fn fixed_objects(&self) -> usize {
         self.head(self.channels.len()).index()
     }

@@ -1,9 +1,14 @@
-//! A program as it is written: declarations, threads, statements, expressions. [`Display`](std::fmt::Display) gives text
-//! that parses to the same program (see `print.rs`).
+//! The syntax tree of a program: declarations, threads, statements, expressions. [`Display`](std::fmt::Display) gives text that parses to the
+//! same program (see `print.rs`).
+
+mod operators;
 
 use std::fmt;
 
-/// A place in the text, counted from 1. Zero where a program was not read from a text.
+pub use self::operators::{Binary, Unary, Verb};
+pub(crate) use self::operators::{COMPARISONS, TIGHTEST};
+
+/// A place in the text, counted from 1. Zero if the program was not read from a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At {
     /// The line.
@@ -21,9 +26,9 @@ impl fmt::Display for At {
 /// A whole program.
 #[derive(Clone, Debug, Default)]
 pub struct Litmus {
-    /// What a search is expected to find.
+    /// The expected results of a search.
     pub expectations: Vec<Expectation>,
-    /// Integers that all threads see.
+    /// Integers that all threads share.
     pub shared: Vec<Shared>,
     /// Locks.
     pub mutexes: Vec<Mutex>,
@@ -31,7 +36,7 @@ pub struct Litmus {
     pub channels: Vec<Channel>,
     /// The threads, in the order in which they are numbered.
     pub threads: Vec<Thread>,
-    /// What is checked after all threads have ended.
+    /// Statements that run after all threads have ended.
     pub finale: Option<Vec<Statement>>,
 }
 
@@ -43,10 +48,10 @@ impl Litmus {
     }
 }
 
-/// A number a search has to come to.
+/// An expected result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The number of what.
+    /// What is counted.
     pub what: Expected,
     /// The number.
     pub count: u64,
@@ -59,7 +64,7 @@ pub enum Expected {
     Traces,
     /// Those that fail.
     Failing,
-    /// Executions that the named strategy gives up half-way.
+    /// Executions that the named strategy prunes.
     Blocked(String),
 }
 
@@ -68,9 +73,9 @@ pub enum Expected {
 pub struct Shared {
     /// Its name.
     pub name: String,
-    /// How many there are, for an array.
+    /// The length of an array.
     pub len: Option<u32>,
-    /// What it starts as; each element, for an array.
+    /// The initial value; of each element, for an array.
     pub first: i64,
     /// Where it is declared.
     pub at: At,
@@ -81,7 +86,7 @@ pub struct Shared {
 pub struct Mutex {
     /// Its name.
     pub name: String,
-    /// How many there are, for an array.
+    /// The length of an array.
     pub len: Option<u32>,
     /// Where it is declared.
     pub at: At,
@@ -92,9 +97,9 @@ pub struct Mutex {
 pub struct Channel {
     /// Its name.
     pub name: String,
-    /// How many there are, for an array.
+    /// The length of an array.
     pub len: Option<u32>,
-    /// Which message a receive may take.
+    /// Which messages a receive may take.
     pub order: Order,
     /// Where it is declared.
     pub at: At,
@@ -106,9 +111,9 @@ pub enum Order {
     /// The one that was sent first.
     #[default]
     Arrival,
-    /// Any that its sender sent before its others.
+    /// The first waiting message of any sender.
     PerSender,
-    /// Any with no other that was sent causally before it.
+    /// Any message such that no waiting message causally precedes it.
     Causal,
     /// Any.
     Unordered,
@@ -118,7 +123,7 @@ impl Order {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Arrival, Self::PerSender, Self::Causal, Self::Unordered];
 
-    /// As it is written.
+    /// The name in the text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -135,9 +140,9 @@ impl Order {
 pub struct Thread {
     /// Its name.
     pub name: String,
-    /// The local variable that tells the threads of a range apart.
+    /// The local variable that distinguishes the threads of a range.
     pub range: Option<Range>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Statement>,
     /// Where it is declared.
     pub at: At,
@@ -156,7 +161,7 @@ pub struct Range {
     pub at: At,
 }
 
-/// Something a thread does.
+/// A statement.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// `name = value;`
@@ -165,37 +170,37 @@ pub enum Statement {
         name: String,
         /// Its new value.
         value: Expression,
-        /// Where.
+        /// The place.
         at: At,
     },
     /// `load(x);`
     Evaluate(Expression),
     /// `assert condition;`
     Assert {
-        /// What must not be 0.
+        /// Must not be 0.
         condition: Expression,
-        /// Where.
+        /// The place.
         at: At,
     },
     /// `if condition { … } else { … }`
     If {
-        /// Which way to go.
+        /// The condition.
         condition: Expression,
-        /// If it is not 0.
+        /// Runs if the condition is not 0.
         then: Vec<Statement>,
-        /// If it is 0.
+        /// Runs if the condition is 0.
         otherwise: Vec<Statement>,
     },
     /// `while condition { … }`
     While {
-        /// Whether to go round once more.
+        /// The condition.
         condition: Expression,
-        /// What to do each time.
+        /// Runs as long as the condition is not 0.
         body: Vec<Statement>,
     },
 }
 
-/// Something that has a value: a 64-bit integer, which wraps around.
+/// An expression. Its value is a 64-bit integer, which wraps around.
 #[derive(Clone, Debug)]
 pub enum Expression {
     /// A number, not negative.
@@ -210,100 +215,16 @@ pub enum Expression {
     Call(Box<Call>),
 }
 
-/// An operator before its operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unary {
-    /// `-`
-    Negate,
-    /// `!`: 1 for 0, 0 for anything else.
-    Not,
-}
-
-/// An operator between its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is what its name says")]
-pub enum Binary {
-    Or,
-    And,
-    Equal,
-    NotEqual,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-    Plus,
-    Minus,
-    Times,
-    Divided,
-    Remainder,
-}
-
-impl Binary {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Or,
-        Self::And,
-        Self::Equal,
-        Self::NotEqual,
-        Self::Less,
-        Self::AtMost,
-        Self::Greater,
-        Self::AtLeast,
-        Self::Plus,
-        Self::Minus,
-        Self::Times,
-        Self::Divided,
-        Self::Remainder,
-    ];
-
-    /// As it is written.
-    #[must_use]
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            Self::Or => "||",
-            Self::And => "&&",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::AtMost => "<=",
-            Self::Greater => ">",
-            Self::AtLeast => ">=",
-            Self::Plus => "+",
-            Self::Minus => "-",
-            Self::Times => "*",
-            Self::Divided => "/",
-            Self::Remainder => "%",
-        }
-    }
-
-    /// How tightly it binds, from 0; comparisons do not associate, the others do to the left.
-    #[must_use]
-    pub const fn level(self) -> usize {
-        match self {
-            Self::Or => 0,
-            Self::And => 1,
-            Self::Equal | Self::NotEqual | Self::Less | Self::AtMost | Self::Greater | Self::AtLeast => COMPARISONS,
-            Self::Plus | Self::Minus => 3,
-            Self::Times | Self::Divided | Self::Remainder => 4,
-        }
-    }
-}
-
-/// The level of comparisons.
-pub(crate) const COMPARISONS: usize = 2;
-/// The level of what binds most tightly: operators before their operand.
-pub(crate) const TIGHTEST: usize = 5;
-
-/// A step where it is evaluated, or a choice.
+/// A step, or a choice.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Which.
+    /// The operation.
     pub verb: Verb,
-    /// What it is done to; none for `choose`.
+    /// The object that it touches; none for `choose`.
     pub target: Option<Target>,
-    /// What it is done with.
+    /// The arguments.
     pub arguments: Vec<Expression>,
-    /// Where.
+    /// The place.
     pub at: At,
 }
 
@@ -312,73 +233,8 @@ pub struct Call {
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Which element.
+    /// The index of the element.
     pub index: Option<Expression>,
-    /// Where.
+    /// The place.
     pub at: At,
-}
-
-/// What can be called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is what its name says")]
-pub enum Verb {
-    Load,
-    Store,
-    Cas,
-    Add,
-    Lock,
-    Unlock,
-    TryLock,
-    Send,
-    Recv,
-    Choose,
-}
-
-impl Verb {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Load,
-        Self::Store,
-        Self::Cas,
-        Self::Add,
-        Self::Lock,
-        Self::Unlock,
-        Self::TryLock,
-        Self::Send,
-        Self::Recv,
-        Self::Choose,
-    ];
-
-    /// As it is written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Cas => "cas",
-            Self::Add => "add",
-            Self::Lock => "lock",
-            Self::Unlock => "unlock",
-            Self::TryLock => "trylock",
-            Self::Send => "send",
-            Self::Recv => "recv",
-            Self::Choose => "choose",
-        }
-    }
-
-    /// How many values it is given, besides its target.
-    #[must_use]
-    pub const fn arguments(self) -> usize {
-        match self {
-            Self::Load | Self::Lock | Self::Unlock | Self::TryLock | Self::Recv => 0,
-            Self::Store | Self::Add | Self::Send | Self::Choose => 1,
-            Self::Cas => 2,
-        }
-    }
-
-    /// Whether it has a value.
-    #[must_use]
-    pub const fn gives(self) -> bool {
-        !matches!(self, Self::Store | Self::Lock | Self::Unlock | Self::Send)
-    }
 }

@@ -1,24 +1,24 @@
-//! How strategies write what only they can read: the name and version of the format, then the value.
+//! How a strategy writes data that only it reads: the name and version of the format, then the value.
 
 use raddle_engine::piece::{Checkpoint, Piece};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A value that is written down. Another version of its format has another name.
+/// A value that is written to bytes. A new version of a format has a new name.
 pub(crate) trait Format: Serialize + DeserializeOwned {
     /// The name of the format, with its version.
     const NAME: &'static str;
 
-    /// Whether the parts of a value that was read fit together: a file may say anything.
+    /// True if the parts of a decoded value fit together. The bytes may come from a damaged or edited file.
     fn is_sound(&self) -> bool;
 }
 
-/// The value as a part of a search.
+/// Writes the value as a piece of a search.
 pub(crate) fn part<T: Format>(stage: u32, value: &T) -> Piece {
     Piece::Part { stage, bytes: write(value) }
 }
 
-/// The value that a part stands for; `None` if it is another kind of piece, or broken.
+/// Reads the value from a piece. `None` if the piece is of another kind or format, or is damaged.
 pub(crate) fn read_part<T: Format>(piece: &Piece) -> Option<T> {
     match piece {
         Piece::Part { bytes, .. } => read(bytes),
@@ -26,12 +26,12 @@ pub(crate) fn read_part<T: Format>(piece: &Piece) -> Option<T> {
     }
 }
 
-/// The value as what was learned.
+/// Writes the value as a checkpoint.
 pub(crate) fn checkpoint<T: Format>(value: &T) -> Checkpoint {
     Checkpoint { bytes: write(value) }
 }
 
-/// The value that was learned; `None` if it is something else.
+/// Reads the value from a checkpoint. `None` if the checkpoint has another format, or is damaged.
 pub(crate) fn read_checkpoint<T: Format>(checkpoint: &Checkpoint) -> Option<T> {
     read(&checkpoint.bytes)
 }

@@ -1,91 +1,94 @@
-//! Search guided by learned ordering constraints (Wang, Said, Gupta, ICSE 2011).
+//! Search guided by learned ordering constraints (Wang, Said and Gupta, ICSE 2011).
 //!
-//! A *statement* is a place in the source and what is done there. `hapset[st]`, the history-aware predecessor set, has the
-//! statements `st'` such that in some good execution an event of `st` came right after one of `st'` by another task, on the same
-//! object and in conflict with it. Only one's own and the other's task are told apart, so the sets do not grow with
-//! the number of tasks. What gives a lock back is left out.
+//! A *statement* `st` is a place in the source and the operation there. `hapset[st]`, the history-aware predecessor set, contains the
+//! statements `st'` such that, in some good execution, an event of `st` came immediately after an event of `st'` by another task, on the
+//! same object and in conflict with it. The sets distinguish only "same task" and "other task", so they do not grow with the number
+//! of tasks. Events that release a lock are ignored.
 //!
-//! The search is that of classic reduction, without sleep sets, with one change: a race of `e` and a later `t` is reversed only if
-//! `stmt(t) ∉ hapset[stmt(e)]`, because then the reversal is an ordering that was never seen. It learns from every execution
-//! that did not fail, and ends when nothing new is left. That is far earlier than reduction alone would end, and proves nothing:
-//! a search that goes by the sets is selective, whatever it has covered. [`then_the_rest`](Hapset::then_the_rest) goes on after that.
+//! The search is classic partial-order reduction without sleep sets, with one change: it reverses a race of `e` and a later `t` only if
+//! `stmt(t) ∉ hapset[stmt(e)]`. The reversal is then an ordering that no execution has shown. The search learns from every execution
+//! that did not fail, and ends when no race has a new reversal. It ends far earlier than the reduction alone and proves nothing: its
+//! claim is always [`Claim::Selective`]. [`then_the_rest`](Hapset::then_the_rest) continues with a complete search.
 //!
-//! What is new is run in turn, most of it nearest to the root first and some of it deepest first: see `turns.rs`. One worker does all of it.
+//! Backtrack points near the root and deep ones take turns; see `turns.rs`. One worker runs the whole search.
 //!
-//! Where we differ: statements are told apart by column and operation as well. What was learnt in an execution counts for its own
-//! races from where it was learnt on, as in the paper, but only if it turns out to be a good one. A race that something else orders
-//! already (a task's creation, or its end where another waits for that) is not reversed. Nobody decides about accesses to plain memory (`cell`), so they
-//! make no races, but they tell whether a race is worth reversing. What creates a task, ends one or waits for that belongs to the
-//! decision that it comes with.
+//! Differences from the paper:
+//! - Statements are also distinguished by column and operation.
+//! - An ordering learned in an execution affects the races of the same execution from the event where it was learned, as in the paper,
+//!   but only if the execution turns out to be good.
+//! - A race whose order follows from something else (the creation of a task, or its end when another task joins it) is not reversed.
+//! - Accesses to plain memory (`cell`) are no decision points, so they make no races. They influence whether a race is worth
+//!   reversing; see `plain.rs`.
+//! - Creating a task, ending one and joining one belong to the decision that they follow.
 //!
-//! Whoever starts from sets that lead up to a failure, but do not have it, may not come to it again: the orderings on the way there
-//! are not new any more. So what was learned in a search that failed is not [kept](Memory) for the next one.
+//! A search that starts from sets learned just before a failure may not find the failure again, because the orderings that lead to it
+//! are no longer new. So the strategy does not [save](Memory) what a failing search has learned.
 
-mod course;
+mod checkpoint;
 mod guide;
-mod lessons;
+mod knowledge;
 mod lookback;
+mod memory;
+mod phases;
 mod plain;
 mod pool;
 mod sets;
 mod share;
-mod skipped;
+mod skipped_paths;
 mod statement;
 mod turns;
 
-use self::course::Stretch;
-pub(crate) use self::guide::Guide;
-pub use self::lessons::{Lessons, Noted};
-use self::pool::Pool;
-use self::skipped::Skipped;
-pub use self::statement::Statement;
-use self::turns::Turns;
-pub use crate::reduction::Backtrack;
-use crate::reduction::{Dpor, Subtree};
-use crate::samplers::random::Random;
-use raddle_engine::facts::Fact;
 use raddle_engine::order::events::Events;
 use raddle_engine::outcome::Outcome;
-use raddle_engine::search::Learning;
 use raddle_engine::strategy::{
     After, Capabilities, Claim, Decision, Goal, Memory, Needs, Next, Run, Sharing, Start, Strategy, Summarize,
 };
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Only what was not seen before.
+pub(crate) use self::guide::Guide;
+pub use self::knowledge::{Knowledge, KnownStatement};
+use self::pool::Pool;
+use self::skipped_paths::SkippedPaths;
+pub use self::statement::Statement;
+use self::turns::Turns;
+pub use crate::reduction::Backtrack;
+use crate::reduction::Dpor;
+use crate::samplers::random::Random;
+
+/// Reverses only races whose reversal is an ordering that was not seen before.
 #[derive(Debug)]
 pub struct Hapset {
     guided: Dpor<Guide>,
     /// The subtrees of the guided search.
     turns: Turns,
-    /// Executions to learn from before the search, in all and those that are left; and their seed.
+    /// Random executions to learn from before the search: their number, how many of them are left, and their seed.
     learn: u64,
     walks: u64,
     seed: u64,
     random: Random,
-    /// Leaves nothing out, once the guided search is done.
+    /// The complete search, which starts when the guided search is done.
     rest: Option<Dpor>,
     phase: Phase,
-    /// The guided search is at something that was passed by.
+    /// The guided search runs a subtree that it had skipped.
     rarest_begun: bool,
-    /// What is nearest to the root does not have its turn.
+    /// The guided search runs depth-first; the backtrack points near the root take no turns.
     deepest_first: bool,
-    /// Of executions that are not the guided search's.
+    /// Events of executions that another search than the guided one has run.
     events: Events,
     pool: Pool,
 }
 
-/// Who decides in the execution that is being run.
+/// The part of the strategy that decides in the current execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Learning,
     Guided,
-    /// What the guided search passed by, and what comes of it.
+    /// The guided search, on alternatives that it had skipped.
     Rarest,
-    /// Everything.
+    /// The complete search.
     Rest,
-    /// Nobody: nothing is left.
+    /// None: the search is over.
     Over,
 }
 
@@ -96,13 +99,13 @@ impl Default for Hapset {
 }
 
 impl Hapset {
-    /// Over the reduction of Flanagan and Godefroid.
+    /// Guides the reduction of Flanagan and Godefroid.
     #[must_use]
     pub fn new() -> Self {
         Self::over(Backtrack::Dpor)
     }
 
-    /// Over another way to say which alternatives are run.
+    /// Guides a search with other backtrack sets.
     #[must_use]
     pub fn over(backtrack: Backtrack) -> Self {
         let pool = Pool::new(backtrack);
@@ -126,16 +129,16 @@ impl Hapset {
         }
     }
 
-    /// Over preemption bounding, with one preemption more each time until that makes no difference.
+    /// Guides preemption bounding. When the search ends, the bound is raised by one, until no execution exceeds it.
     #[must_use]
     pub fn over_few_preemptions() -> Self {
         let mut hapset = Self::over(Backtrack::Preemption(0));
-        hapset.pool.lock().later = Some(Skipped::default());
-        hapset.guide_mut().keeps_later = true;
+        hapset.pool.lock().over_bound = Some(SkippedPaths::default());
+        hapset.guide_mut().records_over_bound = true;
         hapset
     }
 
-    /// Learns from so many random walks first.
+    /// Learns from `executions` random executions first.
     #[must_use]
     pub fn learn(mut self, executions: u64, seed: u64) -> Self {
         self.pool.lock().walks = executions;
@@ -143,37 +146,37 @@ impl Hapset {
         self
     }
 
-    /// When nothing new is left, goes on with what was passed by, the rarest orderings first, and in turn with a search that leaves
-    /// nothing out, until that is done: then everything was covered.
+    /// When no new ordering is left, continues with the alternatives that were skipped, rarest orderings first. These executions take turns
+    /// with those of a complete search. The whole search ends when the complete search does; then everything was covered.
     #[must_use]
     pub fn then_the_rest(mut self) -> Self {
         self.rest = Some(Dpor::optimal());
         let mut pool = self.pool.lock();
         pool.then_the_rest = true;
-        pool.rarest = Some(Skipped::default());
+        pool.rarest = Some(SkippedPaths::default());
         drop(pool);
-        self.guide_mut().keeps_rarest = true;
+        self.guide_mut().records_skipped = true;
         self
     }
 
-    /// Learns, and takes everything to be new all the same: for tests of whether anything else is left out, and of what it costs.
+    /// Learns, but treats every reversal as new. Tests use this to check that nothing else is dropped, and to measure the cost.
     #[doc(hidden)]
     #[must_use]
-    pub fn heedless(mut self) -> Self {
-        self.guide_mut().heedless = true;
+    pub fn reverse_all(mut self) -> Self {
+        self.guide_mut().reverse_all = true;
         self
     }
 
-    /// Runs what [`heedless`](Self::heedless) runs, and learns nothing: what that costs is the difference.
+    /// Runs the same executions as [`reverse_all`](Self::reverse_all) but learns nothing. The difference is the cost of learning.
     #[doc(hidden)]
     #[must_use]
-    pub fn blind(self) -> Self {
-        let mut hapset = self.heedless();
-        hapset.guide_mut().blind = true;
+    pub fn without_learning(self) -> Self {
+        let mut hapset = self.reverse_all();
+        hapset.guide_mut().without_learning = true;
         hapset
     }
 
-    /// Runs what is new in the order of other reductions, for comparison with them.
+    /// Runs subtrees depth-first, as the other reductions do, for comparison with them.
     #[doc(hidden)]
     #[must_use]
     pub fn deepest_first(self) -> Self {
@@ -188,94 +191,16 @@ impl Hapset {
         self.guided.guide_mut().expect("raddle bug: the guided search has lost its guide")
     }
 
-    /// How many alternatives were passed by because their ordering had been seen.
+    /// How many alternatives were skipped because their ordering had been seen.
     #[must_use]
-    pub fn passed_by(&self) -> u64 {
-        self.pool.lock().passed_by.saturating_add_signed(self.guide().passed_by())
+    pub fn skipped(&self) -> u64 {
+        self.pool.lock().skipped.saturating_add_signed(self.guide().skipped())
     }
 
     /// How many orderings are known.
     #[must_use]
     pub fn orderings(&self) -> u64 {
         self.guide().sets().len().max(self.pool.lock().sets.len())
-    }
-
-    /// Takes turns between what was passed by and everything.
-    fn begin_rest(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        if self.phase != Phase::Rarest {
-            self.phase = Phase::Rarest;
-            loop {
-                if self.rarest_begun
-                    && let run @ Next::Run { .. } = self.guided.begin(prefix)
-                {
-                    return run;
-                }
-                let next = self.pool.lock().take_rarest();
-                self.rarest_begun = next.is_some();
-                let Some(next) = next else { break };
-                self.guided.place_subtree(next);
-            }
-        }
-        self.phase = Phase::Rest;
-        self.rest.as_mut().map_or(Next::Done(Claim::Selective), |rest| rest.begin(prefix))
-    }
-
-    /// Learns from an execution that is not the guided search's.
-    fn learn_from(&mut self, run: &Run<'_>) {
-        if matches!(run.outcome, Some(Outcome::Completed)) {
-            self.events.clear();
-            self.events.follow(run.trace);
-            let guide = self.guided.guide_mut().expect("raddle bug: the guided search has lost its guide");
-            guide.learn_apart(run.trace, &self.events);
-        }
-    }
-}
-
-impl Hapset {
-    /// Runs the next subtree of the guided search; when none is left, goes on to what comes after it.
-    fn begin_guided(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        while self.phase == Phase::Guided {
-            if self.turns.is_running() {
-                if let run @ Next::Run(_) = self.guided.begin(prefix) {
-                    return run;
-                }
-                self.turns.give_turn_away(&mut self.guided);
-            }
-            match self.turns.take() {
-                Some(subtree) => self.guided.place_subtree(subtree),
-                None => self.begin_next_stretch(),
-            }
-        }
-        self.begin_rest(prefix)
-    }
-
-    /// The guided search has come to its end.
-    fn begin_next_stretch(&mut self) {
-        self.commit();
-        let (stretch, backtrack) = {
-            let mut pool = self.pool.lock();
-            (pool.begin_next_stretch(), pool.backtrack)
-        };
-        self.guide_mut().backtrack = backtrack;
-        match stretch {
-            Stretch::Guided(way) => self.turns.begin(Subtree::along(way)),
-            Stretch::Rest => {
-                self.phase = Phase::Rest;
-                self.rest = Some(Dpor::optimal());
-            }
-            Stretch::Nothing => self.phase = Phase::Over,
-        }
-    }
-
-    /// From here on, what was learned counts.
-    fn commit(&mut self) {
-        self.guide_mut().commit();
-        self.pool.lock().walks = self.walks;
-    }
-
-    /// Whether the subtree that is being run gives its turn away after each execution.
-    fn takes_turns(&self) -> bool {
-        self.phase == Phase::Guided && !self.deepest_first
     }
 }
 
@@ -326,7 +251,7 @@ impl Strategy for Hapset {
         }
         self.turns.count(run.trace.len());
         if self.takes_turns() {
-            self.turns.give_turn_away(&mut self.guided);
+            self.turns.suspend_current(&mut self.guided);
         }
         After::Next
     }
@@ -347,68 +272,6 @@ impl Capabilities for Hapset {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(self)
-    }
-}
-
-impl Summarize for Hapset {
-    fn guarantee(&self, _: u64) -> Option<Fact> {
-        Some(Fact::Skipped(self.passed_by()))
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        let pool = self.pool.lock();
-        if pool.failed {
-            // It is not kept, either.
-            return Vec::new();
-        }
-        let convergence = pool.convergence;
-        let pace = convergence.is_long().then_some((convergence.first, convergence.latest));
-        let mut facts = vec![Fact::Orderings { known: pool.sets.len(), new: pool.learnt(), pace }];
-        if pool.lessons().has_no_calls() {
-            facts.push(Fact::NoCalls);
-        }
-        facts
-    }
-
-    fn learning(&self) -> Option<Learning> {
-        Some(self.pool.lock().learning())
-    }
-}
-
-impl Hapset {
-    /// What was learned, for the next search of the same program.
-    #[must_use]
-    pub fn lessons(&self) -> Lessons {
-        let pool = self.pool.lock();
-        if pool.failed { Lessons::default() } else { pool.lessons() }
-    }
-
-    /// Takes up what earlier searches of the program have learned, which is [sound](Lessons::is_sound).
-    pub fn study(&mut self, lessons: &Lessons) {
-        let pool = self.pool.clone();
-        let mut pool = pool.lock();
-        pool.study(lessons);
-        self.guide_mut().take_all(&pool);
-    }
-}
-
-impl Memory for Hapset {
-    fn save(&self, on_disk: Option<&str>) -> Result<Option<String>, String> {
-        let latest = self.lessons();
-        if latest.statements.is_empty() {
-            return Ok(None);
-        }
-        let earlier = on_disk.map(Lessons::read).transpose()?.unwrap_or_default();
-        serde_json::to_string(&earlier.followed_by(&latest)).map(Some).map_err(|error| error.to_string())
-    }
-
-    fn load(&mut self, saved: &str) -> Result<(), String> {
-        self.study(&Lessons::read(saved)?);
-        Ok(())
-    }
-
-    fn check(&self, saved: &str) -> Result<(), String> {
-        Lessons::read(saved).map(|_| ())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The names of all strategies, in one table: what can be asked for is what is listed when somebody asks for something else.
+//! The names of all strategies, in one table. Parsing and the list in error messages both use it.
 
 use std::fmt;
 
@@ -22,46 +22,46 @@ use crate::states::delay::{self, Delay, DelayHybrid, DelaySample, ProbabilisticR
 use crate::tree::exhaustive::Exhaustive;
 use crate::tree::preemption::Preemption;
 
-/// One way to write a strategy.
+/// One form of a strategy's name.
 #[derive(Debug)]
 pub struct Form {
     /// `name`, or `name:option`; an option in capitals stands for a number.
     written: &'static str,
-    /// A seed makes a difference.
+    /// The strategy depends on the seed.
     seeded: bool,
-    /// It can leave out what [deviates](Options::deviations) too far.
+    /// The strategy accepts a bound on [deviations](Options::deviations).
     bounded: bool,
-    /// It can [learn](Options::learn) from random walks first.
+    /// The strategy can [learn](Options::learn) from random executions first.
     learns: bool,
-    /// Before it is run, another search tries with a part of the budget whether everything can be covered.
+    /// Another search first tries to cover everything, with a part of the budget.
     proof_first: bool,
     make: Make,
 }
 
-/// Makes a strategy; `None` for the name that stands for one execution by a schedule.
+/// Makes a strategy; `None` for `replay`, which runs one schedule.
 type Make = fn(&Options) -> Option<Box<dyn Strategy>>;
 
-/// What a strategy is made with.
+/// The options of a strategy.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Feeds the strategy's random numbers.
+    /// The seed of the strategy's random numbers.
     pub seed: u64,
-    /// Leaves out what strays further than this from the first execution; see [`Dpor::deviations`].
+    /// Drops executions that deviate more than this from the first one; see [`Dpor::deviations`].
     pub deviations: Option<u32>,
-    /// Learns from so many random walks before it begins.
+    /// Learns from so many random executions before the search.
     pub learn: u64,
-    /// The number in its name, for forms that have one; [`Name::make`] sets it.
+    /// The number in the name, for forms that have one; [`Name::make`] sets it.
     pub number: u32,
 }
 
-/// The name of a strategy that there is.
+/// The name of an existing strategy.
 #[derive(Clone, Copy)]
 pub struct Name {
     form: &'static Form,
     number: u32,
 }
 
-/// Every way to write a strategy.
+/// All forms.
 static FORMS: [Form; 37] = [
     form("portfolio", |with| some(Portfolio::new(with.seed))).seeded().proof_first(),
     form("random", |with| some(Random::new(with.seed))).seeded(),
@@ -106,7 +106,7 @@ static FORMS: [Form; 37] = [
 /// Most known bugs need two or three ordering constraints.
 const PCT_DEPTH: u32 = 3;
 
-/// The numbers that an option in capitals stands for, the least and the largest.
+/// The smallest and the largest number for an option in capitals.
 const RANGES: [(&str, (u32, u32)); 2] = [
     // Bugs of a depth beyond ten are hardly ever found; each unit takes memory and time in every execution.
     ("DEPTH", (1, Pct::DEEPEST)),
@@ -136,7 +136,7 @@ fn traces(strategy: Dpor, with: &Options) -> Option<Box<dyn Strategy>> {
     }
 }
 
-/// With probes, which say how large the search is if it is large. They walk everywhere, so they say nothing of what lies within a bound.
+/// Adds probes, which estimate the size of a large search. They ignore bounds, so a bounded search has none.
 fn probed(strategy: impl Strategy + Summarize + 'static, counting: Counting, kind: Kind) -> Option<Box<dyn Strategy>> {
     some(Probed::new(strategy, counting).estimating(kind))
 }
@@ -162,14 +162,14 @@ impl Form {
         Self { proof_first: true, ..self }
     }
 
-    /// The name before the number, and the numbers that are allowed, if this form has one.
+    /// The name before the number, and the range of the number, if this form has one.
     fn number(&self) -> Option<(&'static str, (u32, u32))> {
         let (name, option) = self.written.rsplit_once(':')?;
         let (_, range) = RANGES.iter().find(|(stands_for, _)| *stands_for == option)?;
         Some((name, *range))
     }
 
-    /// The number that `text` has in it, if it is written in this form; 0 for forms without one.
+    /// The number in `text`, if `text` has this form; 0 for forms without a number.
     fn read(&self, text: &str) -> Option<u32> {
         let Some((name, (least, most))) = self.number() else { return (self.written == text).then_some(0) };
         let (given, number) = text.rsplit_once(':')?;
@@ -184,36 +184,36 @@ impl Name {
         FORMS.iter().find_map(|form| Some(Self { form, number: form.read(text)? }))
     }
 
-    /// All forms as they are written, an option that stands for a number in capitals.
+    /// All forms, as they are written, with options for numbers in capitals.
     pub fn forms() -> impl Iterator<Item = &'static str> {
         FORMS.iter().map(|form| form.written)
     }
 
-    /// The strategy; `None` for `replay`, which is no search.
+    /// Makes the strategy; `None` for `replay`, which is no search.
     #[must_use]
     pub fn make(self, options: &Options) -> Option<Box<dyn Strategy>> {
         (self.form.make)(&Options { number: self.number, ..*options })
     }
 
-    /// Whether a seed makes a difference.
+    /// True if the strategy depends on the seed.
     #[must_use]
     pub fn is_seeded(self) -> bool {
         self.form.seeded
     }
 
-    /// Whether it can leave out what [deviates](Options::deviations) too far.
+    /// True if the strategy accepts a bound on [deviations](Options::deviations).
     #[must_use]
     pub fn is_bounded(self) -> bool {
         self.form.bounded
     }
 
-    /// Whether it can [learn](Options::learn) from random walks first.
+    /// True if the strategy can [learn](Options::learn) from random executions first.
     #[must_use]
     pub fn learns(self) -> bool {
         self.form.learns
     }
 
-    /// Whether another search is to try first, with a part of the budget, to cover everything.
+    /// True if another search first tries to cover everything, with a part of the budget.
     #[must_use]
     pub fn wants_proof_first(self) -> bool {
         self.form.proof_first
@@ -235,7 +235,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Why `text` is not a strategy, to complete "… is `text`, which is not …"; with what to write instead.
+/// Says why `text` is not a strategy, to complete "… is `text`, which is not …", and what to write instead.
 #[must_use]
 pub fn problem(text: &str) -> String {
     let out_of_range = FORMS.iter().find_map(|form| {
@@ -252,9 +252,9 @@ pub fn problem(text: &str) -> String {
     format!("a strategy{hint}; there are: {}", Name::forms().collect::<Vec<_>>().join(", "))
 }
 
-/// What was probably meant by `text`.
+/// The form that was probably meant by `text`.
 fn nearest(text: &str) -> Option<&'static str> {
-    // Whoever wrote more than this did not mistype a name, and comparing takes time by length.
+    // A longer text is no mistyped name, and the comparison takes time.
     if text.len() > 100 {
         return None;
     }

@@ -1,15 +1,10 @@
-//! The default: a short systematic start, which settles small programs for good, and samplers in turn.
+//! The default strategy: a short systematic start, which verifies small programs, and samplers in turn.
 //!
-//! The first executions are systematic. A program that has more orders is sampled between the next ones, so that what any sampler finds at
-//! once is found at once; until the start is over, these samples are counted apart, as probes are. Which samplers, and why, is in
-//! `docs/evaluation.md`: on the programs there, no one of them is the best, and each finds some bugs that others miss.
+//! The first executions are systematic. If the program has more, samples are run between the next systematic ones, so that bugs that some
+//! sampler finds immediately are found early. Until the start is over, these samples are counted separately, as probes are.
+//! `docs/evaluation.md` says which samplers are used and why: on the programs there, none of them is best, and each finds bugs that others
+//! miss.
 
-use crate::format::{self, Format};
-use crate::samplers::pct::{PROFILED, Pct};
-use crate::samplers::pos::Pos;
-use crate::samplers::random::Random;
-use crate::samplers::surw::Surw;
-use crate::tree::exhaustive::Exhaustive;
 use raddle_engine::piece::{Checkpoint, Piece};
 use raddle_engine::strategy::{
     After, ByNumber, ByPiece, Capabilities, Claim, Decision, Needs, Next, Run, Sharing, Start, Strategy,
@@ -18,23 +13,30 @@ use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
 
-/// Several strategies, one execution each in turn.
+use crate::format::{self, Format};
+use crate::samplers::pct::{PROFILED, Pct};
+use crate::samplers::pos::Pos;
+use crate::samplers::random::Random;
+use crate::samplers::surw::Surw;
+use crate::tree::exhaustive::Exhaustive;
+
+/// Several strategies, which take turns.
 pub struct Portfolio {
     seed: u64,
     exhaustive: Exhaustive,
     samplers: Vec<Box<dyn Strategy>>,
-    /// The number of the execution that is run or was run last.
+    /// The number of the current or latest execution.
     number: u64,
     next: u64,
-    /// Where it was taken up, and what was left of the systematic start then.
-    from: SystematicStart,
+    /// Where the search was resumed, and what was left of the systematic start then.
+    resumed_at: SystematicStart,
     finished: Option<Claim>,
 }
 
-/// How far the systematic start has come.
+/// The progress of the systematic start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SystematicStart {
-    /// The execution that comes next.
+    /// The next execution.
     next: u64,
     /// What is left; `None` if nothing is.
     left: Option<Piece>,
@@ -46,14 +48,14 @@ impl Default for SystematicStart {
     }
 }
 
-/// What was learned: how far the start has come, and what the samplers have learned.
+/// The state of an interrupted search: the progress of the start, and what the samplers have learned.
 #[derive(Serialize, Deserialize)]
-struct Learned {
+struct PortfolioCheckpoint {
     start: SystematicStart,
     samplers: Vec<Checkpoint>,
 }
 
-impl Format for Learned {
+impl Format for PortfolioCheckpoint {
     const NAME: &'static str = "portfolio 1";
 
     fn is_sound(&self) -> bool {
@@ -61,20 +63,20 @@ impl Format for Learned {
     }
 }
 
-/// Executions that are systematic, before any is not: more than the smallest tests have orders.
-const ALONE: u64 = 20;
+/// The number of systematic executions before the first sample: more than the smallest tests have.
+const SYSTEMATIC_ONLY: u64 = 20;
 
-/// Systematic executions after that, one to every [few](TURNS).
-const BETWEEN: u64 = 980;
+/// The number of systematic executions after that, one in every [few](SYSTEMATIC_EVERY).
+const INTERLEAVED: u64 = 980;
 
-/// Of so many executions during the start, one is systematic.
-const TURNS: u64 = 3;
+/// One of so many executions during the start is systematic.
+const SYSTEMATIC_EVERY: u64 = 3;
 
 /// The number of the first execution after the systematic start.
-const SYSTEMATIC_START: u64 = ALONE + BETWEEN * TURNS;
+const SYSTEMATIC_START: u64 = SYSTEMATIC_ONLY + INTERLEAVED * SYSTEMATIC_EVERY;
 
 impl Portfolio {
-    /// The default mix.
+    /// The default samplers.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -88,28 +90,28 @@ impl Portfolio {
             ],
             number: 0,
             next: 0,
-            from: SystematicStart::default(),
+            resumed_at: SystematicStart::default(),
             finished: None,
         }
     }
 
-    /// Who runs the execution with this number: a sampler, and which of its own executions; `None` for the systematic start.
+    /// Which sampler runs the execution with this number, and which of its own executions that is; `None` for the systematic start.
     fn turn(&self, number: u64) -> Option<(usize, u64)> {
-        let sampled = match number.checked_sub(ALONE)? {
-            after if after < BETWEEN * TURNS && after.is_multiple_of(TURNS) => return None,
-            after if after < BETWEEN * TURNS => after - after / TURNS - 1,
-            after => after - BETWEEN,
+        let sampled = match number.checked_sub(SYSTEMATIC_ONLY)? {
+            after if after < INTERLEAVED * SYSTEMATIC_EVERY && after.is_multiple_of(SYSTEMATIC_EVERY) => return None,
+            after if after < INTERLEAVED * SYSTEMATIC_EVERY => after - after / SYSTEMATIC_EVERY - 1,
+            after => after - INTERLEAVED,
         };
         let members = self.samplers.len() as u64;
         Some(((sampled % members) as usize, sampled / members))
     }
 
-    /// Goes on with the systematic start where it was taken up.
+    /// Continues the systematic start where the search was resumed.
     fn begin_start(&mut self) {
-        match &self.from.left {
+        match &self.resumed_at.left {
             Some(left) => self.exhaustive.place(left.clone()),
-            // It settled the program, and nobody had asked.
-            None if self.from.next < SYSTEMATIC_START => self.finished = Some(Claim::Exhausted),
+            // The start has covered the whole program, and the search was interrupted before it reported that.
+            None if self.resumed_at.next < SYSTEMATIC_START => self.finished = Some(Claim::Exhausted),
             None => {}
         }
     }
@@ -136,7 +138,7 @@ impl Strategy for Portfolio {
         match self.member().begin(prefix) {
             Next::Run(start) => Next::Run(Start { probe: self.is_probe(), ..start }),
             Next::Done(claim) => {
-                // Only the systematic start ever ends here, and then every order was seen.
+                // Only the systematic start can end, and then every execution was run.
                 self.finished = Some(claim);
                 Next::Done(claim)
             }
@@ -157,7 +159,7 @@ impl Strategy for Portfolio {
 }
 
 impl Portfolio {
-    /// Until the systematic start is over, samples are counted apart.
+    /// True for samples before the end of the systematic start, which are counted separately.
     fn is_probe(&self) -> bool {
         self.number < SYSTEMATIC_START && self.turn(self.number).is_some()
     }
@@ -188,16 +190,16 @@ impl ByNumber for Portfolio {
     fn jump(&mut self, number: u64) {
         if number < SYSTEMATIC_START && number != self.next {
             assert_eq!(
-                number, self.from.next,
-                "raddle bug: the systematic start can be begun again only where it was taken up"
+                number, self.resumed_at.next,
+                "raddle bug: the systematic start can be begun again only where it was resumed"
             );
             self.begin_start();
         }
         self.next = number;
-        // Each sampler goes on at the first of its executions from there on.
+        // Each sampler continues with its first execution after `number`.
         let mut placed = vec![false; self.samplers.len()];
-        for ahead in 0..TURNS * self.samplers.len() as u64 {
-            let Some((which, own)) = self.turn(number.max(ALONE) + ahead) else { continue };
+        for ahead in 0..SYSTEMATIC_EVERY * self.samplers.len() as u64 {
+            let Some((which, own)) = self.turn(number.max(SYSTEMATIC_ONLY) + ahead) else { continue };
             if std::mem::replace(&mut placed[which], true) {
                 continue;
             }
@@ -211,23 +213,23 @@ impl ByNumber for Portfolio {
         let unfinished = self.finished.is_none() && self.next < SYSTEMATIC_START;
         let left = if unfinished { self.exhaustive.rest() } else { None };
         let samplers = self.samplers.iter_mut().filter_map(by_number).map(|it| it.checkpoint()).collect();
-        format::checkpoint(&Learned { start: SystematicStart { next: self.next, left }, samplers })
+        format::checkpoint(&PortfolioCheckpoint { start: SystematicStart { next: self.next, left }, samplers })
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint, next: u64) -> bool {
-        let Some(Learned { start, samplers }) = format::read_checkpoint(checkpoint) else { return false };
+        let Some(PortfolioCheckpoint { start, samplers }) = format::read_checkpoint(checkpoint) else { return false };
         let placed = start.left.as_ref().is_none_or(|left| self.exhaustive.understands(left));
         if !placed || (next < SYSTEMATIC_START && start.next != next) || samplers.len() != self.samplers.len() {
             return false;
         }
-        self.from = start;
+        self.resumed_at = start;
         self.next = next;
         self.begin_start();
         self.samplers.iter_mut().filter_map(by_number).zip(&samplers).all(|(it, known)| it.restore(known, next))
     }
 
     fn copy(&mut self) -> Box<dyn Strategy> {
-        let mut copy = Self { from: self.from.clone(), ..Self::new(self.seed) };
+        let mut copy = Self { resumed_at: self.resumed_at.clone(), ..Self::new(self.seed) };
         for (own, sampler) in copy.samplers.iter_mut().zip(&mut self.samplers) {
             if let Sharing::ByNumber(sampler) = sampler.sharing() {
                 *own = sampler.copy();
@@ -247,11 +249,11 @@ mod tests {
         assert!(Portfolio::new(1).restore(&learned, 0));
         assert!(!Portfolio::new(1).restore(&learned, 5), "nothing is known of the start from there");
         assert!(Portfolio::new(1).restore(&learned, SYSTEMATIC_START), "the start is over");
-        let Learned { start, samplers } = format::read_checkpoint(&learned).expect("just written");
-        let odd = SystematicStart { next: 0, left: Some(Piece::Numbers { from: 0, to: 3 }) };
-        let odd = format::checkpoint(&Learned { start: odd, samplers });
-        assert!(!Portfolio::new(1).restore(&odd, 0));
-        let none = format::checkpoint(&Learned { start, samplers: Vec::new() });
+        let PortfolioCheckpoint { start, samplers } = format::read_checkpoint(&learned).expect("just written");
+        let foreign = SystematicStart { next: 0, left: Some(Piece::Numbers { from: 0, to: 3 }) };
+        let foreign = format::checkpoint(&PortfolioCheckpoint { start: foreign, samplers });
+        assert!(!Portfolio::new(1).restore(&foreign, 0));
+        let none = format::checkpoint(&PortfolioCheckpoint { start, samplers: Vec::new() });
         assert!(!Portfolio::new(1).restore(&none, 0));
     }
 }

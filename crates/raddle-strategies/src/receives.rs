@@ -1,18 +1,20 @@
-//! Schedules that are generated to receive messages in orders that have not been seen (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE
-//! 2013; ALGORITHMS.md §2).
+//! Schedules that receive messages in orders not seen before (Tasharofi, Pradel, Lin and Johnson: "Bita", ICSE 2013).
 //!
 //! One execution is run at random and its receives are recorded. From these, schedules are generated that achieve further
-//! [goals](Criterion), one at a time, and forced; what remains of an execution after its schedule is random again.
+//! [goals](Criterion), one at a time, and forced. After its schedule, an execution continues at random.
 //!
-//! Where we go further. Goals count as achieved when an execution has achieved them, whatever its schedule had promised. An execution with
-//! receives that nobody has seen before is a new base to generate from; where nothing is left to generate, a few random executions are run
-//! to find one. A schedule that could not be followed is counted, its goal is not tried again, and what the execution did instead counts
-//! like any other. What the program drew in the recorded execution is drawn again in the course of the same receives.
+//! Where we go further:
+//! - A goal is achieved when an execution has achieved it, whatever its schedule was meant to achieve.
+//! - An execution with receives that no earlier one had is a new base for generation. When nothing is left to generate, a few
+//!   random executions are run to find such a base.
+//! - A schedule that could not be followed is counted, and its goal is not tried again. What the execution did instead counts as in any
+//!   other execution.
+//! - Data choices of the recorded execution are repeated during the same receives.
 //!
-//! Every schedule can be followed if messages can be held back, as in all [delivery orders](raddle_engine::trace::Delivery) but that of arrival:
-//! there, what is sent in the course of a receive that has changed its place may come before what the schedule waits for.
+//! Every schedule can be followed if messages can be held back, as in all [delivery orders](raddle_engine::trace::Delivery) but the order of
+//! arrival: there, messages that are sent during a receive that was moved may arrive before the message that the schedule waits for.
 
-mod draws;
+mod data_choices;
 #[cfg(test)]
 mod example;
 mod following;
@@ -21,10 +23,6 @@ mod generate;
 
 use std::collections::VecDeque;
 
-use self::draws::Draws;
-pub use self::following::{Followed, Following};
-use self::force::Forced;
-use self::generate::{Base, Cursor, Planned};
 use raddle_engine::coverage::roll::{Goals, Roll, orders};
 use raddle_engine::coverage::{Criterion, Generated, Name, Recorded, Scheduled, short};
 use raddle_engine::facts::Fact;
@@ -32,6 +30,11 @@ use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{After, Capabilities, Claim, Decision, Goal, Needs, Next, Run, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
+
+use self::data_choices::DataChoices;
+pub use self::following::{Followed, Following};
+use self::force::Forced;
+use self::generate::{Base, Cursor, Planned};
 
 /// Covers orders of receives.
 pub struct ReceiveOrder {
@@ -43,50 +46,50 @@ pub struct ReceiveOrder {
     /// By [criterion](Criterion::index).
     achieved: [Goals; 3],
     tried: [Goals; 3],
-    /// What schedules are generated from now, and how far, by criterion.
+    /// The execution from which schedules are generated, and the progress of that by criterion.
     base: Option<(Base, [Cursor; 3])>,
-    /// What is to be generated from next.
+    /// Executions from which schedules will be generated next.
     waiting: VecDeque<Recorded>,
-    /// What has no receives that nobody had seen, but orders.
+    /// Executions without new receives, but with new orders.
     spare: VecDeque<Recorded>,
     /// The schedule of the current execution.
     forced: Forced,
     planned: Option<(Criterion, Planned)>,
-    draws: Draws,
-    counts: Counts,
-    /// Random executions in a row that have brought nothing new.
-    in_vain: u32,
-    /// Schedules that were followed to their end, to be run again some day.
+    data_choices: DataChoices,
+    counts: ScheduleCounts,
+    /// The number of random executions in a row that showed nothing new.
+    fruitless: u32,
+    /// Schedules that were followed to their end, to be saved.
     generated: Vec<Generated>,
-    kept_receives: usize,
-    /// What was waited for in vain in the first schedule that was not followed.
+    saved_receives: usize,
+    /// The receive that did not happen in the first schedule that was not followed.
     first_missed: Option<String>,
 }
 
-/// What has come of the schedules so far.
+/// ScheduleCounts of the schedules so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ScheduleCounts {
     /// Schedules that were generated and run.
     pub generated: u64,
     /// Those that the program did not follow to their end.
     pub infeasible: u64,
-    /// Executions whose receives were generated from.
+    /// Executions from which schedules were generated.
     pub bases: u64,
-    /// Executions that would have been worth that, but were too many to be kept.
-    pub left_out: u64,
+    /// Executions that would have been a base, but were too many to be stored.
+    pub dropped: u64,
 }
 
-/// Random executions in a row that bring nothing new, where nothing is left to generate: then the search is over.
-const MOST_IN_VAIN: u32 = 10;
+/// When nothing is left to generate, the search ends after so many random executions in a row that show nothing new.
+const MAX_FRUITLESS: u32 = 10;
 
-/// So many receives of generated schedules are kept at most.
-const MOST_KEPT: usize = 200_000;
+/// The largest number of receives of saved schedules.
+const MAX_SAVED_RECEIVES: usize = 200_000;
 
-/// Bases that wait at most: each takes memory, and there may be one for every execution.
-const MOST_WAITING: usize = 64;
+/// The largest number of waiting bases: each takes memory, and every execution may be one.
+const MAX_WAITING_BASES: usize = 64;
 
 impl ReceiveOrder {
-    /// By all criteria, in the order in which they are worth trying.
+    /// By all criteria, the most promising first.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self::by(seed, &Criterion::ALL)
@@ -106,24 +109,24 @@ impl ReceiveOrder {
             base: None,
             waiting: VecDeque::new(),
             spare: VecDeque::new(),
-            in_vain: 0,
+            fruitless: 0,
             generated: Vec::new(),
-            kept_receives: 0,
+            saved_receives: 0,
             first_missed: None,
             forced: Forced::default(),
             planned: None,
-            draws: Draws::default(),
-            counts: Counts::default(),
+            data_choices: DataChoices::default(),
+            counts: ScheduleCounts::default(),
         }
     }
 
-    /// What has come of the schedules so far.
+    /// ScheduleCounts of the schedules so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ScheduleCounts {
         self.counts
     }
 
-    /// What the schedule of the latest execution was generated for: the first receive is to come before the second.
+    /// The goal of the latest schedule: the first receive is to come before the second.
     #[must_use]
     pub fn goal(&self) -> Option<(Criterion, Name, Name)> {
         let (criterion, planned) = self.planned.as_ref()?;
@@ -131,13 +134,13 @@ impl ReceiveOrder {
         Some((*criterion, events[planned.goal.0].name, events[planned.goal.1].name))
     }
 
-    /// The receive at which the latest execution went another way than its schedule.
+    /// The receive at which the latest execution left its schedule.
     #[must_use]
     pub fn missed(&self) -> Option<&Scheduled> {
         self.forced.missed()
     }
 
-    /// The next schedule; goes on to the next base where nothing is left of this one.
+    /// Generates the next schedule. Continues with the next base if nothing is left of this one.
     fn plan(&mut self) -> Option<(Criterion, Planned)> {
         loop {
             if let Some((base, cursors)) = &mut self.base {
@@ -159,15 +162,15 @@ impl ReceiveOrder {
         }
     }
 
-    /// The receives of what was planned; none if nothing was.
+    /// The receives of the planned schedule; none if nothing is planned.
     fn expected(&mut self) -> Vec<Scheduled> {
         let (Some((_, planned)), Some((base, _))) = (&self.planned, &self.base) else { return Vec::new() };
         self.counts.generated += 1;
         planned.order.iter().map(|&event| Scheduled::from(&base.recorded.events[event])).collect()
     }
 
-    /// Takes in what an execution has received.
-    fn take_in(&mut self, recorded: Recorded) {
+    /// Processes the receives of an execution.
+    fn process(&mut self, recorded: Recorded) {
         let known = self.roll.len();
         let places = self.roll.enter_all(&recorded);
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
@@ -176,20 +179,20 @@ impl ReceiveOrder {
             let added = self.achieved[criterion.index()].add(criterion, &own);
             new += if self.criteria.contains(&criterion) { added } else { 0 };
         }
-        // What must come before what is not the same in every execution, so one that achieves more than it was to is worth a look.
+        // The must-happen-before relation differs between executions, so an execution with more new goals than its own may be a useful base.
         let bases = match (self.roll.len() > known, new > 1) {
             (true, _) => &mut self.waiting,
             (false, true) => &mut self.spare,
             (false, false) => {
-                self.in_vain += u32::from(self.planned.is_none());
+                self.fruitless += u32::from(self.planned.is_none());
                 return;
             }
         };
-        self.in_vain = 0;
-        if bases.len() < MOST_WAITING {
+        self.fruitless = 0;
+        if bases.len() < MAX_WAITING_BASES {
             bases.push_back(recorded);
         } else {
-            self.counts.left_out += 1;
+            self.counts.dropped += 1;
         }
     }
 }
@@ -207,12 +210,12 @@ impl Strategy for ReceiveOrder {
             self.forced = Forced::default();
         } else {
             self.planned = self.plan();
-            if self.planned.is_none() && self.in_vain >= MOST_IN_VAIN {
+            if self.planned.is_none() && self.fruitless >= MAX_FRUITLESS {
                 return Next::Done(Claim::Selective);
             }
             self.forced = Forced::new(self.expected());
         }
-        self.draws = Draws::default();
+        self.data_choices = DataChoices::default();
         self.execution += 1;
         Next::run(seed)
     }
@@ -221,7 +224,7 @@ impl Strategy for ReceiveOrder {
         let forced = match at {
             Point::Data { task, choices, .. } => {
                 let drawn = self.base.as_ref().map(|(base, _)| &base.recorded.drawn);
-                let draw = self.draws.next(*task, so_far);
+                let draw = self.data_choices.next(*task, so_far);
                 drawn.and_then(|drawn| drawn.get(&draw)).filter(|value| *value < choices).map(|value| Choice(*value))
             }
             _ => self.forced.choose(at, so_far),
@@ -231,19 +234,19 @@ impl Strategy for ReceiveOrder {
 
     fn end(&mut self, run: &Run<'_>) -> After {
         self.forced.follow(run.trace);
-        self.take_in(Recorded::of(run.trace));
+        self.process(Recorded::of(run.trace));
         if let Some((criterion, planned)) = &self.planned
             && let Some((base, _)) = &self.base
         {
-            // Whether or not it was achieved, there is nothing more to be had by the same schedule.
+            // Achieved or not, the same schedule would give nothing new.
             self.tried[criterion.index()].add(*criterion, &base.only(planned.goal));
             if let Some(missed) = self.forced.missed() {
                 self.counts.infeasible += 1;
                 self.first_missed.get_or_insert_with(|| short(&missed.label).to_owned());
             }
             let receives = self.forced.expected();
-            if self.forced.is_done() && self.kept_receives + receives.len() <= MOST_KEPT {
-                self.kept_receives += receives.len();
+            if self.forced.is_done() && self.saved_receives + receives.len() <= MAX_SAVED_RECEIVES {
+                self.saved_receives += receives.len();
                 let say = |event: usize| short(base.recorded.events[event].label).to_owned();
                 let goal = (say(planned.goal.0), say(planned.goal.1));
                 self.generated.push(Generated { criterion: *criterion, goal, receives: receives.to_vec() });
@@ -269,7 +272,7 @@ impl Summarize for ReceiveOrder {
     }
 
     fn guarantee(&self, _: u64) -> Option<Fact> {
-        let Counts { generated, infeasible, .. } = self.counts;
+        let ScheduleCounts { generated, infeasible, .. } = self.counts;
         let (followed, missed) = (generated - infeasible, self.first_missed.clone());
         (generated > 0).then_some(Fact::Followed { generated, followed, missed })
     }

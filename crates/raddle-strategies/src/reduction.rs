@@ -1,42 +1,48 @@
-//! Partial-order reduction: executions that differ only in the order of independent steps are equivalent, and one of them is
+//! Partial-order reduction: executions that differ only in the order of independent steps are equivalent, so one of each class (trace) is
 //! enough.
 //!
-//! Three algorithms share everything but what they make of a race. [`Dpor::optimal`] runs exactly one execution for each trace
-//! (source sets and wakeup trees; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 and JACM 2017; where actors choose among messages it
-//! gives up some more in the middle), [`Dpor::source`] gives up many (source sets and sleep sets, same papers), [`Dpor::classic`] runs some
-//! traces more than once
-//! (persistent sets, Flanagan and Godefroid, POPL 2005; with sleep sets or
-//! [without](Dpor::without_sleep_sets)).
+//! Three algorithms share everything but the reaction to a race:
+//! - [`Dpor::optimal`]: source sets and wakeup trees (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014 and JACM 2017). Exactly one
+//!   complete execution per trace. No pruned executions, except where actors choose among messages.
+//! - [`Dpor::source`]: source sets and sleep sets (same papers). One complete execution per trace, and many pruned ones.
+//! - [`Dpor::classic`]: persistent sets (Flanagan and Godefroid, POPL 2005), with sleep sets or
+//!   [without](Dpor::without_sleep_sets). Some traces are run more than once.
 //!
-//! Each execution is looked at when it is over, given up or not. For every two events that are in a race (`e`, `e'`), it is
-//! planned at `e`'s node to run `v`, after which `e'` comes before `e`. In the papers' letters: the path is `E`, a node's
-//! prefix `E'`, its `sleep` the sleep set `Sleep(E')`, its `tree` the wakeup tree `wut(E')` or, with single items, the set
-//! `backtrack(E')`; `v` is `reversal::sequence`.
+//! The strategy processes each execution when it is over, also a pruned one. For every two racing events (`e`, `e'`), it plans to run a
+//! sequence `v` at the node of `e`; after `v`, `e'` has come before `e`. Our names for the papers' letters: the path is `E`; the prefix up
+//! to a node is `E'`; `Node::sleep` is the sleep set `Sleep(E')`; `Node::tree` is the wakeup tree `wut(E')` or, with single
+//! items, the set `backtrack(E')`; `reversal::sequence` computes `v`.
 //!
-//! Where we differ: an event keeps which way out of a wait and which value it was, and all of them are run where one is. A
-//! task that is blocked at the end takes part with what it waits to do. What cannot be known before (a reversed wait that
-//! turns out to be not possible on objects that do not say who gives and who takes) is tried, and if it is not possible the
-//! execution goes on without it. A receive that takes the oldest message, and that reversed takes another, is taken to depend on
-//! everything. A wait that has a time is like one that is never blocked: put before what let it go on, it ends by time.
+//! Differences from the papers:
+//! - A task may have several alternatives at a node: a wait ends normally or by timeout, a receive takes one of several messages, a data
+//!   choice has several values. Labels distinguish them. Where one of them is run, all of them are.
+//! - A task that is blocked at the end takes part in races with its pending operation.
+//! - For objects that do not record who releases and who acquires, it is not known in advance whether a reversed wait is enabled. The
+//!   reversal is tried; if the wait is blocked, the execution continues without it.
+//! - A receive that takes the oldest message would take another message when reversed. It is then assumed to depend on everything.
+//! - A timed wait never blocks: reversed with the event that enables it, it ends by timeout.
 //!
-//! Where executions fail: an execution that fails at an event ends there, so nothing is seen of what others would have done to it
-//! afterwards. The others go on from that event's node without it, until one of them does not fail. The event sleeps there, but
-//! nothing is taken to be done because it commutes with it, and it is no part of a reversing sequence. So executions that end well
-//! and failures (by what failed and what happened before that) are covered, one of each trace, as far as generated programs show;
-//! not how far the others had come by the time of a failure. Executions that are given up may be among these. Two cases are not
-//! covered: a failure with nobody at fault but the ends of several threads, seen by one that joined them while others run on, and what
-//! comes after a data race, hide what would have come of the other order of those ends or accesses.
+//! Failures. A failing execution ends at the failing event, so it does not show what other tasks would have done afterwards. The
+//! strategy lets another task continue at that event's node instead, until some execution does not fail. The failing event is put into
+//! the sleep set of the node. But nothing is considered covered because it commutes with that event, and the event is not part of
+//! reversing sequences. Thus complete executions, and failures (identified by the failure and what happens before it), are covered, one of
+//! each trace, as far as tests on generated programs show. How far the other tasks had come when the failure occurred is not
+//! distinguished. Some of these executions may be pruned ones. Two cases are not covered, because the failure hides the reversed order of
+//! some events: a failure that depends only on the ends of several threads, seen by a thread that joined them while others run; and
+//! whatever follows a data race.
 //!
-//! Memory: the nodes of the current path. Nothing is kept of executions that are done.
+//! Memory: the nodes of the current path. Nothing is stored about finished executions.
 
+mod backtrack;
 mod classic;
-mod found;
 mod guided;
-mod kept;
+mod interned;
+mod item;
 mod messages;
 mod optimal;
 mod path;
 mod plan;
+mod race_cache;
 mod races;
 mod reversal;
 mod share;
@@ -47,66 +53,67 @@ mod wakeup;
 use std::collections::HashSet;
 use std::mem;
 
-use self::found::Found;
-pub use self::guided::{Backtrack, NoGuide, RaceGuide};
-use self::kept::Items;
-use self::path::Node;
-use self::plan::Plan;
-pub(crate) use self::share::{PlansForAncestors, Subtree};
-pub(crate) use self::shared_tree::SharedTree;
-use self::wakeup::{Branch, Item};
 use raddle_engine::estimate::Branching;
 use raddle_engine::order::before::{Before, Race};
-use raddle_engine::order::events::{Events, merge};
+use raddle_engine::order::events::Events;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::strategy::{After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// One execution for each class of equivalent ones, or little more. `G` may say that some races are not worth reversing.
+pub use self::guided::{Backtrack, NoGuide, RaceGuide};
+use self::interned::Interner;
+use self::path::Node;
+use self::plan::Plan;
+use self::race_cache::RaceCache;
+pub(crate) use self::share::{PlansForAncestors, Subtree};
+pub(crate) use self::shared_tree::SharedTree;
+use self::wakeup::Branch;
+
+/// Runs one execution of each class of equivalent ones, or a few more. A guide `G` may decide that some races are not worth reversing.
 #[derive(Debug)]
 pub struct Dpor<G = NoGuide> {
     algorithm: Algorithm,
     mistake: Option<Mistake>,
-    /// Whether what was run from a node is left alone beyond it until something wakes it.
+    /// Whether an alternative that was run at a node is put into the sleep sets below the node, until a dependent event wakes it.
     sleeps: bool,
-    /// The path that is to be run next is known; at first it is empty.
-    placed: bool,
-    /// Nothing is left of this worker's piece.
+    /// True if `nodes` is the path to be run next. Initially that path is empty.
+    path_ready: bool,
+    /// Nothing is left of this worker's subtree.
     exhausted: bool,
     nodes: Vec<Node>,
-    /// How many of them lie above this worker's piece: what is left there is not for this worker.
-    frozen: usize,
-    /// Plans for those.
+    /// How many of the nodes are ancestors of this worker's subtree. Their unexplored alternatives belong to others.
+    ancestors: usize,
+    /// Plans for these ancestors.
     plans: PlansForAncestors,
-    /// Those that were told.
-    told: HashSet<(usize, Plan)>,
-    /// What the event at the last of those touches has not been told yet.
-    untold: bool,
+    /// All plans for ancestors so far, so that none is sent twice.
+    sent_plans: HashSet<(usize, Plan)>,
+    /// The shared tree does not know yet what the event at the last ancestor touches.
+    first_event_unknown: bool,
     /// See [`deviations`](Self::deviations).
     bound: Option<u32>,
-    /// Something was left out because of that.
-    cut: bool,
-    /// Nodes that are done with, for their memory.
+    /// Some alternative was dropped because of the bound.
+    hit_bound: bool,
+    /// Unused nodes, whose memory is reused.
     spare: Vec<Node>,
-    /// What is to be run beyond the latest node.
-    beyond: Vec<Branch>,
-    /// The first event that the execution before did not have.
-    fresh: usize,
-    /// How many events are as they were in the execution before.
-    kept: usize,
-    found: Found,
-    items: Items,
-    /// The event with which the execution failed while others could have gone on.
+    /// The wakeup tree of the next node.
+    tree_below: Vec<Branch>,
+    /// The index of the first event that differs from the previous execution.
+    first_new: usize,
+    /// How many events are the same as in the previous execution.
+    unchanged: usize,
+    race_cache: RaceCache,
+    interner: Interner,
+    /// The event with which the execution failed while other tasks could have continued.
     failed: Option<usize>,
     events: Events,
     before: Before,
     races: Vec<Race>,
     sequence: Vec<u32>,
-    /// Says which races are worth reversing; `None` if all are.
+    /// Decides which races are worth reversing; `None` if all are.
     guide: Option<G>,
-    /// The choices of the first execution, as far as they are given.
-    script: Vec<Choice>,
+    /// Choices that the first execution must follow, as far as they reach.
+    forced_choices: Vec<Choice>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,32 +123,32 @@ enum Algorithm {
     Classic,
 }
 
-/// Ways to get reduction wrong, for tests that must notice.
+/// Wrong variants of the algorithms, for tests that must detect them.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// Executions that were given up are not looked at.
+    /// Pruned executions are not processed.
     SkipsBlocked,
     /// The reversing sequence ends at the second event of the race.
     CutsSequence,
-    /// Sleep sets and wakeup trees keep the task and not what it does.
+    /// Sleep sets and wakeup trees store the task, but not its label.
     KeepsTaskOnly,
 }
 
 impl Dpor {
-    /// Exactly one complete execution for each trace, and none that is given up but where actors choose among messages.
+    /// Exactly one complete execution per trace, and no pruned ones except where actors choose among messages.
     #[must_use]
     pub fn optimal() -> Self {
         Self::new(Algorithm::Optimal)
     }
 
-    /// One complete execution for each trace, and some that are given up.
+    /// One complete execution per trace, and some pruned ones.
     #[must_use]
     pub fn source() -> Self {
         Self::new(Algorithm::Source)
     }
 
-    /// At least one execution for each trace.
+    /// At least one execution per trace.
     #[must_use]
     pub fn classic() -> Self {
         Self::new(Algorithm::Classic)
@@ -149,9 +156,9 @@ impl Dpor {
 }
 
 impl<G: RaceGuide> Dpor<G> {
-    /// Leaves out what strays further than this from the first execution: the k-th alternative taken at a node, counted from 0,
-    /// costs k, and the sum along an execution is at most `most`. Which alternative comes when is for the reduction to say, so
-    /// this combines with any of them, and none is lost for good: with a bound that is large enough, all are run.
+    /// Bounds the distance from the first execution. The k-th alternative that is run at a node, counted from 0, costs k; the sum of the
+    /// costs along an execution is at most `most`. The reduction determines the order of the alternatives, so the bound combines with each
+    /// algorithm. A bound that is large enough drops nothing.
     #[must_use]
     pub fn deviations(mut self, most: u32) -> Self {
         self.bound = Some(most);
@@ -162,14 +169,14 @@ impl<G: RaceGuide> Dpor<G> {
     ///
     /// # Panics
     ///
-    /// If the algorithm is not the [classic](Self::classic) one: the others are nothing without sleep sets.
+    /// If the algorithm is not the [classic](Self::classic) one: the others need sleep sets.
     #[must_use]
     pub fn without_sleep_sets(self) -> Self {
         assert_eq!(self.algorithm, Algorithm::Classic, "raddle: only the classic reduction can do without sleep sets");
         Self { sleeps: false, ..self }
     }
 
-    /// With a mistake: for tests only.
+    /// With a mistake, for tests only.
     #[doc(hidden)]
     #[must_use]
     pub fn with_mistake(self, mistake: Mistake) -> Self {
@@ -181,97 +188,33 @@ impl<G: RaceGuide> Dpor<G> {
             algorithm,
             mistake: None,
             sleeps: true,
-            placed: true,
+            path_ready: true,
             exhausted: false,
             nodes: Vec::new(),
-            frozen: 0,
+            ancestors: 0,
             plans: PlansForAncestors::default(),
-            told: HashSet::new(),
-            untold: false,
+            sent_plans: HashSet::new(),
+            first_event_unknown: false,
             bound: None,
-            cut: false,
+            hit_bound: false,
             spare: Vec::new(),
-            beyond: Vec::new(),
-            fresh: 0,
-            kept: 0,
-            found: Found::default(),
-            items: Items::default(),
+            tree_below: Vec::new(),
+            first_new: 0,
+            unchanged: 0,
+            race_cache: RaceCache::default(),
+            interner: Interner::default(),
             failed: None,
             events: Events::default(),
             before: Before::anonymous(),
             races: Vec::new(),
             sequence: Vec::new(),
             guide: None,
-            script: Vec::new(),
+            forced_choices: Vec::new(),
         }
     }
 
     fn exact(&self) -> bool {
         self.mistake != Some(Mistake::KeepsTaskOnly)
-    }
-
-    /// The first event that the execution before did not have as it is now: what is done with a value counts for its question.
-    fn changed(&self) -> usize {
-        let is_value = |at: &usize| self.nodes.get(*at).is_some_and(Node::gives_value);
-        (0..=self.fresh).rev().find(|at| *at == 0 || !is_value(at)).unwrap_or(0)
-    }
-
-    /// Only the first `len` events are as they were in the execution before.
-    fn keep(&mut self, len: usize) {
-        self.kept = len;
-        if len == 0 {
-            self.events.clear();
-        }
-        self.events.truncate(len);
-        self.before.truncate(len);
-    }
-
-    /// Takes in what is new in the trace.
-    fn follow(&mut self, trace: &Trace) {
-        // A program that Raddle does not control wholly may have done less than before in the same place.
-        if trace.len() < self.events.followed() {
-            self.keep(0);
-        }
-        self.events.follow(trace);
-    }
-
-    /// Goes back to the deepest node where something is left and takes that.
-    fn advance(&mut self) -> bool {
-        let exact = self.exact();
-        self.nodes.truncate(self.events.len());
-        while self.nodes.len() > self.frozen {
-            let done = self.nodes.len() - 1;
-            let open = !self.nodes[done].tree.is_empty();
-            if open || self.nodes[done].gives_value() {
-                let item = self.nodes[done].done(&self.events, done);
-                self.note_value(done, &item);
-                self.nodes[done].sleep.push(item);
-            }
-            if open && self.too_far(done) {
-                self.cut = true;
-            } else if open && let Some(beyond) = self.nodes[done].take_next(exact) {
-                self.beyond = beyond;
-                return true;
-            }
-            self.spare.extend(self.nodes.pop());
-        }
-        false
-    }
-
-    /// Whether one more alternative at node `at` costs more than is allowed.
-    fn too_far(&self, at: usize) -> bool {
-        let Some(bound) = self.bound else { return false };
-        let above: u32 = self.nodes[..at].iter().map(|node| node.rank).sum();
-        above + self.nodes[at].run_before() > bound
-    }
-
-    /// What a value touched counts for what led to the question.
-    fn note_value(&mut self, index: usize, item: &Item) {
-        if self.nodes[index].gives_value()
-            && let (Some(touches), Some(asker)) = (&item.touches, index.checked_sub(1))
-        {
-            touches.iter().for_each(|&touch| merge(&mut self.nodes[asker].given, 0, touch));
-        }
     }
 }
 
@@ -288,10 +231,10 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
         if !self.place_next() {
             return Next::Done(self.claim());
         }
-        self.placed = false;
+        self.path_ready = false;
         prefix.extend(self.nodes.iter().map(Node::choice));
-        // What is the same as in the execution before is known.
-        self.keep(self.changed().min(self.before.len()));
+        // Events that are the same as in the previous execution need not be computed again.
+        self.retain_events(self.changed().min(self.before.len()));
         Next::run(0)
     }
 
@@ -300,13 +243,14 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
         let depth = self.nodes.len();
         assert_eq!(self.events.len(), depth, "raddle bug: decisions and events do not go together");
         let exact = self.exact();
-        let mut node = self.spare.pop().unwrap_or_default().renew(at);
+        let mut node = self.spare.pop().unwrap_or_default().reuse_for(at);
         if let (Some(parent), true) = (self.nodes.last(), self.sleeps) {
             parent.still_asleep(&self.events, depth - 1).for_each(|item| node.sleep.push(item));
         }
-        node.asleep = node.sleep.len();
-        node.tree = mem::take(&mut self.beyond);
-        let taken = if let Some(&Choice(choice)) = self.script.get(depth).filter(|choice| choice.0 < at.alternatives())
+        node.inherited = node.sleep.len();
+        node.tree = mem::take(&mut self.tree_below);
+        let taken = if let Some(&Choice(choice)) =
+            self.forced_choices.get(depth).filter(|choice| choice.0 < at.alternatives())
         {
             node.take(choice as usize);
             true
@@ -315,11 +259,11 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
             node.take_any(latest, exact)
         } else {
             match node.take_next(exact) {
-                Some(beyond) => {
-                    self.beyond = beyond;
+                Some(tree_below) => {
+                    self.tree_below = tree_below;
                     true
                 }
-                // What was planned is not possible after all. Other plans may have been left out for its sake, so go on without it.
+                // The planned alternative is not enabled. Other plans may have been dropped because of it, so continue without it.
                 None => node.take_any(None, exact),
             }
         };
@@ -332,9 +276,9 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
     }
 
     fn end(&mut self, run: &Run<'_>) -> After {
-        self.beyond.clear();
+        self.tree_below.clear();
         if matches!(run.outcome.and_then(Outcome::failure), Some(Failure::Nondeterminism(_))) {
-            self.keep(0);
+            self.retain_events(0);
         }
         self.follow(run.trace);
         self.nodes.truncate(self.events.len());
@@ -342,19 +286,19 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
             return After::Next;
         }
         self.before.follow(&self.events);
-        self.script.clear();
+        self.forced_choices.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
         self.reverse_races();
         for pending in run.pending {
-            // Persistent sets are about what tasks would do next, also where a sleep set keeps them from it.
+            // Persistent sets depend on the next step of each task, even if a sleep set has prevented it.
             let would = self.algorithm == Algorithm::Classic && run.outcome.is_none();
             if !pending.ready || would || self.failed.is_some() {
                 self.reverse_races_with_pending(pending);
             }
         }
         if let Some(failed) = self.failed {
-            self.go_on_without_failing(failed);
+            self.continue_without_failed(failed);
         }
         After::Next
     }

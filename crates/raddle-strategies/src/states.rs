@@ -1,8 +1,8 @@
-//! Strategies that enter each state once.
+//! Strategies that visit each state once.
 
 pub mod delay;
 mod depth_first;
-mod entered;
+mod state_cache;
 pub(crate) mod visited;
 
 pub use self::depth_first::States;

@@ -1,6 +1,6 @@
-//! Numbers as bytes, seven bits to each: what is put off for later is written like this, since most of its numbers are small.
+//! Numbers as bytes, seven bits per byte. Deferred paths are stored like this, because most of their numbers are small.
 
-/// Adds a number.
+/// Appends a number.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
@@ -9,7 +9,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// The number at `read`, which is moved behind it; `None` if there is none.
+/// Reads the number at position `read` and moves `read` behind it. `None` if no complete number is there.
 pub(super) fn get(bytes: &[u8], read: &mut usize) -> Option<usize> {
     let (mut number, mut shift) = (0, 0);
     loop {

@@ -1,4 +1,4 @@
-//! Another strategy, and somebody who looks at each of its executions.
+//! A wrapper that shows each execution of another strategy to a callback.
 
 use raddle_engine::strategy::{
     After, Capabilities, Decision, Memory, Needs, Next, Run, Sharing, Start, StateSearch, Strategy, Summarize,
@@ -6,16 +6,16 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Decides as another strategy does, and shows each execution to a watcher when the strategy has looked back at it.
+/// Decides as the inner strategy does. Calls a callback with each execution, after the inner strategy has processed it.
 ///
-/// Copies that the search makes for further workers are of the strategy alone: what they run is not watched.
+/// The search copies the strategy for further workers. These copies are copies of the inner strategy, so their executions are not watched.
 pub struct Watched<W> {
     inner: Box<dyn Strategy>,
     watch: W,
 }
 
 impl<W: FnMut(&mut dyn Strategy, &Run<'_>) + Send> Watched<W> {
-    /// `watch` is called once for each execution, also for one that was pruned.
+    /// The search calls `watch` once for each execution, also for a pruned one.
     #[must_use]
     pub fn new(inner: Box<dyn Strategy>, watch: W) -> Self {
         Self { inner, watch }
@@ -27,7 +27,7 @@ impl<W: FnMut(&mut dyn Strategy, &Run<'_>) + Send> Strategy for Watched<W> {
         self.inner.needs()
     }
 
-    /// The watcher is to see the steps.
+    /// Requests recording of the steps, because the callback must see them.
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         match self.inner.begin(prefix) {
             Next::Run(start) => Next::Run(Start { steps: true, ..start }),
@@ -69,8 +69,8 @@ impl<W: FnMut(&mut dyn Strategy, &Run<'_>) + Send> Capabilities for Watched<W> {
     }
 }
 
-/// What a strategy skips by [`next_sibling`](StateSearch::next_sibling) ends without anybody looking back at it, and the watcher is to see
-/// each execution with all its steps. So nothing is skipped, and the same is counted in more time.
+/// The search would skip siblings by [`next_sibling`](StateSearch::next_sibling) without calling `end`, but the callback must see each
+/// execution with all its steps. So this wrapper does not implement `next_sibling`: the counts are the same, the search is slower.
 impl<W: FnMut(&mut dyn Strategy, &Run<'_>) + Send> StateSearch for Watched<W> {
     fn visit_state(&mut self, state: Option<u64>) -> bool {
         self.inner.states().is_none_or(|states| states.visit_state(state))

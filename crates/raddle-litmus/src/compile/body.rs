@@ -1,4 +1,4 @@
-//! One body: statements and expressions to instructions.
+//! Compiles the statements of one thread.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::{Declared, Instruction, Kind, Names, StepCode};
 use crate::error::LitmusError;
 use crate::syntax::{At, Binary, Call, Expression, Range, Statement, Target, Unary, Verb};
 
-/// The number of local variables, and the instructions. The range's variable, if any, is the first local.
+/// Returns the number of local variables, and the instructions. The range's variable, if there is one, is the first local.
 pub(super) fn compile(
     body: &[Statement],
     range: Option<&Range>,
@@ -47,7 +47,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Finds all local variables first: one may be read further up than where it is set, in a loop.
+    /// Finds all local variables first: in a loop, a variable may be read before the statement that sets it.
     fn collect(&mut self, body: &[Statement]) -> Done {
         for statement in body {
             match statement {
@@ -67,7 +67,7 @@ impl Body<'_> {
         u32::try_from(self.out.len()).expect("raddle bug: more than 2^32 instructions")
     }
 
-    /// Lets the jump at `from` lead here.
+    /// Sets the target of the jump at `from` to the next instruction.
     fn land(&mut self, from: u32) {
         let here = self.here();
         match &mut self.out[from as usize] {
@@ -159,7 +159,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The right side is evaluated only if the left one does not settle it.
+    /// Evaluates the right side only if the left one does not determine the result.
     fn shortcut(&mut self, operator: Binary, left: &Expression, right: &Expression) -> Done {
         self.value(left)?;
         if operator == Binary::Or {

@@ -1,4 +1,4 @@
-//! Every execution, one by one, and its happens-before relation.
+//! Runs every execution, and computes its happens-before relation.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +10,7 @@ use super::{Count, Counted, Event, Uncounted, after, end_of};
 use crate::program::{Execution, Program};
 use crate::state::State;
 
-/// Counts the different happens-before relations by running every execution, but not more than `room` of them.
+/// Counts the different happens-before relations by running every execution, at most `limit` of them.
 ///
 /// # Errors
 ///
@@ -18,9 +18,9 @@ use crate::state::State;
 ///
 /// # Panics
 ///
-/// If two executions with the same relation end differently: then something is missing in what steps are said to touch.
-pub fn orders(program: &Program, room: usize) -> Result<Counted, Uncounted> {
-    let mut search = Orders { seen: HashMap::new(), trace: Trace::default(), room, runs: 0 };
+/// If two executions with the same relation end differently: then the accesses of some step are incomplete.
+pub fn orders(program: &Program, limit: usize) -> Result<Counted, Uncounted> {
+    let mut search = Orders { seen: HashMap::new(), trace: Trace::default(), limit, runs: 0 };
     search.walk(&program.begin(), &mut Vec::new())?;
     let mut count = Count::default();
     for (_, failure) in search.seen.values() {
@@ -29,14 +29,14 @@ pub fn orders(program: &Program, room: usize) -> Result<Counted, Uncounted> {
     Ok(Counted { count, ends: search.seen.into_values().collect(), visited: search.runs })
 }
 
-/// For each thread in order: what it did (with the value, for a choice) and how many events of each thread came before.
+/// By thread, in order: its events (with the value, for a choice) and, for each, how many events of each thread happen before it.
 pub(super) type Relation = Vec<Vec<(Event, Option<u32>, Vec<u32>)>>;
 
 struct Orders {
-    /// Where it leads.
+    /// By relation: the end of its executions.
     seen: HashMap<Relation, (State, Option<String>)>,
     trace: Trace,
-    room: usize,
+    limit: usize,
     runs: usize,
 }
 
@@ -46,7 +46,7 @@ impl Orders {
             self.runs += 1;
             let end = end_of(execution);
             match self.seen.entry(relation(path)) {
-                // What makes executions equivalent is what steps are said to touch: this is where a wrong word shows.
+                // The accesses of steps define the equivalence of executions. A wrong access shows here.
                 Entry::Occupied(before) => {
                     assert_eq!(*before.get(), end, "raddle bug: equivalent executions end differently: {path:?}");
                 }
@@ -54,9 +54,9 @@ impl Orders {
                     new.insert(end);
                 }
             }
-            return if self.runs > self.room { Err(Uncounted::TooLarge(self.room)) } else { Ok(()) };
+            return if self.runs > self.limit { Err(Uncounted::TooLarge(self.limit)) } else { Ok(()) };
         }
-        if path.len() > self.room {
+        if path.len() > self.limit {
             return Err(Uncounted::Endless);
         }
         let is_choice = matches!(execution.point(), Point::Data { .. });
@@ -70,7 +70,7 @@ impl Orders {
     }
 }
 
-/// What was decided, one after another: the thread, and the message or the value that was chosen.
+/// The decisions of an execution, in order: the thread, and the message or value that was chosen.
 pub(super) type Order = Vec<(u32, Variant, Option<u32>)>;
 
 pub(super) fn order(path: &[(Event, Option<u32>)]) -> Order {

@@ -1,4 +1,4 @@
-//! Every execution, one by one, by how many preemptions it has.
+//! Runs every execution, and groups them by their number of preemptions.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub struct Bounded {
     pub(super) orders: HashSet<Order>,
     /// Their happens-before relations.
     pub(super) traces: HashSet<Relation>,
-    /// How they end.
+    /// Their ends.
     pub ends: Ends,
 }
 
@@ -27,24 +27,24 @@ impl Bounded {
         self.orders.len() as u64
     }
 
-    /// Whether one of them fails.
+    /// True if one of them fails.
     #[must_use]
     pub fn fails(&self) -> bool {
         self.ends.iter().any(|(_, failure)| failure.is_some())
     }
 }
 
-/// All executions, but not more than `room` of them: those without a preemption first, then those with one, and so on up to the
-/// last number that any has.
+/// Runs all executions, at most `limit` of them. Returns those without a preemption first, then those with one, and so on up to the largest
+/// number.
 ///
-/// A preemption is a step by another thread than took the step before, though that one could have taken this one too.
+/// A preemption is a step by another thread than the previous step's, although that thread is enabled.
 ///
 /// # Errors
 ///
 /// If there are too many.
-pub fn preemptions(program: &Program, room: usize) -> Result<Vec<Bounded>, Uncounted> {
-    let mut walk = Walk { found: Vec::new(), path: Vec::new(), left: room, room, trace: Trace::default() };
-    walk.beyond(&program.begin(), None, 0)?;
+pub fn preemptions(program: &Program, limit: usize) -> Result<Vec<Bounded>, Uncounted> {
+    let mut walk = Walk { found: Vec::new(), path: Vec::new(), left: limit, limit, trace: Trace::default() };
+    walk.walk(&program.begin(), None, 0)?;
     Ok(walk.found)
 }
 
@@ -52,22 +52,22 @@ struct Walk {
     found: Vec<Bounded>,
     path: Vec<(Event, Option<u32>)>,
     left: usize,
-    room: usize,
+    limit: usize,
     trace: Trace,
 }
 
 impl Walk {
-    fn beyond(&mut self, at: &Execution, last: Option<u32>, cost: usize) -> Result<(), Uncounted> {
-        if self.path.len() > self.room {
+    fn walk(&mut self, at: &Execution, last: Option<u32>, cost: usize) -> Result<(), Uncounted> {
+        if self.path.len() > self.limit {
             return Err(Uncounted::Endless);
         }
         match at.point() {
-            Point::End(_) => self.take_down(at, cost)?,
+            Point::End(_) => self.record(at, cost)?,
             Point::Data { choices, .. } => {
                 for choice in 0..choices {
                     let (next, event) = after(at, choice, &mut self.trace);
                     self.path.push((event, Some(choice)));
-                    self.beyond(&next, last, cost)?;
+                    self.walk(&next, last, cost)?;
                     self.path.pop();
                 }
             }
@@ -78,7 +78,7 @@ impl Walk {
                     let thread = event.task;
                     let preempts = last.is_some_and(|last| last != thread && could(last));
                     self.path.push((event, None));
-                    self.beyond(&next, Some(thread), cost + usize::from(preempts))?;
+                    self.walk(&next, Some(thread), cost + usize::from(preempts))?;
                     self.path.pop();
                 }
             }
@@ -86,8 +86,8 @@ impl Walk {
         Ok(())
     }
 
-    fn take_down(&mut self, at: &Execution, cost: usize) -> Result<(), Uncounted> {
-        self.left = self.left.checked_sub(1).ok_or(Uncounted::TooLarge(self.room))?;
+    fn record(&mut self, at: &Execution, cost: usize) -> Result<(), Uncounted> {
+        self.left = self.left.checked_sub(1).ok_or(Uncounted::TooLarge(self.limit))?;
         if self.found.len() <= cost {
             self.found.resize_with(cost + 1, Bounded::default);
         }

@@ -1,4 +1,4 @@
-//! A program that takes down what a search runs.
+//! A program that records what a search runs.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,21 +13,21 @@ use super::orders::{Order, Relation, order, relation};
 use super::{Bounded, Ends, Event, end_of, event};
 use crate::program::{Execution, Program};
 
-/// A litmus program that remembers the trace and the end of each execution that ran to its end. Copies share what they
-/// remember, so every worker of a search can have one.
+/// A litmus program that records the trace and the end of each complete execution. Copies share their records, so every worker of a
+/// search can have one.
 #[derive(Clone, Debug)]
 pub struct Watched {
     program: Program,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was run.
+/// The recorded executions.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// How often each trace was run.
     traces: HashMap<Relation, u64>,
     orders: HashSet<Order>,
-    /// How executions ended.
+    /// The ends of the executions.
     pub ends: Ends,
 }
 
@@ -38,20 +38,20 @@ impl Seen {
         self.traces.len() as u128
     }
 
-    /// How often the trace was run that was run most often; 0 if there was none.
+    /// The largest number of executions of one trace; 0 if there are none.
     #[must_use]
     pub fn most_often(&self) -> u64 {
         self.traces.values().copied().max().unwrap_or(0)
     }
 
-    /// Whether the executions were exactly these, whatever the order they were run in; how often is not compared.
+    /// True if the executions were exactly these, in any order. Does not compare how often each was run.
     #[must_use]
     pub fn is_exactly(&self, all: &[Bounded]) -> bool {
         self.orders.len() == all.iter().map(|some| some.orders.len()).sum::<usize>()
             && all.iter().flat_map(|some| &some.orders).all(|order| self.orders.contains(order))
     }
 
-    /// Whether the executions have exactly the traces and the ends of these.
+    /// True if the executions have exactly the traces and the ends of these.
     #[must_use]
     pub fn covers_exactly(&self, all: &[Bounded]) -> bool {
         let traces: HashSet<&Relation> = all.iter().flat_map(|some| &some.traces).collect();
@@ -60,7 +60,7 @@ impl Seen {
         same_traces && self.ends.len() == ends.len() && ends.iter().all(|end| self.ends.contains(*end))
     }
 
-    /// Whether both saw the same traces.
+    /// True if both have the same traces.
     #[must_use]
     pub fn same_traces(&self, other: &Self) -> bool {
         self.traces.len() == other.traces.len() && self.traces.keys().all(|trace| other.traces.contains_key(trace))
@@ -68,13 +68,13 @@ impl Seen {
 }
 
 impl Watched {
-    /// Nothing was seen yet.
+    /// With an empty record.
     #[must_use]
     pub fn new(program: Program) -> Self {
         Self { program, seen: Arc::default() }
     }
 
-    /// What was run so far, by this program and its copies.
+    /// The executions so far, of this program and its copies.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -90,7 +90,7 @@ impl system::Program for Watched {
 
     fn start(&mut self, _: u64, _: &mut Trace) -> Watching {
         let watching = Watching { execution: self.program.begin(), path: Vec::new(), seen: Arc::clone(&self.seen) };
-        watching.look();
+        watching.record_if_over();
         watching
     }
 }
@@ -104,8 +104,8 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Takes the execution down if it is over.
-    fn look(&self) {
+    /// Records the execution if it is over.
+    fn record_if_over(&self) {
         if let Point::End(_) = self.execution.point() {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             *seen.traces.entry(relation(&self.path)).or_default() += 1;
@@ -124,7 +124,7 @@ impl System for Watching {
         let is_choice = matches!(self.execution.point(), Point::Data { .. });
         self.execution.advance(choice, trace);
         self.path.push((event(trace), is_choice.then_some(choice.0)));
-        self.look();
+        self.record_if_over();
     }
 
     fn describe(&self) -> &dyn Describe {

@@ -1,4 +1,4 @@
-//! Expressions, by how tightly their operators bind.
+//! Expressions, by the precedence of their operators.
 
 use super::{Parsed, Parser};
 use crate::error::LitmusError;
@@ -6,13 +6,13 @@ use crate::lexer::Token;
 use crate::syntax::{Binary, COMPARISONS, Call, Expression, Target, Unary, Verb};
 
 impl Parser {
-    /// An expression; `what` it is, for the error if there is none.
+    /// Parses an expression. `what` names it in the error if there is none.
     pub(super) fn expression(&mut self, what: &str) -> Parsed<Expression> {
         self.deeper(|parser| parser.level(0, what))
     }
 
-    /// An expression whose operators, outside parentheses, bind at least as tightly as `least`. It calls itself for the right sides of
-    /// operators only, so that parentheses within one another do not take much stack.
+    /// Parses an expression whose operators, outside parentheses, bind at least as tightly as `least`. It recurses only for the right sides of
+    /// operators, so nested parentheses do not take much stack.
     fn level(&mut self, least: usize, what: &str) -> Parsed<Expression> {
         let mut left = self.unary(what)?;
         let mut compared = false;
@@ -32,7 +32,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// The operator that comes next, if it binds at least as tightly as `least`.
+    /// The next operator, if it binds at least as tightly as `least`.
     fn operator(&self, least: usize) -> Option<Binary> {
         Binary::ALL.into_iter().find(|operator| operator.level() >= least && self.is(operator.symbol()))
     }

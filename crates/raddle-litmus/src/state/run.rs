@@ -1,21 +1,21 @@
-//! What a thread does between two steps: nobody notices, so it is done in one go.
+//! What a thread does between two steps. Other threads do not observe it, so it needs no decision.
 
 use super::{Fault, State, Status, ThreadState, Wrong};
 use crate::compile::{Code, Instruction, StepCode};
 use crate::syntax::{At, Binary, Unary, Verb};
 
-/// Instructions without a step after which a thread is taken to go on for ever.
-pub(super) const PATIENCE: u32 = 100_000;
+/// A thread that executes so many instructions without a step is considered endless.
+pub(super) const MAX_SILENT_INSTRUCTIONS: u32 = 100_000;
 
-/// Messages are named by sixteen bits.
-pub(super) const MOST_MESSAGES: u32 = 1 << 16;
+/// The largest number of messages of a thread: names of messages have sixteen bits for it.
+pub(super) const MAX_MESSAGES: u32 = 1 << 16;
 
 impl State {
     /// Runs a thread to its next step or choice, or to its end.
     pub(crate) fn run(&mut self, code: &Code, thread: usize) {
         let instructions = &code.thread(thread).instructions;
         let mut last = At::default();
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_SILENT_INSTRUCTIONS {
             let state = &mut self.threads[thread];
             if state.status != Status::Running {
                 return;
@@ -40,7 +40,7 @@ impl State {
         self.threads[thread].stop(Fault { what: Wrong::Endless, at: last });
     }
 
-    /// Gives a thread the value it is to choose.
+    /// Gives a thread the value of its choice.
     pub(crate) fn chosen(&mut self, thread: usize, value: u32) {
         let state = &mut self.threads[thread];
         state.stack.push(i64::from(value));
@@ -48,7 +48,7 @@ impl State {
         state.status = Status::Running;
     }
 
-    /// What keeps a thread from asking for a step at all. Nothing that other threads do can change that.
+    /// The fault of a step that can never be taken. Other threads cannot change that.
     fn wrong_with(&self, thread: usize, step: StepCode) -> Option<Wrong> {
         let state = &self.threads[thread];
         if let Some(len) = step.len {
@@ -60,7 +60,7 @@ impl State {
         let holds = || self.holders[self.target(thread, step)] == Some(thread as u32);
         match step.verb {
             Verb::Unlock if !holds() => Some(Wrong::NotHeld),
-            Verb::Send if state.sent == MOST_MESSAGES => Some(Wrong::TooManyMessages),
+            Verb::Send if state.sent == MAX_MESSAGES => Some(Wrong::TooManyMessages),
             _ => None,
         }
     }
@@ -70,7 +70,7 @@ impl ThreadState {
     fn end(&mut self) {
         self.status = Status::Ended;
         self.at = 0;
-        // What an ended thread knew makes no difference any more.
+        // The data of an ended thread has no influence any more.
         self.locals.clear();
         self.stack.clear();
         self.clock.fill(0);
@@ -125,7 +125,7 @@ impl ThreadState {
                 let count = self.pop();
                 match u32::try_from(count) {
                     Ok(choices @ 1..) => {
-                        // The instruction is done when the value is there.
+                        // The instruction is completed when the value is chosen.
                         self.at -= 1;
                         self.status = Status::AtChoice(choices);
                     }
@@ -137,7 +137,7 @@ impl ThreadState {
     }
 }
 
-/// `None` for a division by zero.
+/// Applies an operator; `None` for a division by zero.
 fn apply(operator: Binary, left: i64, right: i64) -> Option<i64> {
     Some(match operator {
         Binary::Equal => i64::from(left == right),

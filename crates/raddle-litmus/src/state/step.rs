@@ -1,4 +1,4 @@
-//! What a thread does that others notice, and what of it they can notice: the accesses that reduction goes by.
+//! The steps that other threads can observe, and their accesses, which determine dependence.
 //!
 //! | step | accesses |
 //! |---|---|
@@ -16,16 +16,16 @@ use super::{Message, MessageName, State, Status};
 use crate::compile::{Code, StepCode};
 use crate::syntax::{Order, Verb};
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// Its main access: the one that is known before.
+    /// Its main access, which is known before the step is taken.
     pub access: Access,
-    /// A further one.
+    /// A further access.
     pub more: Option<Access>,
     pub found: Option<i64>,
     pub left: Option<i64>,
-    /// It changes something only if it finds this.
+    /// The step changes something only if it finds this value.
     pub wants: Option<i64>,
 }
 
@@ -40,7 +40,7 @@ fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
 }
 
 impl State {
-    /// Whether a thread that is at a step can take it now.
+    /// True if the pending step of a thread is enabled.
     pub(crate) fn enabled(&self, code: &Code, thread: usize) -> bool {
         let step = self.pending(code, thread);
         match step.verb {
@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// The main access of the step a thread is at, as far as it is known before it is taken.
+    /// The main access of the pending step of a thread, as far as it is known before the step is taken.
     pub(crate) fn announced(&self, code: &Code, thread: usize) -> Access {
         let step = self.pending(code, thread);
         let target = self.target(thread, step);
@@ -91,7 +91,7 @@ impl State {
         queue.iter().enumerate().filter(can).map(|(_, message)| message.name).collect()
     }
 
-    /// Takes the step a thread is at; `message` is what a `recv` takes.
+    /// Takes the pending step of a thread; `message` is the one that a `recv` takes.
     pub(crate) fn take(&mut self, code: &Code, thread: usize, message: Option<MessageName>) -> Taken {
         let step = self.pending(code, thread);
         let target = self.target(thread, step);

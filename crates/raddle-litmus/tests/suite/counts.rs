@@ -4,17 +4,17 @@ use raddle_engine::search::{Limits, search};
 use raddle_litmus::oracle::{self, Count};
 use raddle_strategies::reduction::{Dpor, Mistake};
 
-use crate::{ROOM, program};
+use crate::{MAX_ORACLE_STATES, program};
 
-/// The oracle, and the optimal reduction: each trace once and nothing given up.
+/// The oracle and the optimal reduction agree: each trace once, and nothing pruned.
 fn check(name: &str, text: &str, traces: u128, failing: u128) {
     let counts = explored(text, Dpor::optimal());
     assert_eq!(counts, (traces, 0, failing), "{name} with dpor\n{text}");
-    let counted = oracle::traces(&program(text), ROOM).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let counted = oracle::traces(&program(text), MAX_ORACLE_STATES).unwrap_or_else(|why| panic!("{name}: {why}"));
     assert_eq!(counted.count, Count { all: traces, failing }, "{name}\n{text}");
 }
 
-/// Executions, those given up, and those that failed.
+/// The numbers of complete, pruned and failing executions.
 fn explored(text: &str, mut dpor: Dpor) -> (u128, u64, u128) {
     let limits = Limits { keep_going: true, ..Limits::default() };
     let report = search(&mut program(text), &mut dpor, &limits);
@@ -33,8 +33,8 @@ pub(crate) fn lastzero(n: u32) -> String {
     )
 }
 
-/// Only the inserters that are named: those of PUBLISHED.md that meet nobody are left out, for the oracle looks at every
-/// state, and they multiply those without adding a trace.
+/// Only these inserters. The published program has more, which conflict with nothing. The oracle visits every state; these
+/// inserters would multiply the states without adding a trace.
 pub(crate) fn indexer(threads: &[u32]) -> String {
     let insert = "m = 1; while m <= 4 { w = m * 11 + t; h = w * 7 % 128;
         while !cas(table[h], 0, w) { h = (h + 1) % 128; } m = m + 1; }";

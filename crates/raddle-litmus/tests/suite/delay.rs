@@ -1,4 +1,4 @@
-//! Stratified search: each state in the stratum it belongs to, and failures with few delays.
+//! Stratified search: each state is visited in its stratum, and failures are found with few delays.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,22 +17,22 @@ fn fails(system: &impl System) -> bool {
     matches!(system.point(), Point::End(Outcome::Failed(_)))
 }
 
-/// The fewest delays that lead to each state, by going everywhere with every explorer state: states and explorers that behave
-/// alike are not merged, so this is for small programs.
+/// The fewest delays that lead to each state, by exploring all pairs of a state and an explorer. Explorers that behave alike are not
+/// merged, so this is for small programs.
 fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Option<HashMap<u64, u32>> {
-    struct Way<S, E> {
+    struct Branch<S, E> {
         system: S,
         explorer: E,
         ready: Vec<TaskId>,
     }
     let mut trace = Trace::default();
     let system = program.start(0, &mut trace);
-    let mut strata = BTreeMap::from([(0, vec![Way { system, explorer: first.clone(), ready: Vec::new() }])]);
+    let mut strata = BTreeMap::from([(0, vec![Branch { system, explorer: first.clone(), ready: Vec::new() }])]);
     let mut fewest: HashMap<u64, u32> = HashMap::new();
     let mut walked = 0;
-    while let Some((delays, ways)) = strata.pop_first() {
-        let mut ways = ways;
-        while let Some(Way { system, mut explorer, ready }) = ways.pop() {
+    while let Some((delays, branches)) = strata.pop_first() {
+        let mut branches = branches;
+        while let Some(Branch { system, mut explorer, ready }) = branches.pop() {
             walked += 1;
             if walked > 30_000 {
                 return None;
@@ -72,13 +72,13 @@ fn fewest<E: DelayingExplorer + Clone>(program: &mut Program, first: &E) -> Opti
                     .iter()
                     .filter(|step| step.alternatives > 0)
                     .for_each(|step| told.step(&Event::Stepped(step.task)));
-                let way = Way {
+                let way = Branch {
                     system: next,
                     explorer: told,
                     ready: if tasks.is_empty() { ready.clone() } else { once.clone() },
                 };
                 if rank == 0 {
-                    ways.push(way)
+                    branches.push(way)
                 } else {
                     strata.entry(delays + rank).or_default().push(way)
                 }
@@ -96,7 +96,7 @@ fn run<E: DelayingExplorer + Clone + Send + 'static>(program: &Program, delay: D
     search(&mut program.clone(), &mut { delay }, &limits)
 }
 
-/// Up to a bound, at least the states that take so many delays are entered: those that no way with as many leads to are not.
+/// Up to a bound, the search visits only states that so many delays lead to; without delays, all of them.
 fn check_bounds<E: DelayingExplorer + Clone + Send + 'static>(seed: u64, program: &Program, explorer: &E) -> bool {
     let Some(fewest) = fewest(&mut program.clone(), explorer) else { return false };
     let most = fewest.values().copied().max().unwrap_or(0);
@@ -152,7 +152,7 @@ fn failures_are_found_with_few_delays() {
     assert!(found > 10, "only {found} fail");
 }
 
-/// Never lets the last task go on as long as another one can.
+/// Never runs the last task while another one is enabled. Such an explorer is unsound.
 #[derive(Clone, Default)]
 struct Unfair;
 
@@ -167,8 +167,8 @@ impl DelayingExplorer for Unfair {
 }
 
 #[test]
-#[should_panic(expected = "repeated `delay` does not bring [TaskId(1)] to `next`")]
-fn an_unsound_explorer_is_told_what_it_leaves_out() {
+#[should_panic(expected = "do not make `next` return [TaskId(1)]")]
+fn an_unsound_explorer_panics_with_the_missing_task() {
     let program = crate::program("shared x = 0; thread a { store(x, 1); } thread b { store(x, 2); }");
     run(&program, Delay::new(Unfair));
 }

@@ -1,4 +1,7 @@
-//! Stratified sampling: every execution is drawn as often as the tree of all executions says, and no less often than is promised.
+//! Stratified sampling: every execution is drawn as often as the tree of all executions predicts, and not less often than is guaranteed.
+
+mod recording;
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,7 +13,7 @@ use raddle_engine::outcome::{Cast, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;
-use raddle_engine::system::{self, Choice, Describe, Point, Snapshots, System};
+use raddle_engine::system::{self, Choice, Point, System};
 use raddle_engine::trace::Trace;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Program, oracle};
@@ -18,205 +21,13 @@ use raddle_strategies::states::delay::{
     Delay, DelayHybrid, DelaySample, DelayingExplorer, Event, ProbabilisticRoundRobin, RoundRobin, RunToCompletion,
 };
 
+pub(crate) use self::recording::Recording;
+use self::tree::Tree;
 use crate::workers::{Play, play_within};
 
 const SIZE: Size = Size { threads: 3, steps: 7 };
 
-/// A point with what follows from each alternative, in the order in which the explorer comes to them, each with its choice.
-struct Tree(Vec<(u32, Tree)>);
-
-impl Tree {
-    fn of<E: DelayingExplorer + Clone>(program: &Program, explorer: &E) -> Self {
-        let system = system::Program::start(&mut program.clone(), 0, &mut Trace::default());
-        Self::from(&system, explorer.clone(), &[])
-    }
-
-    fn from<S: System + Snapshots<S>, E: DelayingExplorer + Clone>(
-        system: &S,
-        mut explorer: E,
-        ready: &[TaskId],
-    ) -> Self {
-        let tasks: Vec<TaskId> = match system.point() {
-            Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
-            _ => Vec::new(),
-        };
-        let mut once = tasks.clone();
-        once.dedup();
-        for task in once.iter().filter(|task| !ready.is_empty() && !ready.contains(task)) {
-            explorer.step(&Event::Woken(*task));
-        }
-        let ready = if tasks.is_empty() { ready } else { &once };
-        let mut branches: Vec<(u32, Self)> = Vec::new();
-        for rank in 0..system.point().alternatives() {
-            let choice = if tasks.is_empty() {
-                rank
-            } else {
-                loop {
-                    let task = if tasks.len() > 1 { explorer.next(&once) } else { tasks[0] };
-                    let new = |at: &u32| tasks[*at as usize] == task && branches.iter().all(|branch| branch.0 != *at);
-                    if let Some(at) = (0..tasks.len() as u32).find(new) {
-                        break at;
-                    }
-                    explorer.delay();
-                }
-            };
-            let mut trace = Trace::default();
-            let mut next = system.fork();
-            next.advance(Choice(choice), &mut trace);
-            let mut told = explorer.clone();
-            let steps = trace.steps().iter().filter(|step| step.alternatives > 0);
-            steps.for_each(|step| told.step(&Event::Stepped(step.task)));
-            branches.push((choice, Self::from(&next, told, ready)));
-            if !tasks.is_empty() {
-                explorer.delay();
-            }
-        }
-        Self(branches)
-    }
-
-    /// All executions, by the ranks of what is done at each point.
-    fn executions(&self) -> Vec<Vec<usize>> {
-        if self.0.is_empty() {
-            return vec![Vec::new()];
-        }
-        let below = |(rank, branch): (usize, &(u32, Self))| {
-            let ways = branch.1.executions().into_iter();
-            ways.map(move |way| [vec![rank], way].concat()).collect::<Vec<_>>()
-        };
-        self.0.iter().enumerate().flat_map(below).collect()
-    }
-
-    /// The choices that ranks stand for, from the root on.
-    fn choices(&self, ranks: &[usize]) -> Vec<u32> {
-        let Some((rank, rest)) = ranks.split_first() else { return Vec::new() };
-        let (choice, next) = &self.0[*rank];
-        [vec![*choice], next.choices(rest)].concat()
-    }
-
-    fn at(&self, ranks: &[usize]) -> &Self {
-        ranks.iter().fold(self, |tree, rank| &tree.0[*rank].1)
-    }
-
-    /// Points at which something comes after what is done, from the one that these ranks lead to, when `rank` is done there and
-    /// nothing is delayed from there on.
-    fn open_from(&self, ranks: &[usize], rank: usize) -> usize {
-        let (mut tree, mut rank, mut open) = (self.at(ranks), rank, 0);
-        while !tree.0.is_empty() {
-            open += usize::from(rank + 1 < tree.0.len());
-            tree = &tree.0[rank].1;
-            rank = 0;
-        }
-        open
-    }
-
-    /// The probability that one sample with as many delays as this execution has is this execution.
-    fn probability(&self, execution: &[usize]) -> f64 {
-        let (mut probability, mut latest) = (1.0, (0, 0));
-        for (depth, delays) in execution.iter().enumerate() {
-            for rank in 0..*delays {
-                let (from, done) = latest;
-                probability /= self.open_from(&execution[..from], done) as f64;
-                latest = (depth, rank + 1);
-            }
-        }
-        probability
-    }
-
-    /// Points with more than one alternative.
-    fn length(&self, execution: &[usize]) -> usize {
-        (0..execution.len()).filter(|&depth| self.at(&execution[..depth]).0.len() > 1).count()
-    }
-}
-
-/// A program that notes the choices of every execution that comes to its end.
-#[derive(Clone)]
-pub(crate) struct Noted {
-    program: Program,
-    ends: Arc<Mutex<Vec<Vec<u32>>>>,
-    states: Arc<Mutex<BTreeSet<u64>>>,
-}
-
-pub(crate) struct Noting<S> {
-    states: Arc<Mutex<BTreeSet<u64>>>,
-    system: S,
-    choices: Vec<u32>,
-    ends: Arc<Mutex<Vec<Vec<u32>>>>,
-}
-
-impl Noted {
-    pub(crate) fn new(program: &Program) -> Self {
-        Self { program: program.clone(), ends: Arc::default(), states: Arc::default() }
-    }
-
-    /// Those that somebody has looked at.
-    pub(crate) fn states(&self) -> BTreeSet<u64> {
-        self.states.lock().unwrap().clone()
-    }
-
-    fn ends(&self) -> Vec<Vec<u32>> {
-        self.ends.lock().unwrap().clone()
-    }
-}
-
-impl system::Program for Noted {
-    type System = Noting<<Program as system::Program>::System>;
-
-    fn start(&mut self, seed: u64, trace: &mut Trace) -> Self::System {
-        let system = self.program.start(seed, trace);
-        Noting { system, choices: Vec::new(), ends: Arc::clone(&self.ends), states: Arc::clone(&self.states) }
-    }
-}
-
-impl<S: System + Snapshots<S>> System for Noting<S> {
-    fn point(&self) -> Point<'_> {
-        self.system.point()
-    }
-
-    fn step(&mut self, choice: Choice, trace: &mut Trace) {
-        self.choices.push(choice.0);
-        self.system.advance(choice, trace);
-        if matches!(self.system.point(), Point::End(_)) {
-            self.ends.lock().unwrap().push(self.choices.clone());
-        }
-    }
-
-    fn describe(&self) -> &dyn Describe {
-        self
-    }
-
-    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
-        Some(self)
-    }
-}
-
-impl<S: System> Describe for Noting<S> {
-    fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.describe().task_name(task)
-    }
-
-    fn cast(&self) -> Cast {
-        self.system.describe().cast()
-    }
-
-    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.describe().unfinished(so_far)
-    }
-}
-
-impl<S: System + Snapshots<S>> Snapshots<Self> for Noting<S> {
-    fn fingerprint(&self) -> Option<u64> {
-        let state = self.system.fingerprint();
-        self.states.lock().unwrap().extend(state);
-        state
-    }
-
-    fn fork(&self) -> Self {
-        let (ends, states) = (Arc::clone(&self.ends), Arc::clone(&self.states));
-        Self { system: self.system.fork(), choices: self.choices.clone(), ends, states }
-    }
-}
-
-/// How the execution with these choices ends.
+/// The end of the execution with these choices.
 fn end_of(program: &Program, choices: &[u32]) -> u64 {
     let mut trace = Trace::default();
     let mut system = system::Program::start(&mut program.clone(), 0, &mut trace);
@@ -227,7 +38,7 @@ fn end_of(program: &Program, choices: &[u32]) -> u64 {
 const LIMITS: Limits =
     Limits { executions: None, time: None, total_steps: None, steps: 100_000, keep_going: true, repeats: false };
 
-/// A search of the first `samples` only.
+/// The rest of a search that has only `samples` samples, none of which was drawn.
 fn first(samples: u64, strategy: &mut dyn Strategy) -> Remains {
     let limits = Limits { executions: Some(0), ..LIMITS };
     let (_, remains) = Search::new(strategy, &limits, 1).leave(Vec::new());
@@ -236,21 +47,21 @@ fn first(samples: u64, strategy: &mut dyn Strategy) -> Remains {
     serde_json::from_str(&text).expect("what was written can be read")
 }
 
-/// Runs the first samples by one worker.
-fn run(program: &mut Noted, strategy: &mut dyn Strategy, samples: u64, forks: bool) -> Report {
+/// Runs the first samples with one worker.
+fn run(program: &mut Recording, strategy: &mut dyn Strategy, samples: u64, forks: bool) -> Report {
     let remains = first(samples, strategy);
     let search = Search::resume(strategy, &LIMITS, 1, remains);
     let search = if forks { search } else { search.without_forks() };
-    let mut worker = search.worker(strategy);
-    let _ = worker.work(program);
-    search.close(vec![worker])
+    let mut seat = search.seat(strategy);
+    let _ = seat.work(program);
+    search.close(vec![seat])
 }
 
-/// Small programs that have more than one order.
+/// Small programs with more than one execution.
 fn generated(seeds: std::ops::Range<u64>, orders: u128) -> impl Iterator<Item = (u64, Program, u128)> {
     seeds.filter_map(move |seed| {
         let program = Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run");
-        let all = oracle::executions(&program, crate::ROOM).ok()?.count.all;
+        let all = oracle::executions(&program, crate::MAX_ORACLE_STATES).ok()?.count.all;
         (2..=orders).contains(&all).then_some((seed, program, all))
     })
 }
@@ -258,7 +69,7 @@ fn generated(seeds: std::ops::Range<u64>, orders: u128) -> impl Iterator<Item = 
 fn check_bound<E: DelayingExplorer + Clone>(seed: u64, program: &Program, orders: u128, explorer: &E) {
     let tree = Tree::of(program, explorer);
     let executions = tree.executions();
-    // Each execution has its place in one stratum, and none is left out.
+    // Each execution is in exactly one stratum.
     assert_eq!(executions.len() as u128, orders, "seed {seed}");
     let longest = executions.iter().map(|execution| tree.length(execution)).max().unwrap_or(0) as f64;
     let mut strata: BTreeMap<usize, f64> = BTreeMap::new();
@@ -269,7 +80,7 @@ fn check_bound<E: DelayingExplorer + Clone>(seed: u64, program: &Program, orders
         assert!(probability >= promised * (1.0 - 1e-9), "seed {seed}: {execution:?}: {probability} < {promised}");
         *strata.entry(delays).or_default() += probability;
     }
-    // What is left is the chance that a sample ends where no further delay is possible.
+    // The rest is the probability that a sample ends at a point without a further delay.
     assert!(strata.values().all(|sum| *sum <= 1.0 + 1e-9), "seed {seed}: {strata:?}");
     assert!((strata[&0] - 1.0).abs() < 1e-9 && (strata[&1] - 1.0).abs() < 1e-9, "seed {seed}: {strata:?}");
 }
@@ -283,21 +94,21 @@ fn no_execution_is_less_likely_than_is_promised() {
     }
 }
 
-/// Samples that are drawn with one delay, and so on by the factor 2.
+/// The number of samples with one delay; each further stratum has twice as many.
 const DRAWN: u32 = 400;
 
-/// How far what was drawn is from what was to be expected, over all strata that were sampled.
+/// The chi-square distance of the drawn executions from the expected ones, over all strata that were sampled.
 fn check_frequencies<E: DelayingExplorer + Clone + Send + 'static>(seed: u64, program: &Program, explorer: &E) -> u32 {
     let tree = Tree::of(program, explorer);
     let mut strategy = DelaySample::new(explorer.clone(), seed).with_samples(DRAWN / 2, 2);
-    let mut noted = Noted::new(program);
+    let mut recording = Recording::new(program);
     let samples = 1 + u64::from(DRAWN) * 7;
-    let report = run(&mut noted, &mut strategy, samples, true);
+    let report = run(&mut recording, &mut strategy, samples, true);
     let mut seen: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
-    noted.ends().into_iter().for_each(|end| *seen.entry(end).or_default() += 1);
+    recording.ends().into_iter().for_each(|end| *seen.entry(end).or_default() += 1);
     assert_eq!(report.executions, seen.values().map(|times| u64::from(*times)).sum::<u64>());
     let mut cells = 0;
-    // Each sample of three delays is one of two and of one too.
+    // Each sample with three delays contains one with two and one with one.
     for (delays, draws) in [(1, DRAWN * 7), (2, DRAWN * 6), (3, DRAWN * 4)] {
         let (mut distance, mut degrees) = (0.0, 0);
         for execution in tree.executions().iter().filter(|execution| execution.iter().sum::<usize>() == delays) {
@@ -311,7 +122,7 @@ fn check_frequencies<E: DelayingExplorer + Clone + Send + 'static>(seed: u64, pr
         assert!(distance < most, "seed {seed}, {delays} delays: {distance} > {most} with {degrees} executions");
         cells += degrees;
     }
-    // What takes no delay is run once, and nothing has more delays than were asked for.
+    // The execution without delays is run once, and no execution has more delays than requested.
     assert_eq!(seen.into_values().collect::<Vec<_>>(), [1], "seed {seed}");
     cells
 }
@@ -335,7 +146,7 @@ fn several_workers_draw_the_same_samples_as_one() {
     for (seed, program, _) in generated(62_000..62_040, 5_000) {
         let make = || -> Box<dyn Strategy> { Box::new(DelaySample::new(RunToCompletion::default(), seed)) };
         let samples = 1 + 20 + 40 + 80;
-        let mut alone = Noted::new(&program);
+        let mut alone = Recording::new(&program);
         let report = run(&mut alone, &mut *make(), samples, true);
         let mut plain = alone.ends();
         let without_delay = plain[0].clone();
@@ -344,24 +155,24 @@ fn several_workers_draw_the_same_samples_as_one() {
             ends.sort();
             ends
         };
-        let mut again = Noted::new(&program);
+        let mut again = Recording::new(&program);
         let longer = run(&mut again, &mut *make(), samples, false);
         assert_eq!((again.ends(), longer.executions), (plain.clone(), report.executions), "seed {seed}: copies differ");
         plain = sorted(plain);
         for (workers, lost) in [(2, 0), (5, 0), (3, 500)] {
             let play = Play { seed, workers, lost };
-            let mut noted = Noted::new(&program);
+            let mut recording = Recording::new(&program);
             let from = Some(first(samples, &mut *make()));
-            let (shared, remains) = play_within(&LIMITS, &make, from, &mut noted, play);
+            let (shared, remains) = play_within(&LIMITS, &make, from, &mut recording, play);
             assert!(remains.is_empty(), "seed {seed}");
             assert_eq!(shared.executions, report.executions, "seed {seed}, {workers} workers");
             assert_eq!(failure(&shared), failure(&report), "seed {seed}, {workers} workers");
             failing += u32::from(shared.failing > 0);
-            let ends = sorted(noted.ends());
+            let ends = sorted(recording.ends());
             if lost == 0 {
                 assert_eq!(ends, plain, "seed {seed}, {workers} workers");
             } else {
-                // What a lost worker had drawn is drawn again.
+                // The samples of a lost worker are drawn again.
                 let once = |ends: &[Vec<u32>]| ends.iter().cloned().collect::<BTreeSet<_>>();
                 assert_eq!(once(&ends), once(&plain), "seed {seed}, workers are lost");
             }
@@ -377,11 +188,11 @@ fn what_is_guaranteed_is_told() {
         let limits = Limits { executions: Some(executions), ..LIMITS };
         search(&mut program.clone(), &mut DelaySample::new(RoundRobin::default(), 1), &limits)
     };
-    // Two points have an alternative, and no order has more than one delay: a sample is one execution. Of 61 there are 60 with a
-    // delay, and 40 that were to have two.
+    // Two points have an alternative, and no execution has more than one delay, so a sample is one execution. Of 61 samples, 60 have a
+    // delay, and 40 were meant to have two.
     let told = |executions| match sample(&program, executions).guarantee? {
         Fact::Drawn { chances, beyond_search: false, points: 2 } => {
-            assert!(chances.iter().all(|(_, chance)| *chance > 0.9999 && *chance <= 1.0), "{chances:?}");
+            assert!(chances.iter().all(|(_, chance)| *chance > 0.9999 && *chance < 1.0), "{chances:?}");
             Some(chances.into_iter().map(|(delays, _)| delays).collect::<Vec<_>>())
         }
         other => panic!("{other:?}"),
@@ -394,7 +205,7 @@ fn what_is_guaranteed_is_told() {
     assert!(report.verified() && report.executions == 1 && report.guarantee.is_none(), "{report:?}");
 }
 
-/// All ends there are, by the orders that lead there.
+/// All ends, by the executions that lead there.
 fn ends(program: &Program, explorer: &RoundRobin) -> BTreeSet<u64> {
     let tree = Tree::of(program, explorer);
     tree.executions().iter().map(|execution| end_of(program, &tree.choices(execution))).collect()
@@ -407,11 +218,11 @@ fn samples_reach_all_that_the_search_has_left() {
     for (seed, program, _) in generated(63_000..63_060, 200) {
         let all = ends(&program, &explorer);
         for share in [1, 2, 5] {
-            let mut noted = Noted::new(&program);
+            let mut recording = Recording::new(&program);
             let limits = Limits { executions: Some(1_500), ..LIMITS };
             let mut strategy = DelayHybrid::new(explorer.clone(), seed).with_share(share, u64::MAX);
-            let report = search(&mut noted, &mut strategy, &limits);
-            let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+            let report = search(&mut recording, &mut strategy, &limits);
+            let seen: BTreeSet<u64> = recording.ends().iter().map(|choices| end_of(&program, choices)).collect();
             assert_eq!(seen, all, "seed {seed}, after {share} executions: {report:?}");
             sampled += u32::from(report.guarantee.is_some());
         }
@@ -429,7 +240,7 @@ fn a_search_that_ends_within_its_share_is_not_sampled() {
     }
 }
 
-/// The probabilities that a guarantee names, from no delay more on.
+/// The probabilities in a guarantee, for no further delay, one, and so on.
 fn promised(guarantee: Fact) -> Vec<f64> {
     let Fact::Drawn { chances, .. } = guarantee else { panic!("{guarantee:?}") };
     chances.into_iter().map(|(_, chance)| chance).collect()
@@ -442,21 +253,21 @@ fn what_a_search_has_left_is_drawn_no_less_often_than_is_promised() {
     let mut checked = 0;
     for (seed, program, _) in generated(65_000..65_030, 60) {
         let tree = Tree::of(&program, &explorer);
-        // Without delays there is one execution; what is left begins with the first delay of each other one.
+        // There is one execution without delays. The frontier begins with the first delay of each other execution.
         let left: Vec<Vec<usize>> =
             tree.executions().into_iter().filter(|ranks| ranks.iter().sum::<usize>() > 0).collect();
         let mut drawn = vec![0_u32; left.len()];
         let mut least: Option<Vec<f64>> = None;
         for number in 0..u64::from(SEEDS) {
-            let mut noted = Noted::new(&program);
+            let mut recording = Recording::new(&program);
             let limits = Limits { executions: Some(60), ..LIMITS };
             let mut strategy = DelayHybrid::new(explorer.clone(), number).with_share(1, u64::MAX);
-            let report = search(&mut noted, &mut strategy, &limits);
+            let report = search(&mut recording, &mut strategy, &limits);
             let promised = promised(report.guarantee.expect("some rounds are complete"));
             least = Some(least.map_or(promised.clone(), |least| {
                 least.iter().zip(&promised).map(|(one, other)| one.min(*other)).collect()
             }));
-            let ends: BTreeSet<Vec<u32>> = noted.ends().into_iter().collect();
+            let ends: BTreeSet<Vec<u32>> = recording.ends().into_iter().collect();
             for (execution, drawn) in left.iter().zip(&mut drawn) {
                 *drawn += u32::from(ends.contains(&tree.choices(execution)));
             }
@@ -484,10 +295,10 @@ fn several_workers_search_and_sample_as_one_does() {
                 Box::new(DelayHybrid::new(RoundRobin::default(), seed).with_share(3, u64::MAX))
             };
             let limits = Limits { executions: Some(3_000), ..LIMITS };
-            let mut noted = Noted::new(&program);
+            let mut recording = Recording::new(&program);
             let play = Play { seed, workers, lost };
-            let (report, _) = play_within(&limits, &make, None, &mut noted, play);
-            let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+            let (report, _) = play_within(&limits, &make, None, &mut recording, play);
+            let seen: BTreeSet<u64> = recording.ends().iter().map(|choices| end_of(&program, choices)).collect();
             assert_eq!(seen, all, "seed {seed}, {workers} workers: {report:?}");
         }
     }
@@ -498,9 +309,9 @@ fn samples_that_are_taken_up_again_are_the_same() {
     for (seed, program, _) in generated(67_000..67_030, 2_000) {
         let make = || -> Box<dyn Strategy> { Box::new(DelaySample::new(RoundRobin::default(), seed)) };
         let samples = 1 + 20 + 40;
-        let mut whole = Noted::new(&program);
+        let mut whole = Recording::new(&program);
         let report = run(&mut whole, &mut *make(), samples, true);
-        let mut pieces = Noted::new(&program);
+        let mut pieces = Recording::new(&program);
         let mut from = first(samples, &mut *make());
         let parts = loop {
             let limits = Limits { executions: Some(7), ..LIMITS };
@@ -512,8 +323,8 @@ fn samples_that_are_taken_up_again_are_the_same() {
             let text = serde_json::to_string(&remains).expect("what is left can be written down");
             from = serde_json::from_str(&text).expect("what was written can be read");
         };
-        // A sample in the middle of which the search was left is drawn again from its start.
-        let once = |noted: &Noted| noted.ends().into_iter().collect::<BTreeSet<_>>();
+        // A sample during which the search was interrupted is drawn again from its start.
+        let once = |recording: &Recording| recording.ends().into_iter().collect::<BTreeSet<_>>();
         assert_eq!(once(&pieces), once(&whole), "seed {seed}");
         assert_eq!(parts.failing > 0, report.failing > 0, "seed {seed}");
     }
@@ -526,18 +337,18 @@ fn a_hybrid_that_is_taken_up_again_goes_on_with_its_samples() {
         let all = ends(&program, &explorer);
         let make =
             || -> Box<dyn Strategy> { Box::new(DelayHybrid::new(RoundRobin::default(), seed).with_share(2, u64::MAX)) };
-        let mut noted = Noted::new(&program);
+        let mut recording = Recording::new(&program);
         let mut from: Option<Remains> = None;
         for _ in 0..30 {
             let limits = Limits { executions: Some(50), ..LIMITS };
             let play = Play { seed, workers: 2, lost: 0 };
-            let (_, remains) = play_within(&limits, &make, from, &mut noted, play);
+            let (_, remains) = play_within(&limits, &make, from, &mut recording, play);
             let text = serde_json::to_string(&remains).expect("what is left can be written down");
             let read: Remains = serde_json::from_str(&text).expect("what was written can be read");
             assert!(read.is_sound());
             from = Some(read);
         }
-        let seen: BTreeSet<u64> = noted.ends().iter().map(|choices| end_of(&program, choices)).collect();
+        let seen: BTreeSet<u64> = recording.ends().iter().map(|choices| end_of(&program, choices)).collect();
         assert_eq!(seen, all, "seed {seed}");
     }
 }
@@ -555,10 +366,10 @@ fn strata_part_the_executions() {
         for bound in 0..=most {
             let within = executions.iter().filter(|ranks| ranks.iter().sum::<usize>() <= bound);
             let mut within: Vec<Vec<u32>> = within.map(|ranks| tree.choices(ranks)).collect();
-            let mut noted = Noted::new(&program);
+            let mut recording = Recording::new(&program);
             let delays = u32::try_from(bound).expect("there are few");
-            search(&mut noted, &mut Delay::new(explorer.clone()).with_states(0).up_to(delays), &LIMITS);
-            let mut seen = noted.ends();
+            search(&mut recording, &mut Delay::new(explorer.clone()).with_states(0).up_to(delays), &LIMITS);
+            let mut seen = recording.ends();
             within.sort();
             seen.sort();
             assert_eq!(seen, within, "seed {seed}, up to {bound}");

@@ -1,4 +1,4 @@
-//! What is said of programs that are no programs.
+//! Error messages for texts that are no programs.
 
 use raddle_litmus::{Litmus, Program};
 

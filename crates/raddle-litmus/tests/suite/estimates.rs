@@ -1,4 +1,4 @@
-//! How many orders and traces there seem to be, from a hundred probes, against the oracle.
+//! Estimates of the numbers of executions and traces from a hundred probes, compared with the oracle.
 
 use std::ops::Range;
 
@@ -17,11 +17,11 @@ use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::counts::{counters, fib, indexer, lastzero, lock2x, philosophers, readers, senders, two_phase_commit};
-use crate::{ROOM, program};
+use crate::{MAX_ORACLE_STATES, program};
 
 const SEEDS: u64 = 24;
 
-/// What probes tell, pilots not counted.
+/// The result of the probes, without the pilots.
 fn probed<P: system::Program + Clone>(program: &P, counting: Counting, seed: u64, probes: u64) -> Estimate {
     let mut probe = Probe::new(counting, seed);
     let limits = Limits { executions: Some(Probe::PILOTS + probes), keep_going: true, ..Limits::default() };
@@ -29,7 +29,7 @@ fn probed<P: system::Program + Clone>(program: &P, counting: Counting, seed: u64
     probe.estimate().expect("there were probes")
 }
 
-/// Of how many seeds the estimate is within a factor of two, and of how many the interval has the truth in it.
+/// For how many seeds the estimate is within a factor of two, and for how many the interval contains the true number.
 fn tried<P: system::Program + Clone>(program: &P, counting: Counting, truth: f64, probes: u64) -> (u64, u64) {
     tried_with(0..SEEDS, program, counting, truth, probes)
 }
@@ -53,8 +53,8 @@ fn tried_with<P: system::Program + Clone>(
 
 fn truth(program: &Program, counting: Counting) -> f64 {
     let counted = match counting {
-        Counting::Orders => oracle::executions(program, 20 * ROOM),
-        Counting::Traces => oracle::traces(program, 20 * ROOM),
+        Counting::Orders => oracle::executions(program, 20 * MAX_ORACLE_STATES),
+        Counting::Traces => oracle::traces(program, 20 * MAX_ORACLE_STATES),
     };
     counted.expect("the oracle has room").count.all as f64
 }
@@ -63,7 +63,7 @@ const OPTIMAL_EXAMPLE: &str = "shared x = 0, y = 0, z = 0; thread p { store(x, 1
     thread r { if load(y) == 0 { store(z, 1); } }
     thread s { if load(z) == 1 { if load(y) == 0 { store(x, 2); } } }";
 
-/// Programs whose trees are ragged, and some whose trees are not.
+/// Programs with unbalanced trees, and some with balanced ones.
 fn programs() -> Vec<(&'static str, Program)> {
     [
         ("readers(8)", readers(8)),
@@ -80,7 +80,7 @@ fn programs() -> Vec<(&'static str, Program)> {
     .into()
 }
 
-/// Tasks that count, and the number of their orders: multinomial coefficients. Balanced and lopsided.
+/// Tasks that count, and the number of their executions: multinomial coefficients.
 const COUNTERS: [(&[u32], f64); 6] = [
     (&[4, 4], 70.0),
     (&[3, 3, 3], 1_680.0),
@@ -109,11 +109,11 @@ fn a_hundred_probes_are_within_a_factor_of_two_and_know_their_error() {
             check(name, tried(&program, counting, truth(&program, counting), 100));
         }
     }
-    // Two standard errors promise 95 %.
+    // Two standard errors should give 95 %.
     assert!(inside * 100 >= all * 88, "only {inside} of {all} intervals have the truth in them");
 }
 
-/// How often the interval has the truth in it, over so many seeds that chance plays no part.
+/// How often the interval contains the true number, over enough seeds that chance does not matter.
 #[test]
 #[ignore = "half a minute, and for release builds"]
 fn two_standard_errors_keep_what_they_promise() {
@@ -135,8 +135,8 @@ fn two_standard_errors_keep_what_they_promise() {
 
 type Hard = (&'static str, String, Counting, f64);
 
-/// Some walks are too rare to be met in a hundred. What is told then is mostly too little, and the interval is wide but not
-/// always wide enough.
+/// Some walks are too rare to occur in a hundred. The estimate is then mostly too small, and the interval is wide but not always wide
+/// enough.
 fn hard() -> [Hard; 4] {
     [
         ("lastzero(6)", lastzero(6), Counting::Traces, 144.0),
@@ -175,7 +175,7 @@ fn where_a_thousand_probes_are() {
     }
 }
 
-/// On average over programs of all kinds nothing is lost and nothing is counted twice.
+/// On average over programs of all kinds, the estimate is unbiased.
 #[test]
 fn generated_programs() {
     for counting in BOTH {
@@ -183,7 +183,7 @@ fn generated_programs() {
         for seed in 0..200 {
             let litmus = generate(seed, Size { threads: 3, steps: 8 });
             let program = Program::new(&litmus, "generated").expect("what is generated is right");
-            let Ok(counted) = oracle::traces(&program, ROOM) else { continue };
+            let Ok(counted) = oracle::traces(&program, MAX_ORACLE_STATES) else { continue };
             let truth = match counting {
                 Counting::Traces => counted.count.all as f64,
                 Counting::Orders => truth(&program, counting),
@@ -217,7 +217,7 @@ fn probes_are_no_part_of_the_counts() {
     assert!((8_953.0 / 2.0..8_953.0 * 2.0).contains(&orders), "{orders}");
 }
 
-/// Depth-first order comes to the last thread's first step last.
+/// Depth-first order reaches the first step of the last thread last.
 const FAILS_LATE: &str = "shared x = 0; thread a { add(x, 1); add(x, 1); add(x, 1); add(x, 1); add(x, 1); }
     thread b { add(x, 1); add(x, 1); add(x, 1); add(x, 1); add(x, 1); } thread c { v = load(x); assert v != 0; }";
 

@@ -1,4 +1,4 @@
-//! The programs in `litmus/` have the counts they say they have: by the oracle, and by every search.
+//! The programs in `litmus/` have the counts that they state: according to the oracle, and in every search.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use raddle_litmus::{Litmus, Program};
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::preemption::Preemption;
 
-use crate::ROOM;
+use crate::MAX_ORACLE_STATES;
 
 /// Too many states for the oracle; the same programs in a smaller form are in `counts.rs`.
 const TOO_LARGE: [&str; 1] = ["indexer-13"];
 
-/// Too many orders for a search that does not leave out all that are equivalent; smaller ones of the same kind are there too.
+/// Too many executions for a search that runs equivalent ones; smaller programs of the same kind are there, too.
 const TOO_MANY_ORDERS: [&str; 2] = ["indexer-13", "lastzero-8"];
 
 struct File {
@@ -48,7 +48,7 @@ fn the_oracle_counts_what_they_say() {
     let mut both = 0;
     for File { name, program, traces, failing, .. } in files() {
         let large = TOO_LARGE.contains(&name.as_str());
-        match oracle::traces(&program, if large { 100 } else { ROOM }) {
+        match oracle::traces(&program, if large { 100 } else { MAX_ORACLE_STATES }) {
             Ok(counted) => {
                 assert_eq!((counted.count.all, counted.count.failing), (traces.into(), failing.into()), "{name}");
                 if let Ok(orders) = oracle::orders(&program, 4_000) {
@@ -71,7 +71,7 @@ fn every_reduction_finds_what_they_say() {
             let (report, seen) = run(&program, &mut dpor, most);
             let found = (report.executions, report.failing, seen.traces());
             assert_eq!(found, (traces, failing, traces.into()), "{strategy}: {name}");
-            assert!(strategy != "dpor" || report.pruned == 0, "{strategy}: {name}: {} given up", report.pruned);
+            assert!(strategy != "dpor" || report.pruned == 0, "{strategy}: {name}: {} pruned", report.pruned);
             if let Some(blocked) = litmus.expected(&Expected::Blocked(strategy.to_owned())) {
                 assert_eq!(report.pruned, blocked, "{strategy}: {name}");
                 with_blocked += 1;
@@ -81,7 +81,7 @@ fn every_reduction_finds_what_they_say() {
         assert_eq!(seen.traces(), traces.into(), "dpor-classic: {name}");
         assert_eq!(report.failing > 0, failing > 0, "dpor-classic: {name}");
     }
-    assert!(with_blocked > 0, "no program says how many executions are given up");
+    assert!(with_blocked > 0, "no program says how many executions are pruned");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The failure that is reported does not depend on how many workers there are, where the strategy has an order of its own.
+//! If the strategy has an order of its own, the reported failure does not depend on the number of workers.
 
 use raddle_engine::rng::Rng;
 use raddle_engine::search::{Limits, Search, SnapshotStack, Status, Worker};
@@ -14,8 +14,8 @@ use crate::workers::Maker;
 
 type BySeed = fn(u64) -> Box<dyn Strategy>;
 
-/// What is told of the failure that a search by so many workers ends with. The others come in as in a real search: when
-/// the first has run for a while alone, and has learnt what there is to learn.
+/// The failure that a search by so many workers reports. The other workers join as in a real search: after the first worker has run alone
+/// for a while, and has learned what it can.
 fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Option<(u64, String)> {
     let mut program = crate::program(text);
     let limits = Limits { executions: Some(100_000), ..Limits::default() };
@@ -28,7 +28,7 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
     let mut all_workers = vec![Some((search.worker(&mut *first), SnapshotStack::default()))];
     let mut rng = Rng::new(turns);
     for turn in 0.. {
-        // An execution takes three turns, and so does taking up a piece at most.
+        // An execution takes three turns; taking a piece takes at most three.
         if turn == 3 * (alone + 5) {
             all_workers.extend((1..workers).map(|_| Some((search.join()?, SnapshotStack::default()))));
         }
@@ -49,9 +49,9 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
 
 #[test]
 fn the_first_failure_is_the_same_whoever_finds_it() {
-    // Fails if the first threads of so many, from the last one down, take their steps in that order: one order in 720, and so on.
-    // The last one of all can take three steps of the stairs at once. Then there are failing orders in several subtrees of
-    // the root, and the first in depth-first order is not the one that several workers come to first.
+    // Fails if the first threads of so many, from the last one down, take their steps in that order: one execution in 720, and so on. The
+    // last thread can take three of these steps at once. So several subtrees of the root contain failing executions, and the first in
+    // depth-first order is not the first that several workers reach.
     let stairs = |steps: u32, short_cut: &str| {
         format!(
             "shared x = 0; thread t(i in 0..=6) {{ s = cas(x, 6 - i, 7 - i); }} {short_cut}

@@ -1,4 +1,4 @@
-//! Generated programs: the ways of counting agree, and so does the engine's plain search.
+//! Generated programs: the oracle's ways of counting agree with each other and with the engine's exhaustive search.
 
 use std::collections::HashSet;
 
@@ -11,9 +11,9 @@ use raddle_litmus::oracle::{self, Watched};
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
-use crate::ROOM;
+use crate::MAX_ORACLE_STATES;
 
-/// Small enough for every single execution to be run.
+/// Small enough to run every single execution.
 const TINY: Size = Size { threads: 3, steps: 6 };
 
 fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program)> {
@@ -32,7 +32,8 @@ fn oracle_counts_happens_before_relations() {
         let Ok(orders) = oracle::orders(&program, 3_000) else {
             continue;
         };
-        let traces = oracle::traces(&program, ROOM).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
+        let traces =
+            oracle::traces(&program, MAX_ORACLE_STATES).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
         assert_eq!(traces.count, orders.count, "{seed}\n{litmus}");
         assert_eq!(traces.ends, orders.ends, "{seed}\n{litmus}");
         compared += 1;
@@ -46,8 +47,10 @@ fn exhaustive_search_sees_every_execution() {
     let limits = Limits { executions: Some(5_000), keep_going: true, ..Limits::default() };
     let mut compared = 0;
     for (seed, litmus, program) in programs(1_000..1_400, TINY) {
-        let plain = oracle::executions(&program, ROOM).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
-        let traces = oracle::traces(&program, ROOM).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
+        let plain =
+            oracle::executions(&program, MAX_ORACLE_STATES).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
+        let traces =
+            oracle::traces(&program, MAX_ORACLE_STATES).unwrap_or_else(|why| panic!("{seed}: {why}\n{litmus}"));
         assert_eq!(traces.ends, plain.ends, "{seed}\n{litmus}");
         if plain.count.all >= 5_000 {
             continue;
@@ -71,7 +74,7 @@ fn programs_have_all_there_is() {
         let text = litmus.to_string();
         let is_name = |c: char| c.is_alphanumeric() || c == '-';
         words.extend(text.split(|c| !is_name(c)).map(str::to_owned));
-        let Ok(plain) = oracle::executions(&program, ROOM) else {
+        let Ok(plain) = oracle::executions(&program, MAX_ORACLE_STATES) else {
             continue;
         };
         ends.0 += u32::from(plain.ends.iter().any(|(_, failure)| failure.is_none()));
@@ -92,7 +95,7 @@ fn printed_programs_parse_to_themselves() {
         let again = Litmus::parse(&text).unwrap_or_else(|error| panic!("{seed}: {error}\n{text}"));
         assert_eq!(again.to_string(), text, "{seed}");
         let parsed = Program::new(&again, "generated").expect("the printed program was fine");
-        let counts = [&program, &parsed].map(|p| oracle::executions(p, ROOM).map(|counted| counted.count));
+        let counts = [&program, &parsed].map(|p| oracle::executions(p, MAX_ORACLE_STATES).map(|counted| counted.count));
         assert_eq!(counts[0], counts[1], "{seed}\n{text}");
     }
 }
@@ -113,7 +116,7 @@ fn a_fork_goes_on_as_a_re_run_does() {
             let choice = Choice(rng.below(execution.point().alternatives()));
             choices.push(choice);
             execution.advance(choice, &mut trace);
-            // The copy stays where it was.
+            // The copy does not move.
             assert_eq!(fork.state(), again.state(), "{seed}\n{litmus}");
         }
     }

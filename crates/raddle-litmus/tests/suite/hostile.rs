@@ -1,5 +1,5 @@
-//! What was written down of a search and changed afterwards: it is refused, or it can be taken up without harm. What comes of it
-//! then is another matter.
+//! Saved searches that were edited: they are refused, or the search resumes without a crash. The result of such a search does not
+//! matter.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,7 +15,7 @@ use crate::counts::{fib, lastzero};
 use crate::program;
 use crate::workers::{Maker, Play, play};
 
-/// The places in a text that can be changed: all of them, but only the first two of a list.
+/// The places in a JSON text that can be changed: all of them, but only the first two of a list.
 fn places(value: &Value, at: &mut String, found: &mut Vec<String>) {
     found.push(at.clone());
     let mut below = |key: &str, value: &Value| {
@@ -32,7 +32,7 @@ fn places(value: &Value, at: &mut String, found: &mut Vec<String>) {
     }
 }
 
-/// Other things that could be written there.
+/// Other values for such a place.
 fn others(value: &Value) -> Vec<Value> {
     match value {
         Value::Number(number) => {
@@ -53,7 +53,7 @@ fn others(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Changes one thing after another, and takes up what is not refused. How much was refused, and how much was not.
+/// Changes one place after another, and resumes what is not refused. Returns how many were refused, and how many were not.
 fn changed(make: Maker<'_>, program: &Program, executions: u64) -> (u32, u32) {
     let how = Play { seed: 3, workers: 3, lost: 0 };
     let (_, remains) = play(make, None, Some(executions), &mut Watched::new(program.clone()), how);

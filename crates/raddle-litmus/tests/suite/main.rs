@@ -1,4 +1,4 @@
-//! What the language means, and that the oracle counts right.
+//! Tests of the language and the oracle, and of the strategies against the oracle.
 
 mod counts;
 mod delay;
@@ -37,10 +37,10 @@ fn read(name: &str) -> Litmus {
     Litmus::parse(&text).unwrap_or_else(|error| panic!("{name}:{error}"))
 }
 
-/// The states that the oracle may remember: plenty for all that is counted here.
-const ROOM: usize = 100_000;
+/// The number of states that the oracle may store: plenty for all programs here.
+const MAX_ORACLE_STATES: usize = 100_000;
 
-/// A number from the environment, for the run that takes as long as it is let.
+/// A number from the environment, for a run without a time limit.
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }

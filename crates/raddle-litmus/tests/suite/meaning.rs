@@ -1,4 +1,4 @@
-//! What programs do.
+//! The semantics of the language.
 
 use raddle_engine::ids::StepIx;
 use raddle_engine::outcome::Failure;
@@ -8,7 +8,7 @@ use raddle_engine::trace::{Effect, Role, Trace};
 use raddle_litmus::Execution;
 use raddle_litmus::oracle::{self, Uncounted};
 
-use crate::{ROOM, program};
+use crate::{MAX_ORACLE_STATES, program};
 
 /// Runs a program with the fewest switches.
 fn run(text: &str) -> (Execution, Trace) {
@@ -21,7 +21,7 @@ fn run(text: &str) -> (Execution, Trace) {
     (execution, trace)
 }
 
-/// How it fails, with line and column.
+/// The failure, with line and column.
 fn failure(text: &str) -> String {
     let (execution, _) = run(text);
     let Point::End(outcome) = execution.point() else {
@@ -117,7 +117,7 @@ fn what_cannot_be_done_fails_with_its_place() {
 #[test]
 fn a_failed_assert_does_not_end_the_execution() {
     let text = "shared x = 0; thread a { assert 0; store(x, 1); } thread b { store(x, 2); }";
-    let counted = oracle::traces(&program(text), ROOM).expect("it is small");
+    let counted = oracle::traces(&program(text), MAX_ORACLE_STATES).expect("it is small");
     assert_eq!((counted.count.all, counted.count.failing), (2, 2));
 }
 
@@ -167,13 +167,13 @@ fn accesses_are_exact() {
 #[test]
 fn endless_programs_are_not_counted() {
     let waits = program("shared x = 0; thread a { while !load(x) { } } thread b { store(x, 1); }");
-    assert_eq!(oracle::traces(&waits, ROOM).map(|counted| counted.count), Err(Uncounted::Endless));
-    assert_eq!(oracle::executions(&waits, ROOM).map(|counted| counted.count), Err(Uncounted::Endless));
+    assert_eq!(oracle::traces(&waits, MAX_ORACLE_STATES).map(|counted| counted.count), Err(Uncounted::Endless));
+    assert_eq!(oracle::executions(&waits, MAX_ORACLE_STATES).map(|counted| counted.count), Err(Uncounted::Endless));
 }
 
 #[test]
 fn a_receiver_that_goes_without_is_seen() {
     let text = "channel c; thread s { send(c, 1); } thread r(i in 1..=2) { recv(c); }";
-    let counted = oracle::traces(&program(text), ROOM).expect("it is small");
+    let counted = oracle::traces(&program(text), MAX_ORACLE_STATES).expect("it is small");
     assert_eq!((counted.count.all, counted.count.failing), (2, 2));
 }

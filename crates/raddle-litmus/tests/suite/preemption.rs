@@ -1,9 +1,9 @@
-//! Few preemptions first, against every order walked one by one and its preemptions counted.
+//! The search by preemptions, compared with all executions and their numbers of preemptions.
 
 use raddle_engine::facts::Fact;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::{Bound, Claim, Unit};
-use raddle_litmus::conformance::{Known, Room};
+use raddle_litmus::conformance::{OracleLimits, Reference};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::{self, Bounded};
 use raddle_litmus::{Litmus, Program};
@@ -11,13 +11,13 @@ use raddle_strategies::tree::preemption::Preemption;
 
 use crate::{program, read};
 
-/// Checks the programs of these seeds; says how many were small enough, and how many of those need two preemptions and more for something.
-fn fuzz(seeds: std::ops::Range<u64>, size: Size, room: Room) -> (u64, u64) {
+/// Checks the programs of these seeds. Returns how many were small enough, and in how many of them something needs two or more preemptions.
+fn fuzz(seeds: std::ops::Range<u64>, size: Size, limits: OracleLimits) -> (u64, u64) {
     let (mut tried, mut deep) = (0, 0);
     for seed in seeds {
         let litmus = generate(seed, size);
         let program = Program::new(&litmus, "generated").unwrap_or_else(|error| panic!("{seed}: {error}\n{litmus}"));
-        let Some(known) = Known::of(&program, room) else { continue };
+        let Some(known) = Reference::of(&program, limits) else { continue };
         let Some(bounded) = &known.bounded else { continue };
         tried += 1;
         deep += u64::from(bounded.len() > 2);
@@ -28,14 +28,15 @@ fn fuzz(seeds: std::ops::Range<u64>, size: Size, room: Room) -> (u64, u64) {
 
 #[test]
 fn every_bound_covers_exactly_its_orders() {
-    let (tried, deep) = fuzz(20_000..20_300, Size { threads: 3, steps: 7 }, Room::default());
+    let (tried, deep) = fuzz(20_000..20_300, Size { threads: 3, steps: 7 }, OracleLimits::default());
     assert!(tried >= 200 && deep >= 100, "{tried} programs, {deep} with two preemptions and more");
 }
 
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn every_bound_covers_exactly_its_orders_in_larger_programs() {
-    let (tried, deep) = fuzz(30_000..33_000, Size { threads: 4, steps: 9 }, Room { orders: 6_000, ..Room::default() });
+    let (tried, deep) =
+        fuzz(30_000..33_000, Size { threads: 4, steps: 9 }, OracleLimits { orders: 6_000, ..OracleLimits::default() });
     assert!(tried >= 1_500 && deep >= 1_000, "{tried} programs, {deep} with two preemptions and more");
 }
 
@@ -68,7 +69,7 @@ fn published_bugs_need_as_many_preemptions_as_published() {
     }
 }
 
-/// How many orders have 0, 1, 2, … preemptions.
+/// How many executions have 0, 1, 2, … preemptions.
 fn counts(text: &str) -> Vec<u64> {
     let bounded = oracle::preemptions(&program(text), 10_000).expect("it is small");
     bounded.iter().map(Bounded::executions).collect()
@@ -78,24 +79,24 @@ fn counts(text: &str) -> Vec<u64> {
 fn the_yardstick_itself_counted_by_hand() {
     // aabb bbaa; abba baab; abab baba.
     assert_eq!(counts("shared x = 0; thread t(i in 1..=2) { store(x, i); load(x); }"), [2, 2, 2]);
-    // Who is blocked is left for free: after a, only b's lock is left to try, and it waits.
+    // A switch away from a blocked task is free: after a, only b's lock is pending, and it is blocked.
     assert_eq!(counts("mutex m; thread t(i in 1..=2) { lock(m); unlock(m); }"), [2]);
-    // Values cost nothing.
+    // Data choices cost nothing.
     assert_eq!(counts("shared x = 0; thread t { v = choose(3); store(x, v); } thread u { load(x); }"), [6]);
-    // A receiver that could take a message could go on; one that has none waits.
+    // A receiver with a message is enabled; one without is blocked.
     let text = "channel c: unordered; thread s { send(c, 1); send(c, 2); } thread r { recv(c); recv(c); }";
-    // s1 s2 then r takes them either way: 2. s1 preempted, r takes 1 and waits, s2, r: 1.
+    // s1 s2, then r takes them in either order: 2. s1 is preempted, r takes 1 and blocks, s2, r: 1.
     assert_eq!(counts(text), [2, 1]);
 }
 
 #[test]
 fn the_same_prefix_with_another_running_is_another() {
-    // After a's and b's first steps, in either order, the same things have happened. Whoever went second is running, and only
-    // from there the failing end costs one preemption in all.
+    // After the first steps of a and b, in either order, the happens-before relation is the same. The task that went second is running, and
+    // only from one of these prefixes does the failing end cost one preemption in all.
     let text = "shared x = 0, y = 0, z = 0;
         thread a { store(x, 1); store(z, 1); }
         thread b { store(y, 1); assert load(z) == 0; store(z, 2); v = load(x); }
         final { assert load(z) != 1; }";
-    let known = Known::of(&program(text), Room::default()).expect("it is small");
+    let known = Reference::of(&program(text), OracleLimits::default()).expect("it is small");
     known.check_preemption(&program(text)).unwrap_or_else(|fault| panic!("{fault}"));
 }

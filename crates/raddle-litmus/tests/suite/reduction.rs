@@ -1,18 +1,18 @@
 //! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
 
-use raddle_litmus::conformance::{Known, Room, run};
+use raddle_litmus::conformance::{OracleLimits, Reference, run};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::reduction::{Dpor, Mistake};
 
 const SIZE: Size = Size { threads: 4, steps: 10 };
 
-/// Programs of a range of seeds that are not too large, with what the oracle says of them.
-fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Known)> {
+/// Programs of a range of seeds that are not too large, with the oracle's counts.
+fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Reference)> {
     seeds.filter_map(move |seed| {
         let litmus = generate(seed, size);
         let program = Program::new(&litmus, "generated").unwrap_or_else(|error| panic!("{seed}: {error}\n{litmus}"));
-        let known = Known::of(&program, Room { orders: 0, ..Room::default() })?;
+        let known = Reference::of(&program, OracleLimits { orders: 0, ..OracleLimits::default() })?;
         Some((seed, litmus, program, known))
     })
 }
@@ -52,9 +52,9 @@ fn many_generated_programs() {
     assert!(tried * 3 > count, "only {tried} of {count} programs were small enough");
 }
 
-/// How many of the programs show that the algorithm has the mistake, as it misses traces, repeats them, or gives up.
+/// In how many of the programs the mistake is detected: traces are missed or repeated, or executions are pruned.
 fn caught(make: fn() -> Dpor, mistake: Mistake, may_block: bool) -> u64 {
-    let wrong = |(_, _, program, known): &(u64, Litmus, Program, Known)| {
+    let wrong = |(_, _, program, known): &(u64, Litmus, Program, Reference)| {
         let traces = known.traces();
         let (report, seen) = run(program, &mut make().with_mistake(mistake), 100 * traces + 1_000);
         seen.traces() != known.counted.count.all || report.executions != traces || (!may_block && report.pruned > 0)

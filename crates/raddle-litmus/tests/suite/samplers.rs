@@ -1,4 +1,4 @@
-//! Samplers against probabilities worked out by hand.
+//! Samplers, compared with probabilities that were computed by hand.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::surw::Surw;
 use raddle_strategies::watched::Watched;
 
-/// How often each order of those steps came up: one letter for each, by thread.
+/// How often each order of those steps occurred: one letter for each step, by thread.
 fn orders(text: &str, strategy: Box<dyn Strategy>, executions: u64, which: fn(&Step) -> bool) -> BTreeMap<String, u64> {
     let seen = Arc::new(Mutex::new(BTreeMap::new()));
     let watch = {
@@ -27,7 +27,7 @@ fn orders(text: &str, strategy: Box<dyn Strategy>, executions: u64, which: fn(&S
     seen.lock().unwrap().clone()
 }
 
-/// Whether so many of `all` are what one gets with probability `p`, within five standard deviations.
+/// True if `count` of `all` is within five standard deviations of probability `p`.
 fn is_likely(count: u64, all: u64, p: f64) -> bool {
     let deviation = (all as f64 * p * (1.0 - p)).sqrt();
     (count as f64 - all as f64 * p).abs() < 5.0 * deviation
@@ -47,7 +47,7 @@ fn of(orders: &BTreeMap<String, u64>, order: &str) -> u64 {
 fn independent_steps_keep_their_priority_under_pos() {
     let text = "shared x = 0, y = 0; thread a { load(x); } thread b { load(y); load(y); load(y); load(y); load(y); }";
     let seen = orders(text, Box::new(Pos::new(1)), MANY, all);
-    // It is last if it drew the lowest of six, and third if it drew less than the first two and more than the third.
+    // The step is last if it drew the lowest of six priorities, and third if it drew less than the first two and more than the third.
     for (order, p) in [("abbbbb", 1.0 / 2.0), ("bbabbb", 1.0 / 12.0), ("bbbbba", 1.0 / 6.0)] {
         assert!(is_likely(of(&seen, order), MANY, p), "{order}: {seen:?}");
     }
@@ -59,7 +59,7 @@ fn independent_steps_keep_their_priority_under_pos() {
 fn racing_steps_draw_again_under_pos() {
     let text = "shared x = 0, y = 0; thread a { store(x, 1); } thread b { store(x, 2); load(y); }";
     let seen = orders(text, Box::new(Pos::new(2)), MANY, all);
-    // If it kept the priority with which it lost, the last would come up once in three.
+    // If it kept the priority with which it lost, the last order would occur once in three.
     for (order, p) in [("abb", 0.5), ("bab", 0.25), ("bba", 0.25)] {
         assert!(is_likely(of(&seen, order), MANY, p), "{order}: {seen:?}");
     }
@@ -74,7 +74,7 @@ fn on_x(step: &Step) -> bool {
     step.access.object.number() == 0
 }
 
-/// Whether all of so many orders came up, and each about as often: chi-square within five standard deviations.
+/// True if all of so many orders occurred about equally often: chi-square within five standard deviations.
 fn is_uniform(seen: &BTreeMap<String, u64>, orders: usize) -> bool {
     let expected = seen.values().sum::<u64>() as f64 / orders as f64;
     let square: f64 = seen.values().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
@@ -88,7 +88,7 @@ fn orders_of_what_matters_are_uniform_under_surw() {
         thread a { store(x, 1); }
         thread b { load(y); load(y); load(y); load(y); load(y); load(y); add(x, 1); load(y); add(x, 1); }
         thread c { add(x, 1); add(x, 2); load(z); add(x, 3); load(z); load(z); }";
-    // 6! / (1! 2! 3!) of them.
+    // There are 6! / (1! 2! 3!) orders.
     let seen = orders(text, Box::new(Surw::new(7)), MANY, on_x);
     assert!(is_uniform(&seen, 60), "{seen:?}");
     let walked = orders(text, Box::new(Random::new(7)), MANY, on_x);
@@ -106,7 +106,7 @@ fn locks_are_taken_in_every_order_under_surw() {
 
 #[test]
 fn counts_that_differ_from_execution_to_execution_do_no_harm() {
-    // Who comes first takes more steps; whoever is counted wrong must not keep others from theirs.
+    // The first thread takes more steps. A thread with a wrong count must not keep others from their steps.
     let text = "shared x = 0, y = 0;
         thread t(i in 1..=3) { v = add(x, 1); if v == 0 { add(y, 1); add(x, 1); add(x, 1); add(y, 1); } add(y, 1); }";
     let seen = orders(text, Box::new(Surw::new(9)), MANY, on_x);

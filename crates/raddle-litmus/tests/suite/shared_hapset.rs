@@ -1,16 +1,16 @@
-//! Search by learned orderings in several sittings, and with workers that are lost: what is left out is left out because a good
-//! execution had it, and in the end nothing is left out that was to be run. One worker at a time searches, however many there are.
+//! Interrupted and resumed searches by learned orderings, also with lost workers. An alternative is skipped only because a good execution had
+//! its ordering, and a complete search runs everything. One worker at a time searches, however many there are.
 
 use std::collections::BTreeSet;
 
 use raddle_engine::board::Remains;
 use raddle_engine::search::{Ended, Report};
 use raddle_engine::strategy::{ByPiece, Claim, Summarize};
-use raddle_litmus::conformance::{self, Known, Room};
+use raddle_litmus::conformance::{self, OracleLimits, Reference};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::Watched;
 use raddle_litmus::{Litmus, Program};
-use raddle_strategies::hapset::{Backtrack, Hapset, Lessons, Statement};
+use raddle_strategies::hapset::{Backtrack, Hapset, Knowledge, Statement};
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
@@ -18,17 +18,17 @@ use crate::workers::{Play, play};
 
 const SIZE: Size = Size { threads: 3, steps: 7 };
 
-/// Programs that are small enough, with what is known of them.
-fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Known)> {
+/// Small programs, with the oracle's counts.
+fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Reference)> {
     seeds.filter_map(move |seed| {
         let litmus = generate(seed, size);
         let program = Program::new(&litmus, "generated").expect("what is generated can be run");
-        let known = Known::of(&program, Room { traces: 100, orders: 0, ..Room::default() })?;
+        let known = Reference::of(&program, OracleLimits { traces: 100, orders: 0, ..OracleLimits::default() })?;
         (known.traces() >= 3).then_some((seed, litmus, program, known))
     })
 }
 
-/// Plays a search to its end, or for so many executions. The workers share what they learn with `first`.
+/// Simulates a search to its end, or for so many executions. The workers share what they learn with `first`.
 fn play_shared(
     first: &Hapset,
     from: Option<Remains>,
@@ -39,7 +39,7 @@ fn play_shared(
     play(&|| first.copy(), from, executions, program, how)
 }
 
-/// Everything is seen, and said to be; by how many searches.
+/// Checks that everything is run, and claimed. Returns by how many searches.
 fn check_the_rest(seeds: std::ops::Range<u64>, size: Size, lost: u32) -> u64 {
     let mut done = 0;
     for (seed, litmus, program, known) in programs(seeds, size) {
@@ -88,7 +88,7 @@ fn several_workers_leave_nothing_out_but_what_was_seen() {
         for (backtrack, lost) in KINDS.into_iter().flat_map(|kind| [(kind, 0), (kind, 50)]) {
             let mut watched = Watched::new(program.clone());
             let how = Play { seed, workers: 3, lost };
-            let first = Hapset::over(backtrack).heedless();
+            let first = Hapset::over(backtrack).reverse_all();
             let (report, _) = play_shared(&first, None, Some(3_000), &mut watched, how);
             if report.ended == Ended::BudgetSpent {
                 continue;
@@ -103,22 +103,22 @@ fn several_workers_leave_nothing_out_but_what_was_seen() {
     assert!(done > 200, "{done}");
 }
 
-/// What was learnt, whatever came first.
-fn in_order(of: &Hapset) -> Lessons {
-    Lessons::default().followed_by(&of.lessons())
+/// What was learned, in an order that does not depend on the search.
+fn in_order(of: &Hapset) -> Knowledge {
+    Knowledge::default().merged_with(&of.export_knowledge())
 }
 
 fn pairs(of: &Hapset) -> BTreeSet<(Statement, Statement)> {
-    let lessons = of.lessons();
-    lessons.pairs().map(|(of, before, _)| (of.clone(), before.clone())).collect()
+    let knowledge = of.export_knowledge();
+    knowledge.pairs().map(|(of, before, _)| (of.clone(), before.clone())).collect()
 }
 
-/// A guided search by several workers ends, and knows nothing that good executions do not have.
+/// A guided search by several workers ends, and learns only orderings of good executions.
 #[test]
 fn what_several_workers_know_was_seen_in_good_executions() {
     let (mut failing, mut shorter, mut all) = (0, 0, 0);
     for (seed, litmus, program, known) in programs(48_000..48_400, SIZE) {
-        let mut everything = Hapset::new().heedless();
+        let mut everything = Hapset::new().reverse_all();
         let (whole, seen) = conformance::run(&program, &mut everything, 3_000);
         if whole.ended == Ended::BudgetSpent || seen.traces() != known.counted.count.all {
             continue;
@@ -129,7 +129,7 @@ fn what_several_workers_know_was_seen_in_good_executions() {
             let how = Play { seed, workers: 3, lost: 0 };
             let (report, _) = play_shared(&first, None, Some(5_000), &mut watched, how);
             assert_eq!(report.ended, Ended::Done(Claim::Selective), "{backtrack:?}, {seed}\n{litmus}");
-            // Who has seen a failure does not say what led to it.
+            // After a failure, the strategy exports nothing.
             let known_to_be_good = whole.failing > 0 || pairs(&first).is_subset(&pairs(&everything));
             assert!(known_to_be_good, "{backtrack:?}, {seed}\n{litmus}");
             assert!(first.orderings() <= everything.orderings(), "{backtrack:?}, {seed}\n{litmus}");
@@ -141,7 +141,7 @@ fn what_several_workers_know_was_seen_in_good_executions() {
     assert!(all > 300 && failing > 20 && shorter > 50, "{all}, {failing}, {shorter}");
 }
 
-/// That the load comes right after the store is in failing executions only, and nobody is to learn it.
+/// Only failing executions have the load immediately after the store, so no search may learn this ordering.
 #[test]
 fn nobody_learns_from_executions_that_fail() {
     let text = "shared x = 0; shared y = 0;
@@ -174,7 +174,7 @@ const MADE: [Make; 6] = [
     || Hapset::new().then_the_rest(),
 ];
 
-/// Searches in sittings of so many executions each, each begun from what the one before has written down.
+/// Searches in parts of so many executions each. Each part resumes from what the previous one has saved.
 fn in_sittings(make: Make, each: u64, program: &mut Watched, how: Play) -> (Report, Hapset, u64) {
     let mut from = None;
     for sittings in 1.. {

@@ -1,4 +1,4 @@
-//! Few preemptions first, by several workers: at every bound the same orders as there are, and each failure at its smallest.
+//! The search by preemptions with several workers: at every bound all executions, and each failure at its smallest bound.
 
 use raddle_engine::board::Remains;
 use raddle_engine::facts::Fact;
@@ -11,7 +11,7 @@ use raddle_strategies::tree::preemption::Preemption;
 
 use crate::workers::{Play, play, play_within};
 
-/// Small programs with their orders by the number of preemptions.
+/// Small programs with their executions by the number of preemptions.
 fn by_preemptions(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program, Vec<Bounded>)> {
     seeds.filter_map(|seed| {
         let litmus = generate(seed, Size { threads: 3, steps: 8 });
@@ -26,21 +26,20 @@ fn up_to(bound: u32, cache: bool) -> Box<dyn Strategy> {
     Box::new(if cache { strategy } else { strategy.without_cache() })
 }
 
-/// What is said of a failure with the fewest preemptions.
+/// The fact that is reported about a failure with the fewest preemptions.
 fn remark_on(within: &[Bounded]) -> Option<Fact> {
     let fewest = within.iter().position(Bounded::fails)?;
     Some(Fact::FoundWith(fewest as u32, Unit::Preemption))
 }
 
-/// Whether what was run is all there is up to the last of these bounds, and no more: without a cache each order once, with one
-/// each trace.
+/// True if exactly what exists up to the last of these bounds was run: without a cache each execution once, with a cache each trace.
 fn covers(report: &Report, seen: &Seen, within: &[Bounded], cache: bool) -> bool {
     let orders: u64 = within.iter().map(Bounded::executions).sum();
     let exact = report.executions == orders && report.pruned == 0 && seen.is_exactly(within);
     seen.covers_exactly(within) && (cache || exact)
 }
 
-/// Every bound of these programs by several workers; says how many orders that was.
+/// Checks every bound of these programs with several workers. Returns the number of executions.
 fn all_bounds(seeds: std::ops::Range<u64>, lost: u32) -> u64 {
     let mut executions = 0;
     for (seed, program, bounded) in by_preemptions(seeds) {
@@ -56,7 +55,7 @@ fn all_bounds(seeds: std::ops::Range<u64>, lost: u32) -> u64 {
             assert!(covers(&report, &watched.seen(), within, cache) && remains.is_empty(), "{}", told(&report));
             let remark = report.found.as_ref().and_then(|found| found.remark.clone());
             assert_eq!(remark, remark_on(within), "{}", told(&report));
-            // Each prefix is entered once whoever it is, so the counts are the same; also after a loss, which counts for nothing.
+            // Each prefix is visited once, by whichever worker, so the counts are the same. Work that was lost does not count.
             let alone =
                 play(&make, None, None, &mut Watched::new(program.clone()), Play { seed, workers: 1, lost: 0 }).0;
             let counts = |report: &Report| (report.executions, report.pruned, report.failing, report.ended);

@@ -1,5 +1,5 @@
-//! Searches by states: exactly those that can be reached, whatever the order, the width of a stratum, the room for states and the number
-//! of workers.
+//! Searches by states: they visit exactly the reachable states, whatever the order, the width of a stratum, the limit on states and the
+//! number of workers.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use raddle_litmus::generate::{Size, generate};
 use raddle_strategies::states::States;
 use raddle_strategies::states::delay::{Delay, DelayingExplorer, ProbabilisticRoundRobin, RoundRobin, RunToCompletion};
 
-use crate::delay_sample::Noted;
+use crate::delay_sample::Recording;
 use crate::workers::{Play, play_within};
 
 const SIZE: Size = Size { threads: 3, steps: 8 };
@@ -24,14 +24,14 @@ pub fn generated(seeds: Range<u64>) -> impl Iterator<Item = (u64, Program)> {
     seeds.map(|seed| (seed, Program::new(&generate(seed, SIZE), "generated").expect("what is generated can be run")))
 }
 
-/// What can be reached.
+/// The reachable states.
 struct Reachable {
     states: HashSet<u64>,
     /// One of them is a failure.
     fails: bool,
 }
 
-/// All states that can be reached, found by going everywhere; `None` if there are too many.
+/// All reachable states, by exhaustive exploration; `None` if there are too many.
 fn reachable(program: &Program) -> Option<Reachable> {
     let mut trace = Trace::default();
     let mut open = vec![program.clone().start(0, &mut trace)];
@@ -53,35 +53,35 @@ fn reachable(program: &Program) -> Option<Reachable> {
     Some(Reachable { states, fails })
 }
 
-/// How many states may be kept, and what happens when there are as many.
+/// The limit on stored states, and what happens when it is reached.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct CacheLimit {
     states: usize,
     replaces: bool,
 }
 
-type Make<'a> = &'a (dyn Fn(Option<Room>) -> Box<dyn Strategy> + Sync);
+type Make<'a> = &'a (dyn Fn(Option<CacheLimit>) -> Box<dyn Strategy> + Sync);
 
-/// By so many delays, or by twice as many each time if that is 0.
+/// By so many delays, or doubling if that is 0.
 fn delay<E: DelayingExplorer + Clone + Send + 'static>(
     explorer: &E,
     width: u32,
-    room: Option<Room>,
+    limit: Option<CacheLimit>,
 ) -> Box<dyn Strategy> {
     let delay = Delay::new(explorer.clone());
     let delay = if width == 0 { delay.doubling() } else { delay.by(width) };
-    Box::new(match room {
+    Box::new(match limit {
         None => delay,
-        Some(Room { states, replaces: false }) => delay.with_states(states),
-        Some(Room { states, replaces: true }) => delay.with_states(states).replacing_states(),
+        Some(CacheLimit { states, replaces: false }) => delay.with_states(states),
+        Some(CacheLimit { states, replaces: true }) => delay.with_states(states).replacing_states(),
     })
 }
 
-fn plain(room: Option<Room>) -> Box<dyn Strategy> {
-    Box::new(match room {
+fn plain(limit: Option<CacheLimit>) -> Box<dyn Strategy> {
+    Box::new(match limit {
         None => States::default(),
-        Some(Room { states, replaces: false }) => States::up_to(states),
-        Some(Room { states, replaces: true }) => States::up_to(states).replacing(),
+        Some(CacheLimit { states, replaces: false }) => States::up_to(states),
+        Some(CacheLimit { states, replaces: true }) => States::up_to(states).replacing(),
     })
 }
 
@@ -89,7 +89,7 @@ fn limits() -> Limits {
     Limits { keep_going: true, ..Limits::default() }
 }
 
-/// Whether one worker enters all states.
+/// Checks that one worker visits all states.
 fn check_alone(told: &str, seed: u64, program: &Program, make: Make<'_>) {
     let Some(Reachable { states, fails }) = reachable(program) else { return };
     let report = search(&mut program.clone(), &mut *make(None), &limits());
@@ -98,22 +98,24 @@ fn check_alone(told: &str, seed: u64, program: &Program, make: Make<'_>) {
     assert_eq!(report.found.is_some(), fails, "seed {seed}, {told}");
 }
 
-/// Where few states are kept, they are entered again and again, but none is left out.
+/// With a low limit, states are visited repeatedly, but none is missed.
 fn check_with_little_room(told: &str, seed: u64, program: &Program, make: Make<'_>) {
     let Some(Reachable { states, .. }) = reachable(program).filter(|all| all.states.len() < 60) else { return };
-    for room in [0, 64, 128].into_iter().flat_map(|states| [false, true].map(|replaces| Room { states, replaces })) {
-        let mut noted = Noted::new(program);
-        let report = search(&mut noted, &mut *make(Some(room)), &limits());
-        let told = format!("seed {seed}, {told}, {room:?}: {report:?}");
-        assert_eq!(noted.states(), states.iter().copied().collect(), "{told}");
+    for limit in
+        [0, 64, 128].into_iter().flat_map(|states| [false, true].map(|replaces| CacheLimit { states, replaces }))
+    {
+        let mut recording = Recording::new(program);
+        let report = search(&mut recording, &mut *make(Some(limit)), &limits());
+        let told = format!("seed {seed}, {told}, {limit:?}: {report:?}");
+        assert_eq!(recording.states(), states.iter().copied().collect(), "{told}");
         assert!(report.states >= states.len() as u64 && report.ended == Ended::Done(Claim::Exhausted), "{told}");
     }
 }
 
-/// Whether all states are entered by several workers, and by some that are lost.
+/// Checks that several workers visit all states, also if some are lost.
 fn check_with_others(told: &str, seed: u64, program: &Program, make: Make<'_>) {
     let Some(Reachable { states, .. }) = reachable(program) else { return };
-    // Who is lost before anything was committed begins anew, so this must not befall everybody.
+    // A worker that is lost before its first commit starts again, so not all workers may be lost.
     let seldom = 30.max(4 * states.len() as u32);
     for play in [(2, 0), (4, 0), (3, seldom)].map(|(workers, lost)| Play { seed, workers, lost }) {
         let told = format!("seed {seed}, {told}, {} workers, {} lost", play.workers, play.lost);
@@ -127,9 +129,9 @@ fn every_state_that_can_be_reached_is_visited_once() {
     for (seed, program) in generated(50_000..50_150) {
         let orders: [(&str, Make<'_>); 4] = [
             ("plain", &plain),
-            ("rr", &|room| delay(&RoundRobin::default(), 1, room)),
-            ("rtc", &|room| delay(&RunToCompletion::default(), 1, room)),
-            ("prr", &|room| delay(&ProbabilisticRoundRobin::new(seed), 1, room)),
+            ("rr", &|limit| delay(&RoundRobin::default(), 1, limit)),
+            ("rtc", &|limit| delay(&RunToCompletion::default(), 1, limit)),
+            ("prr", &|limit| delay(&ProbabilisticRoundRobin::new(seed), 1, limit)),
         ];
         for (told, make) in orders {
             check_alone(told, seed, &program, make);
@@ -137,13 +139,13 @@ fn every_state_that_can_be_reached_is_visited_once() {
             check_with_others(told, seed, &program, make);
         }
         for width in [0, 3, u32::MAX] {
-            check_alone("rr, wide", seed, &program, &|room| delay(&RoundRobin::default(), width, room));
-            check_alone("rtc, wide", seed, &program, &|room| delay(&RunToCompletion::default(), width, room));
+            check_alone("rr, wide", seed, &program, &|limit| delay(&RoundRobin::default(), width, limit));
+            check_alone("rtc, wide", seed, &program, &|limit| delay(&RunToCompletion::default(), width, limit));
         }
     }
 }
 
-/// Runs so many executions at a time, and goes on with what is left as it was written down.
+/// Runs so many executions at a time, and resumes with the saved rest.
 fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
     let Some(Reachable { states, .. }) = reachable(program) else { return };
     let limits = Limits { executions: Some(15), ..limits() };
@@ -159,7 +161,7 @@ fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
         assert!(read.is_sound());
         from = Some(read);
     };
-    // The states themselves are not written down, so some are entered again.
+    // The states themselves are not saved, so some are visited again.
     assert!(report.states >= states.len() as u64, "seed {seed}: {report:?}");
     assert_eq!(report.ended, Ended::Done(Claim::Exhausted), "seed {seed}");
 }
@@ -168,6 +170,6 @@ fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
 fn a_search_by_states_that_is_taken_up_again_covers_the_same() {
     for (seed, program) in generated(51_000..51_060) {
         check_taken_up_again(seed, &program, &plain);
-        check_taken_up_again(seed, &program, &|room| delay(&RoundRobin::default(), 1, room));
+        check_taken_up_again(seed, &program, &|limit| delay(&RoundRobin::default(), 1, limit));
     }
 }

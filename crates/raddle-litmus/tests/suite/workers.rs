@@ -1,7 +1,7 @@
-//! Several workers: the same traces as one alone, each once, however their turns fall, also when workers are lost and when the
-//! search is stopped, written down and taken up again.
+//! Several workers run the same traces as one, each once, in any interleaving of the workers; also if workers are lost, and if the
+//! search is interrupted, saved and resumed.
 //!
-//! The workers are played on one thread, one execution at a time, in random order, so that a fault can be had again by its seed.
+//! The workers are simulated on one thread, one execution at a time, in random order, so that a failure can be reproduced from its seed.
 
 use raddle_engine::board::Remains;
 use raddle_engine::rng::Rng;
@@ -14,7 +14,7 @@ use raddle_litmus::{Litmus, Program};
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
-use crate::ROOM;
+use crate::MAX_ORACLE_STATES;
 
 const SIZE: Size = Size { threads: 4, steps: 10 };
 
@@ -22,16 +22,16 @@ type Make = fn() -> Box<dyn Strategy>;
 
 pub(crate) type Maker<'a> = &'a dyn Fn() -> Box<dyn Strategy>;
 
-/// What befalls the workers.
+/// What happens to the workers.
 #[derive(Clone, Copy)]
 pub(crate) struct Play {
     pub(crate) seed: u64,
     pub(crate) workers: usize,
-    /// One in so many turns, a worker is lost with all it has not committed.
+    /// In one of so many turns, a worker is lost with everything it has not committed.
     pub(crate) lost: u32,
 }
 
-/// How many turns the first worker has before the others come, at most: what one alone has done is shared late then.
+/// How many turns the first worker has at most before the others join: then it shares its work late.
 const ALONE: u32 = 300;
 
 /// The same strategy for one more worker.
@@ -43,7 +43,7 @@ fn copy(first: &mut dyn Strategy) -> Box<dyn Strategy> {
     }
 }
 
-/// Plays the search to its end, or for so many executions.
+/// Simulates the search to its end, or for so many executions.
 pub(crate) fn play(
     make: Maker<'_>,
     from: Option<Remains>,
@@ -90,7 +90,7 @@ fn generated(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program,
     seeds.filter_map(|seed| {
         let litmus = generate(seed, SIZE);
         let program = Program::new(&litmus, "generated").expect("what is generated can be run");
-        let counted = oracle::traces(&program, ROOM).ok()?;
+        let counted = oracle::traces(&program, MAX_ORACLE_STATES).ok()?;
         (3..=300).contains(&counted.count.all).then_some((seed, program, counted))
     })
 }
@@ -108,12 +108,12 @@ fn reduces(name: &str) -> bool {
     matches!(name, "optimal" | "source" | "classic")
 }
 
-/// Without reduction there may be thousands of times as many.
+/// Without reduction there may be thousands of times as many executions.
 fn few_orders(program: &Program) -> bool {
-    oracle::executions(program, ROOM).is_ok_and(|counted| counted.count.all <= 500)
+    oracle::executions(program, MAX_ORACLE_STATES).is_ok_and(|counted| counted.count.all <= 500)
 }
 
-/// What is wrong with what was done, if anything. Only the reductions with sleep sets promise to run nothing twice.
+/// Returns what is wrong with the result. Only reductions with sleep sets guarantee to run nothing twice.
 fn fault(name: &str, counted: &Counted, report: &Report, seen: &Seen, whole: bool) -> Option<String> {
     let told = || format!("{name}: {} executions, {} blocked", report.executions, report.pruned);
     let traces = u64::try_from(counted.count.all).expect("there are few");
@@ -156,7 +156,7 @@ fn all_algorithms(seeds: std::ops::Range<u64>, lost: u32) -> (u64, u64) {
 fn several_workers_run_every_trace_once() {
     let (executions, blocked) = all_algorithms(20_000..20_400, 0);
     assert!(executions > 10_000, "only {executions} executions");
-    // Where plans of one worker come too late for another, some executions are begun in vain.
+    // If the plans of one worker reach another too late, some executions are run in vain.
     assert!(blocked * 20 < executions, "{blocked} blocked of {executions}");
 }
 
@@ -201,7 +201,7 @@ fn many_programs_by_several_workers() {
     assert!(executions > 0 && blocked * 20 < executions, "{blocked} blocked of {executions}");
 }
 
-/// Where plans of one worker often come too late for another.
+/// Where plans of one worker often reach another too late.
 #[test]
 fn a_cell_for_each_writer_and_one_reader() {
     let text = "shared a[7] = 0;

@@ -1,56 +1,56 @@
-//! What the reduction asks: which races are worth reversing.
+//! Tells the reduction which races are worth reversing.
 
+use raddle_engine::ids::StepIx;
+use raddle_engine::order::events::Events;
+use raddle_engine::system::{Choice, Pending};
+use raddle_engine::trace::{Class, Context, Note, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::lookback::Lookback;
 use super::plain::Plain;
 use super::pool::{Pool, State};
 use super::sets::Sets;
-use super::skipped::hash;
+use super::skipped_paths::hash;
 use super::statement::{StatementId, Statements};
 use crate::reduction::{Backtrack, RaceGuide};
-use raddle_engine::ids::StepIx;
-use raddle_engine::order::events::Events;
-use raddle_engine::system::{Choice, Pending};
-use raddle_engine::trace::{Class, Context, Note, Trace};
 
-/// Learns the sets, and goes by them.
+/// Learns the sets, and decides by them.
 #[derive(Debug)]
 pub(crate) struct Guide {
     pub(crate) backtrack: Backtrack,
     statements: Statements,
     sets: Sets,
     lookback: Lookback,
-    /// Of each event of the execution that was looked at last.
+    /// The statement of each event of the latest execution.
     of_events: Vec<StatementId>,
     plain: Plain,
-    /// Of what a task was about to do at its end.
+    /// The statement of the pending step that is being considered: a task was about to take it when the execution ended.
     pending: Option<StatementId>,
-    /// New orderings in each execution since the latest commit.
+    /// The number of new orderings in each execution since the latest commit.
     pace: Vec<u64>,
-    /// How many alternatives were passed by since then, without those that were taken back.
-    passed_by: i64,
-    /// The ways to some of those are kept.
-    pub(super) keeps_rarest: bool,
-    /// The ways to what was left out because of the bound on preemptions are kept.
-    pub(super) keeps_later: bool,
-    /// Takes everything to be new.
-    pub(super) heedless: bool,
-    /// Looks at nothing, too.
-    pub(super) blind: bool,
+    /// Alternatives skipped since the latest commit, minus those that were unskipped.
+    skipped: i64,
+    /// Paths to skipped alternatives are stored in the pool.
+    pub(super) records_skipped: bool,
+    /// Paths to alternatives that exceed the bound on preemptions are stored in the pool.
+    pub(super) records_over_bound: bool,
+    /// Treats every reversal as new.
+    pub(super) reverse_all: bool,
+    /// Does not learn, either.
+    pub(super) without_learning: bool,
     pool: Pool,
-    /// By statement: which it is in the pool, and whether it is known there to have been met.
+    /// By statement: its id in the pool, and whether the pool knows that this search has seen it.
     in_pool: Vec<(StatementId, bool)>,
-    /// How much of the pool's log is known here.
+    /// How many entries of the pool's log this worker has read.
     caught_up: usize,
 }
 
-/// How fast orderings are still being learnt.
+/// How fast the search still learns orderings.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Convergence {
-    /// Executions that were learnt from.
+    /// Executions that were learned from.
     runs: u64,
-    /// Orderings learnt in the first hundred of them, in the latest whole hundred, and since.
+    /// Orderings learned in the first hundred executions, in the latest complete hundred, and since then.
     pub(super) first: u64,
     pub(super) latest: u64,
     since: u64,
@@ -68,19 +68,19 @@ impl Convergence {
         }
     }
 
-    /// How many orderings were learnt in the latest executions, and how many those are.
+    /// How many orderings were learned in the latest executions, and the number of these executions.
     pub(super) fn latest(&self) -> (u64, u64) {
         if self.runs < 100 { (self.first, self.runs) } else { (self.latest, 100) }
     }
 
-    /// Whether there was more than one hundred.
+    /// True after at least two complete hundreds of executions.
     pub(super) fn is_long(&self) -> bool {
         self.runs >= 200
     }
 }
 
 impl Guide {
-    /// For one more worker.
+    /// Creates the guide of one more worker.
     pub(super) fn new(pool: Pool) -> Self {
         let mut guide = Self {
             backtrack: pool.lock().backtrack,
@@ -91,90 +91,90 @@ impl Guide {
             plain: Plain::default(),
             pending: None,
             pace: Vec::new(),
-            passed_by: 0,
-            keeps_rarest: false,
-            keeps_later: false,
-            heedless: false,
-            blind: false,
+            skipped: 0,
+            records_skipped: false,
+            records_over_bound: false,
+            reverse_all: false,
+            without_learning: false,
             pool: pool.clone(),
             in_pool: Vec::new(),
             caught_up: 0,
         };
-        guide.take_all(&pool.lock());
+        guide.import_all(&pool.lock());
         guide
     }
 
-    /// A worker like this one.
+    /// Creates a guide with the same settings.
     pub(super) fn copy(&self) -> Self {
-        let Self { keeps_rarest, keeps_later, heedless, blind, .. } = *self;
-        Self { keeps_rarest, keeps_later, heedless, blind, ..Self::new(self.pool.clone()) }
+        let Self { records_skipped, records_over_bound, reverse_all, without_learning, .. } = *self;
+        Self { records_skipped, records_over_bound, reverse_all, without_learning, ..Self::new(self.pool.clone()) }
     }
 
-    /// Takes up all that the pool knows.
-    pub(super) fn take_all(&mut self, pool: &State) {
+    /// Imports all orderings of the pool.
+    pub(super) fn import_all(&mut self, pool: &State) {
         for (of, before, times) in pool.sets.iter() {
-            self.take_in(pool, of, before, times);
+            self.import_one(pool, of, before, times);
         }
         self.caught_up += pool.log(self.caught_up).len();
     }
 
-    /// Takes up an ordering that the pool knows.
-    fn take_in(&mut self, pool: &State, of: StatementId, before: StatementId, times: u32) {
-        let mut own = |id| self.statements.known(pool.statements.get(id).0.clone());
+    /// Imports one ordering of the pool.
+    fn import_one(&mut self, pool: &State, of: StatementId, before: StatementId, times: u32) {
+        let mut own = |id| self.statements.intern(pool.statements.get(id).0.clone());
         let (of, before) = (own(of), own(before));
-        self.sets.recall(of, before, times);
+        self.sets.import(of, before, times);
     }
 
-    /// Takes up what other workers have learnt meanwhile.
+    /// Imports the orderings that other workers have committed meanwhile.
     fn catch_up(&mut self) {
         if self.pool.has_more_than(self.caught_up) {
             let pool = self.pool.clone();
             let state = pool.lock();
             for &(of, before) in state.log(self.caught_up) {
-                self.take_in(&state, of, before, 1);
+                self.import_one(&state, of, before, 1);
                 self.caught_up += 1;
             }
         }
     }
 
-    /// From here on, what was done counts.
+    /// Publishes in the pool what was learned and skipped since the latest commit.
     pub(super) fn commit(&mut self) {
         let pool = self.pool.clone();
         let mut state = pool.lock();
         for at in 0..self.statements.len() {
-            let (statement, met) = self.statements.get(StatementId::next_of(at));
+            let (statement, seen) = self.statements.get(StatementId::next_of(at));
             if self.in_pool.len() <= at {
-                self.in_pool.push((state.statements.known(statement.clone()), false));
+                self.in_pool.push((state.statements.intern(statement.clone()), false));
             }
-            let (id, told) = &mut self.in_pool[at];
-            if met && !*told {
-                state.statements.meet(*id);
-                *told = true;
+            let (id, published) = &mut self.in_pool[at];
+            if seen && !*published {
+                state.statements.mark_seen(*id);
+                *published = true;
             }
         }
         let Self { sets, in_pool, .. } = self;
         let theirs = |own: StatementId| in_pool[own.index()].0;
-        sets.tell(|of, before, times| state.learn(theirs(of), theirs(before), times));
+        sets.publish(|of, before, times| state.learn(theirs(of), theirs(before), times));
         self.pace.drain(..).for_each(|new| state.convergence.add(new));
-        state.passed_by = state.passed_by.saturating_add_signed(std::mem::take(&mut self.passed_by));
+        state.skipped = state.skipped.saturating_add_signed(std::mem::take(&mut self.skipped));
         pool.publish(&state);
     }
 
-    /// What was done since the latest commit counts for nothing.
-    pub(super) fn lose(&mut self) {
-        self.sets.forget_untold();
+    /// Discards what was learned and skipped since the latest commit.
+    pub(super) fn discard_uncommitted(&mut self) {
+        self.sets.discard_unpublished();
         self.pace.clear();
-        self.passed_by = 0;
+        self.skipped = 0;
     }
 
     pub(super) fn sets(&self) -> &Sets {
         &self.sets
     }
 
-    /// Learns from a good execution of somebody else's.
-    pub(super) fn learn_apart(&mut self, trace: &Trace, events: &Events) {
+    /// Learns from a good execution that another search has run.
+    pub(super) fn learn_from_other(&mut self, trace: &Trace, events: &Events) {
         let own = (std::mem::take(&mut self.of_events), std::mem::take(&mut self.plain));
-        self.look(trace, events, 0, true);
+        self.observe(trace, events, 0, true);
         (self.of_events, self.plain) = own;
     }
 
@@ -183,7 +183,7 @@ impl Guide {
         let Self { lookback, sets, of_events, plain, .. } = self;
         lookback.clear();
         for (event, &statement) in of_events.iter().enumerate() {
-            lookback.take(events, event, statement, |before| sets.learn(statement, before, event));
+            lookback.add(events, event, statement, |before| sets.learn(statement, before, event));
         }
         plain.learn(lookback, sets);
         self.pace.push(self.sets.len() - known);
@@ -194,9 +194,9 @@ impl Guide {
         real.or(self.pending).expect("raddle bug: an event that neither happened nor was to")
     }
 
-    /// How many alternatives were passed by since the latest commit.
-    pub(super) fn passed_by(&self) -> i64 {
-        self.passed_by
+    /// How many alternatives were skipped since the latest commit.
+    pub(super) fn skipped(&self) -> i64 {
+        self.skipped
     }
 }
 
@@ -205,13 +205,13 @@ impl RaceGuide for Guide {
         self.backtrack
     }
 
-    fn look(&mut self, trace: &Trace, events: &Events, kept: usize, good: bool) {
-        if self.blind {
+    fn observe(&mut self, trace: &Trace, events: &Events, unchanged: usize, good: bool) {
+        if self.without_learning {
             return;
         }
         self.catch_up();
         self.sets.begin();
-        self.of_events.truncate(kept);
+        self.of_events.truncate(unchanged);
         let known = match self.of_events.len() {
             0 => 0,
             first if first < events.len() => events.step(first).index(),
@@ -228,7 +228,7 @@ impl RaceGuide for Guide {
             if decided {
                 self.of_events.push(statement);
             } else {
-                self.plain.take(at, step, statement, self.of_events.len());
+                self.plain.add(at, step, statement, self.of_events.len());
             }
         }
         self.plain.attribute(trace);
@@ -237,8 +237,8 @@ impl RaceGuide for Guide {
         }
     }
 
-    fn suppose(&mut self, pending: &Pending) {
-        if self.blind {
+    fn set_pending(&mut self, pending: &Pending) {
+        if self.without_learning {
             return;
         }
         let Pending { action, context, .. } = pending;
@@ -246,50 +246,50 @@ impl RaceGuide for Guide {
     }
 
     fn is_new(&self, first: usize, second: usize, at: usize) -> bool {
-        self.blind
+        self.without_learning
             || !self.sets.has(self.statement(first), self.statement(second), at)
             || self.plain.is_new(&self.sets, first, second, at)
-            || self.heedless
+            || self.reverse_all
     }
 
-    fn skip(&mut self, first: usize, second: usize, above: bool, way: impl FnOnce() -> Vec<Choice>) {
-        if !above && !self.keeps_rarest {
-            self.passed_by += 1;
+    fn skip(&mut self, first: usize, second: usize, above: bool, path: impl FnOnce() -> Vec<Choice>) {
+        if !above && !self.records_skipped {
+            self.skipped += 1;
             return;
         }
         let times = self.sets.times(self.statement(first), self.statement(second));
-        let way = way();
+        let path = path();
         let mut state = self.pool.lock();
-        if above && !state.passed_above.insert(hash(&way)) {
+        if above && !state.skipped_above.insert(hash(&path)) {
             return;
         }
-        self.passed_by += 1;
-        if self.keeps_rarest
+        self.skipped += 1;
+        if self.records_skipped
             && let Some(rarest) = &mut state.rarest
         {
-            rarest.keep(times, way);
+            rarest.add(times, path);
         }
     }
 
-    fn take_back(&mut self, above: bool, way: impl FnOnce() -> Vec<Choice>) {
-        let counted = !above || self.pool.lock().passed_above.remove(&hash(&way()));
-        self.passed_by -= i64::from(counted);
+    fn unskip(&mut self, above: bool, path: impl FnOnce() -> Vec<Choice>) {
+        let counted = !above || self.pool.lock().skipped_above.remove(&hash(&path()));
+        self.skipped -= i64::from(counted);
     }
 
-    fn share_skipped(&mut self, way: &[Choice]) {
-        self.pool.lock().passed_above.insert(hash(way));
+    fn share_skipped(&mut self, path: &[Choice]) {
+        self.pool.lock().skipped_above.insert(hash(path));
     }
 
-    fn put_off(&mut self, bound: u32, way: impl FnOnce() -> Vec<Choice>) {
-        if self.keeps_later
-            && let Some(later) = &mut self.pool.lock().later
+    fn defer(&mut self, bound: u32, path: impl FnOnce() -> Vec<Choice>) {
+        if self.records_over_bound
+            && let Some(over_bound) = &mut self.pool.lock().over_bound
         {
-            later.keep(bound, way());
+            over_bound.add(bound, path());
         }
     }
 }
 
-/// The calls that led to a step; notes of earlier ones are done with.
+/// Returns the calls that led to step `at`, and drops the notes up to it.
 fn context(notes: &mut &[(StepIx, Note)], at: usize) -> Option<&'static Context> {
     let mut context = None;
     while let Some(((of, note), rest)) = notes.split_first().filter(|((of, _), _)| of.index() <= at) {

@@ -1,23 +1,23 @@
-//! Who touched an object last: what an event is immediately dependent on.
+//! The latest accesses to each object: what an event is immediately dependent on.
 //!
-//! Of each other task, the latest event on the same object counts, if it came after this task's own latest one there: what lay
-//! before that was before that one already. So in `alloc; use, use again; free`, the second use has nothing before it, and
-//! only an order that has the `free` between the two gives it something.
+//! An event immediately depends on the latest event of each other task on the same object, if that event came after the latest event of
+//! the event's own task there. Earlier ones were already predecessors of the own event. So in `alloc; use; use again; free`, the second
+//! use has no predecessor; it gets one only in an order with the `free` between the two uses.
 
-use smallvec::SmallVec;
-
-use super::statement::StatementId;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::by_slot::BySlot;
 use raddle_engine::order::events::{Events, Touch};
 use raddle_engine::trace::{Class, Effect, Role};
+use smallvec::SmallVec;
+
+use super::statement::StatementId;
 
 /// The latest events on each object of one execution.
 #[derive(Debug, Default)]
 pub(super) struct Lookback {
     /// By object; oldest first.
     touched: BySlot<SmallVec<[Latest; 4]>>,
-    /// Which of those have anything in them.
+    /// The slots that are not empty.
     used: Vec<usize>,
 }
 
@@ -29,8 +29,9 @@ struct Latest {
     side: Side,
 }
 
-/// What an access is to those who wait. That a lock was given back before it was taken goes without saying, and the taking before
-/// that says more. To one who only tries, or looks, it makes a difference.
+/// The side of an access to an object that tasks wait for. A task that acquires a lock always does so after its release, so the pair
+/// (release, acquire) carries no information; the pair (acquire, acquire) does. For a task that only tries to acquire the lock, or reads
+/// its state, the release matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Takes,
@@ -47,53 +48,53 @@ impl Side {
         }
     }
 
-    /// Whether it tells something that an access of this side came right after one of the other.
-    fn tells(self, before: Self) -> bool {
+    /// True if it is informative that an access of this side came immediately after one of side `before`.
+    fn is_informative_after(self, before: Self) -> bool {
         !matches!((self, before), (Self::GivesBack, Self::Takes | Self::GivesBack) | (Self::Takes, Self::GivesBack))
     }
 }
 
 impl Lookback {
-    /// Forgets everything.
+    /// Removes all events.
     pub(super) fn clear(&mut self) {
         self.used.drain(..).for_each(|slot| self.touched.at(slot).clear());
     }
 
-    /// Takes in event `index`, which is by `statement`; calls `found` with each statement that it is immediately dependent on.
-    pub(super) fn take(
+    /// Adds event `index`, executed by `statement`. Calls `report` with each statement that the event is immediately dependent on.
+    pub(super) fn add(
         &mut self,
         events: &Events,
         index: usize,
         statement: StatementId,
-        mut found: impl FnMut(StatementId),
+        mut report: impl FnMut(StatementId),
     ) {
         let event = events.get(index);
         for touch in events.touches(index).iter().filter(|touch| !touch.is_birth()) {
             let side = Side::of(event.class, touch);
             let latest = Latest { task: event.task, statement, effect: touch.effect, side };
-            self.touch(touch.slot(), latest, &mut found);
+            self.touch(touch.slot(), latest, &mut report);
         }
     }
 
-    /// Takes in an access to plain memory, in the same way.
-    pub(super) fn take_plain(
+    /// Adds an access to plain memory, in the same way.
+    pub(super) fn add_plain(
         &mut self,
         task: TaskId,
         object: ObjectId,
         effect: Effect,
         statement: StatementId,
-        mut found: impl FnMut(StatementId),
+        mut report: impl FnMut(StatementId),
     ) {
         let slot = Touch { object, effect, role: Role::Plain }.slot();
-        self.touch(slot, Latest { task, statement, effect, side: Side::Other }, &mut found);
+        self.touch(slot, Latest { task, statement, effect, side: Side::Other }, &mut report);
     }
 
-    fn touch(&mut self, slot: usize, now: Latest, found: &mut impl FnMut(StatementId)) {
+    fn touch(&mut self, slot: usize, now: Latest, report: &mut impl FnMut(StatementId)) {
         let latest = self.touched.at(slot);
         if latest.is_empty() {
             self.used.push(slot);
         }
-        // What was given back does not hide what was taken from one who takes it next.
+        // A release does not hide the acquire of the same task from the next task that acquires.
         let hides = |it: &Latest| it.task == now.task && (it.side == Side::GivesBack) == (now.side == Side::GivesBack);
         if let [only] = latest.as_mut_slice()
             && hides(only)
@@ -103,13 +104,13 @@ impl Lookback {
         }
         let own = latest.iter().rposition(|it| it.task == now.task);
         let since = &latest[own.map_or(0, |own| own + 1)..];
-        // A task is there twice only where it gave something back.
+        // A task has two entries only if one of them is a release.
         let twice = now.side == Side::Other && since.iter().any(|it| it.side == Side::GivesBack);
         for (at, it) in since.iter().enumerate() {
             let conflict = now.effect == Effect::Change || it.effect == Effect::Change;
             let hidden = || twice && since[at + 1..].iter().any(|later| later.task == it.task);
-            if conflict && now.side.tells(it.side) && !hidden() {
-                found(it.statement);
+            if conflict && now.side.is_informative_after(it.side) && !hidden() {
+                report(it.statement);
             }
         }
         if let Some(own) = latest.iter().position(hides) {

@@ -1,33 +1,34 @@
-//! Plain memory: nobody decides about the accesses to it, but their order tells more than that of the locks around them.
+//! Accesses to plain memory. They are no decision points, but their order says more than the order of the locks around them.
 //!
-//! Two accesses that conflict are ordered by something else, or they are a data race and a failure in any order. So what is learnt of
-//! them is not where to go back to, but whether it is worth it: what a task does to plain memory between two of its decisions comes with
-//! the first of these. If two events race, and what came with them touches the same memory, the reversal is new if that would be,
-//! though the events themselves were seen in both orders. So sections of one lock that are entered in one place, and do different things, are
-//! told apart.
+//! Two conflicting accesses to plain memory are ordered by something else, or they are a data race, which is a failure in any order. So
+//! they never are backtrack points. They help to decide whether a race is worth reversing. The accesses of a task between two of its
+//! decisions belong to the first of these. Suppose that two events race and that accesses belonging to them conflict. Then the
+//! reversal of the race is new if the reversed order of these accesses is new, even if the events themselves were seen in both orders.
+//! This distinguishes critical sections that begin at the same source line and do different things.
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::trace::{Class, Effect, Role, Step, Trace};
 
 use super::lookback::Lookback;
 use super::sets::Sets;
 use super::statement::StatementId;
-use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::trace::{Class, Effect, Role, Step, Trace};
 
-/// The accesses of the execution that was looked at last.
+/// The plain accesses of the latest execution.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    /// In the order in which they were made.
+    /// In execution order.
     accesses: Vec<Access>,
-    /// Their places, by the events that they came with; only of those that came with one.
+    /// Pairs of an event and the index of an access that belongs to it. Accesses that belong to no event are missing.
     by_event: Vec<(usize, usize)>,
-    /// By task: the event that what it does comes with. None before its first, and while it goes on because another let it: nobody can
-    /// tell what that comes with.
+    /// By task: the event that its accesses belong to now. `None` before its first event, and after it was resumed by another task
+    /// (a join, or an operation that waited): such accesses belong to no decision of their own task.
     latest: Vec<Option<usize>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Access {
     step: usize,
-    /// How many events there were.
+    /// How many events came before the access.
     events: usize,
     task: TaskId,
     object: ObjectId,
@@ -36,19 +37,19 @@ struct Access {
 }
 
 impl Plain {
-    /// Forgets all but what was done in the first `steps` steps.
+    /// Removes all accesses but those of the first `steps` steps.
     pub(super) fn truncate(&mut self, steps: usize) {
         let kept = self.accesses.partition_point(|access| access.step < steps);
         self.accesses.truncate(kept);
     }
 
-    /// Takes in an access, the latest of all, when there were so many events.
-    pub(super) fn take(&mut self, at: usize, step: &Step, statement: StatementId, events: usize) {
+    /// Adds the access of step `at`, after `events` events.
+    pub(super) fn add(&mut self, at: usize, step: &Step, statement: StatementId, events: usize) {
         let (task, object, effect) = (step.task, step.access.object, step.access.effect);
         self.accesses.push(Access { step: at, events, task, object, effect, statement });
     }
 
-    /// Finds out what came with which event.
+    /// Determines which accesses belong to which event.
     pub(super) fn attribute(&mut self, trace: &Trace) {
         self.by_event.clear();
         self.latest.clear();
@@ -75,16 +76,16 @@ impl Plain {
         self.by_event.sort_unstable();
     }
 
-    /// Learns who came right after whom.
+    /// Learns which accesses came immediately after which.
     pub(super) fn learn(&self, lookback: &mut Lookback, sets: &mut Sets) {
         for Access { events, task, object, effect, statement, .. } in &self.accesses {
             let at = events.saturating_sub(1);
-            lookback.take_plain(*task, *object, *effect, *statement, |before| sets.learn(*statement, before, at));
+            lookback.add_plain(*task, *object, *effect, *statement, |before| sets.learn(*statement, before, at));
         }
     }
 
-    /// Whether something that came with `second` was never seen right before something that came with `first`, as far as was known at
-    /// event `at`. To some memory, that would be the last thing that came with the one and the first that came with the other.
+    /// True if the reversal of `first` and `second` would bring two plain accesses into an order that is not in the sets, as they were at
+    /// event `at`. In the reversed order, the last access of `second` to an object is followed by the first access of `first` to it.
     pub(super) fn is_new(&self, sets: &Sets, first: usize, second: usize, at: usize) -> bool {
         let (firsts, seconds) = (self.with(first), self.with(second));
         if firsts.is_empty() || seconds.is_empty() {

@@ -1,26 +1,26 @@
-//! What the workers of one search have in common: what they have learnt, what they passed by, and how far they are.
+//! State that all workers of one search share: what they have learned, which alternatives they skipped, and the current round.
 //!
-//! Each worker goes by sets of its own. What it learns is told here when it commits, which it does as soon as an ordering is new, and
-//! all others take that in before they judge the next execution. A worker that is lost has told nothing of what it did since its latest
-//! commit, and what it did then is done again.
+//! Each worker decides by sets of its own. It publishes new orderings here when it commits. The other workers import them before they
+//! process their next execution. If a worker is lost, its work since its latest commit is not here, and is done again.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::course::{HapsetCheckpoint, Stretch};
+use raddle_engine::search::Learning;
+use raddle_engine::system::Choice;
+
+use super::checkpoint::{HapsetCheckpoint, Round};
 use super::guide::Convergence;
-use super::lessons::{Lessons, Noted};
+use super::knowledge::{Knowledge, KnownStatement};
 use super::sets::Sets;
-use super::skipped::Skipped;
+use super::skipped_paths::SkippedPaths;
 use super::statement::{StatementId, Statements};
 use super::turns::Turns;
 use crate::reduction::Backtrack;
 use crate::reduction::Subtree;
-use raddle_engine::search::Learning;
-use raddle_engine::system::Choice;
 
-/// Shared by all workers of a search.
+/// A handle to the shared state.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     shared: Arc<Shared>,
@@ -28,42 +28,42 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 struct Shared {
-    /// How long the log is, to be looked at without the lock.
-    told: AtomicUsize,
+    /// The length of the log, readable without the lock.
+    log_len: AtomicUsize,
     state: Mutex<State>,
 }
 
-/// Everything behind the lock.
+/// The state behind the lock.
 #[derive(Debug)]
 pub(super) struct State {
     pub statements: Statements,
     pub sets: Sets,
-    /// Orderings as they came to be known.
+    /// Orderings, in the sequence in which workers published them.
     log: Vec<(StatementId, StatementId)>,
     pub convergence: Convergence,
-    /// Orderings that were learnt in earlier sittings.
+    /// Orderings that were learned before the search was interrupted and resumed.
     pub earlier: u64,
-    /// Alternatives that were passed by.
-    pub passed_by: u64,
-    /// Hashes of the ways to those at nodes that several workers have to do with.
-    pub passed_above: HashSet<u64>,
-    /// The ways to what was passed by, if it is to be run later.
-    pub rarest: Option<Skipped>,
-    /// The ways to what was left out because of the bound on preemptions, if that is to be run later.
-    pub later: Option<Skipped>,
-    /// Searches by what was passed by that are half done, and nobody has.
-    pub halfway: Vec<Subtree>,
-    /// Random walks that are still to be learnt from.
+    /// The number of alternatives that were skipped.
+    pub skipped: u64,
+    /// Hashes of the paths to skipped alternatives of nodes that several subtrees share.
+    pub skipped_above: HashSet<u64>,
+    /// Paths to skipped alternatives, if they are to be run later.
+    pub rarest: Option<SkippedPaths>,
+    /// Paths that exceed the bound on preemptions, if they are to be run later.
+    pub over_bound: Option<SkippedPaths>,
+    /// Unfinished searches below skipped alternatives that no worker runs now.
+    pub unfinished: Vec<Subtree>,
+    /// Random executions that are still to be learned from.
     pub walks: u64,
     pub backtrack: Backtrack,
     /// Some execution has failed.
     pub failed: bool,
-    /// After what was guided first comes what leaves nothing out.
+    /// A complete search follows the guided one.
     pub then_the_rest: bool,
-    /// How often something was begun anew.
-    pub stage: u32,
-    /// What is done now.
-    pub stretch: Stretch,
+    /// How many rounds were begun after the first.
+    pub rounds_begun: u32,
+    /// The current round.
+    pub round: Round,
 }
 
 impl Pool {
@@ -74,147 +74,147 @@ impl Pool {
             log: Vec::new(),
             convergence: Convergence::default(),
             earlier: 0,
-            passed_by: 0,
-            passed_above: HashSet::new(),
+            skipped: 0,
+            skipped_above: HashSet::new(),
             rarest: None,
-            later: None,
-            halfway: Vec::new(),
+            over_bound: None,
+            unfinished: Vec::new(),
             walks: 0,
             backtrack,
             failed: false,
             then_the_rest: false,
-            stage: 0,
-            stretch: Stretch::Guided(Vec::new()),
+            rounds_begun: 0,
+            round: Round::Guided(Vec::new()),
         };
-        Self { shared: Arc::new(Shared { told: AtomicUsize::new(0), state: Mutex::new(state) }) }
+        Self { shared: Arc::new(Shared { log_len: AtomicUsize::new(0), state: Mutex::new(state) }) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is more to know than the first `known` orderings of the log. Cheap.
+    /// True if the log has more than `known` entries. Takes no lock.
     pub fn has_more_than(&self, known: usize) -> bool {
-        self.shared.told.load(Relaxed) > known
+        self.shared.log_len.load(Relaxed) > known
     }
 
-    /// A worker has told what it has learnt.
+    /// Makes the log's new length visible, after a worker has published orderings.
     pub fn publish(&self, state: &State) {
-        self.shared.told.store(state.log.len(), Relaxed);
+        self.shared.log_len.store(state.log.len(), Relaxed);
     }
 }
 
 impl State {
-    /// How much is known, and how fast more is learnt.
+    /// The number of known orderings, and how fast new ones are learned.
     pub fn learning(&self) -> Learning {
         let (new, executions) = self.convergence.latest();
         Learning { known: self.sets.len(), new, executions }
     }
 
-    /// Takes in that an ordering was seen so often more.
+    /// Adds `times` observations of an ordering.
     pub fn learn(&mut self, of: StatementId, before: StatementId, times: u32) {
         if self.sets.add(of, before, times) {
             self.log.push((of, before));
         }
     }
 
-    /// All orderings but the first `known` that workers have told.
+    /// The entries of the log after the first `known`.
     pub fn log(&self, known: usize) -> &[(StatementId, StatementId)] {
         &self.log[known..]
     }
 
-    /// Takes up what earlier searches have learnt.
-    pub fn study(&mut self, lessons: &Lessons) {
-        for (of, before, times) in lessons.pairs() {
-            let (of, before) = (self.statements.known(of.clone()), self.statements.known(before.clone()));
-            self.sets.recall(of, before, times);
+    /// Imports what earlier searches have learned.
+    pub fn import(&mut self, knowledge: &Knowledge) {
+        for (of, before, times) in knowledge.pairs() {
+            let (of, before) = (self.statements.intern(of.clone()), self.statements.intern(before.clone()));
+            self.sets.import(of, before, times);
         }
     }
 
-    /// What is known of the statements that were met.
-    pub fn lessons(&self) -> Lessons {
-        let met: Vec<bool> = self.statements.iter().map(|(_, met)| met).collect();
-        let mut places = Vec::with_capacity(met.len());
+    /// Returns the orderings of the statements that this search has seen.
+    pub fn knowledge(&self) -> Knowledge {
+        let seen: Vec<bool> = self.statements.iter().map(|(_, seen)| seen).collect();
+        let mut places = Vec::with_capacity(seen.len());
         let mut statements = Vec::new();
-        for (statement, met) in self.statements.iter() {
+        for (statement, seen) in self.statements.iter() {
             places.push(u32::try_from(statements.len()).expect("raddle bug: more than 2^32 statements"));
-            if met {
-                statements.push(Noted { statement: statement.clone(), missed: 0 });
+            if seen {
+                statements.push(KnownStatement { statement: statement.clone(), missed: 0 });
             }
         }
-        let known = self.sets.iter().filter(|(of, before, _)| met[of.index()] && met[before.index()]);
+        let known = self.sets.iter().filter(|(of, before, _)| seen[of.index()] && seen[before.index()]);
         let orderings = known.map(|(of, before, times)| (places[of.index()], places[before.index()], times)).collect();
-        Lessons { statements, orderings }
+        Knowledge { statements, orderings }
     }
 
-    /// How many orderings were learnt in this search.
-    pub fn learnt(&self) -> u64 {
-        self.earlier + self.sets.learnt()
+    /// How many orderings were learned in this search.
+    pub fn learned(&self) -> u64 {
+        self.earlier + self.sets.learned()
     }
 
-    /// What comes after the guided search that has come to its end.
-    pub fn begin_next_stretch(&mut self) -> Stretch {
-        self.stage += 1;
-        let way = self.later.as_mut().and_then(Skipped::take);
-        self.stretch = match way {
-            Some((bound, way)) => {
+    /// Begins the next round, after a guided round has ended.
+    pub fn begin_next_round(&mut self) -> Round {
+        self.rounds_begun += 1;
+        let path = self.over_bound.as_mut().and_then(SkippedPaths::take);
+        self.round = match path {
+            Some((bound, path)) => {
                 self.backtrack = Backtrack::Preemption(bound.saturating_add(1));
-                Stretch::Guided(way)
+                Round::Guided(path)
             }
-            None if self.then_the_rest => Stretch::Rest,
-            None => Stretch::Nothing,
+            None if self.then_the_rest => Round::Rest,
+            None => Round::Nothing,
         };
-        self.stretch.clone()
+        self.round.clone()
     }
 
-    /// What was passed by and is to be run next.
+    /// Takes the skipped alternative that is to be run next.
     pub fn take_rarest(&mut self) -> Option<Subtree> {
-        let way = |(_, way): (u32, Vec<Choice>)| Subtree::along(way);
-        self.halfway.pop().or_else(|| self.rarest.as_mut()?.take().map(way))
+        let path = |(_, path): (u32, Vec<Choice>)| Subtree::along(path);
+        self.unfinished.pop().or_else(|| self.rarest.as_mut()?.take().map(path))
     }
 
-    /// All that is to be written down of it.
+    /// Returns the state as data.
     pub fn checkpoint(&self) -> HapsetCheckpoint {
-        let mut passed_above: Vec<u64> = self.passed_above.iter().copied().collect();
-        passed_above.sort_unstable();
+        let mut skipped_above: Vec<u64> = self.skipped_above.iter().copied().collect();
+        skipped_above.sort_unstable();
         HapsetCheckpoint {
-            lessons: self.lessons(),
-            learnt: self.learnt(),
+            knowledge: self.knowledge(),
+            learned: self.learned(),
             convergence: self.convergence,
-            passed_by: self.passed_by,
-            passed_above,
+            skipped: self.skipped,
+            skipped_above,
             rarest: self.rarest.clone(),
-            later: self.later.clone(),
-            halfway: self.halfway.clone(),
+            over_bound: self.over_bound.clone(),
+            unfinished: self.unfinished.clone(),
             walks: self.walks,
             backtrack: self.backtrack,
             failed: self.failed,
-            stage: self.stage,
-            stretch: self.stretch.clone(),
+            rounds_begun: self.rounds_begun,
+            round: self.round.clone(),
             turns: Turns::default(),
             rest: None,
             learning: false,
         }
     }
 
-    /// Takes up what was written down of a search that began like this one.
+    /// Restores the state of an interrupted search that had the same settings.
     pub fn restore(&mut self, from: &HapsetCheckpoint) {
-        self.study(&from.lessons);
-        for noted in &from.lessons.statements {
-            let id = self.statements.known(noted.statement.clone());
-            self.statements.meet(id);
+        self.import(&from.knowledge);
+        for known in &from.knowledge.statements {
+            let id = self.statements.intern(known.statement.clone());
+            self.statements.mark_seen(id);
         }
-        self.earlier = from.learnt;
+        self.earlier = from.learned;
         self.convergence = from.convergence;
-        self.passed_by = from.passed_by;
-        self.passed_above = from.passed_above.iter().copied().collect();
+        self.skipped = from.skipped;
+        self.skipped_above = from.skipped_above.iter().copied().collect();
         self.rarest = from.rarest.clone();
-        self.later = from.later.clone();
-        self.halfway = from.halfway.clone();
+        self.over_bound = from.over_bound.clone();
+        self.unfinished = from.unfinished.clone();
         self.walks = from.walks;
         self.backtrack = from.backtrack;
         self.failed = from.failed;
-        self.stage = from.stage;
-        self.stretch = from.stretch.clone();
+        self.rounds_begun = from.rounds_begun;
+        self.round = from.round.clone();
     }
 }

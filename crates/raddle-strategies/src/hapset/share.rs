@@ -1,9 +1,9 @@
-//! A search by learned orderings in several sittings: all that is left of it is one piece.
+//! How a search by learned orderings is interrupted and resumed. The rest of the search is one piece.
 
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{ByNumber, ByPiece, Claim, Strategy};
 
-use super::course::{HapsetCheckpoint, Stretch};
+use super::checkpoint::{HapsetCheckpoint, Round};
 use super::turns::Turns;
 use super::{Guide, Hapset, Phase};
 use crate::format;
@@ -11,7 +11,7 @@ use crate::reduction::{Dpor, Subtree};
 use crate::samplers::random::Random;
 
 impl Hapset {
-    /// Begins to learn, or to search at once.
+    /// Begins with the random executions, or with the search if there are none.
     fn place_whole(&mut self) {
         self.begin_learning();
         self.turns = Turns::default();
@@ -29,16 +29,16 @@ impl Hapset {
         let pool = self.pool.clone();
         let mut state = pool.lock();
         state.restore(&checkpoint);
-        self.guide_mut().take_all(&state);
+        self.guide_mut().import_all(&state);
         self.guide_mut().backtrack = state.backtrack;
         drop(state);
         self.turns = checkpoint.turns;
         self.rarest_begun = false;
-        match checkpoint.stretch {
-            Stretch::Guided(_) if checkpoint.learning => self.begin_learning(),
-            Stretch::Guided(_) => self.phase = Phase::Guided,
-            Stretch::Nothing => self.phase = Phase::Over,
-            Stretch::Rest => {
+        match checkpoint.round {
+            Round::Guided(_) if checkpoint.learning => self.begin_learning(),
+            Round::Guided(_) => self.phase = Phase::Guided,
+            Round::Nothing => self.phase = Phase::Over,
+            Round::Rest => {
                 self.phase = Phase::Rest;
                 let mut rest = Dpor::optimal();
                 rest.place_subtree(checkpoint.rest.unwrap_or_default());
@@ -57,7 +57,7 @@ impl ByPiece for Hapset {
     }
 
     fn understands(&self, piece: &Piece) -> bool {
-        let fits = |read: HapsetCheckpoint| read.stretch != Stretch::Rest || self.rest.is_some();
+        let fits = |read: HapsetCheckpoint| read.round != Round::Rest || self.rest.is_some();
         *piece == Piece::Whole || format::read_part(piece).is_some_and(fits)
     }
 
@@ -83,9 +83,9 @@ impl ByPiece for Hapset {
             (Phase::Over, _) => return None,
             (Phase::Rarest | Phase::Rest, Some(everything)) => {
                 if self.rarest_begun {
-                    rest.halfway.extend(self.guided.rest_of_subtree());
+                    rest.unfinished.extend(self.guided.rest_of_subtree());
                 }
-                // When this is done, so is all.
+                // The whole search ends with the complete search.
                 rest.rest = Some(everything.rest_of_subtree()?);
             }
             _ => {}
@@ -101,11 +101,11 @@ impl ByPiece for Hapset {
     }
 
     fn revert(&mut self) {
-        self.guide_mut().lose();
+        self.guide_mut().discard_uncommitted();
         self.rarest_begun = false;
     }
 
-    /// As long as something may come after what was done, it is said there.
+    /// A search that ends before its last phase is followed by another piece, which makes the claim.
     fn claim(&self) -> Claim {
         if self.phase == Phase::Over { Claim::Selective } else { Claim::Exhausted }
     }

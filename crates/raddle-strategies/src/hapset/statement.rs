@@ -1,16 +1,15 @@
-//! Statements: where in the source something is done, and what.
+//! Statements: a place in the source, and the operation there.
 //!
-//! A place is known by its file, line and column, so that it is the same in the next build. What is done there belongs to it, as
-//! one line may do several things (a wait gives its lock back and takes it again). So do the calls that led there, if the program
-//! was asked for them.
+//! A place is identified by file, line and column, so that it is the same in the next build. The operation is part of the statement,
+//! because one line may do several things (a wait on a condition variable releases the lock and acquires it again). So are the calls that
+//! led to the place, if the program records them.
 
 use std::collections::HashMap;
 
+use raddle_engine::trace::{Context, Operation, Site};
 use serde::{Deserialize, Serialize};
 
-use raddle_engine::trace::{Context, Operation, Site};
-
-/// One statement of the program, in words.
+/// One statement of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Statement {
     /// The source file, as the compiler calls it.
@@ -19,14 +18,14 @@ pub struct Statement {
     pub line: u32,
     /// Its column, from 1.
     pub column: u32,
-    /// What is done there.
+    /// The operation.
     pub verb: String,
-    /// The calls that led there, the innermost first, as many as were asked for.
+    /// The calls that led there, innermost first, as many as the program records.
     #[serde(default)]
     pub calls: Vec<String>,
 }
 
-/// A statement, by its place in the table of this search.
+/// A statement, by its index in the table of this search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StatementId(u32);
 
@@ -40,43 +39,43 @@ impl StatementId {
     }
 }
 
-/// The statements that are known.
+/// The known statements.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
-    all: Vec<Known>,
-    by_words: HashMap<Statement, StatementId>,
-    /// By the addresses of site, operation and context, of which there may be several for one statement.
+    all: Vec<StatementRecord>,
+    by_value: HashMap<Statement, StatementId>,
+    /// By the addresses of site, operation and context. One statement may have several such keys.
     by_address: HashMap<Addresses, StatementId>,
-    /// The latest of those, each at a place that follows from the addresses: one that comes to the place of another takes it.
+    /// The most recent of those: a direct-mapped cache, indexed by a hash of the key.
     latest: Vec<Option<(Addresses, StatementId)>>,
 }
 
-/// Of a site, an operation and a context; 0 for none.
+/// The addresses of a site, an operation and a context; 0 for none.
 type Addresses = (usize, usize, usize);
 
-/// How many places there are for the latest statements: a power of two.
-const PLACES: usize = 256;
+/// The size of the cache: a power of two.
+const CACHE_SIZE: usize = 256;
 
-/// Where the statement of these addresses is, if it is one of the latest.
+/// The cache index of a key.
 fn place(of: Addresses) -> usize {
     let mixed = (of.0 ^ of.1.rotate_left(20) ^ of.2.rotate_left(40)) as u64;
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % PLACES
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % CACHE_SIZE
 }
 
 #[derive(Debug)]
-struct Known {
+struct StatementRecord {
     statement: Statement,
-    /// It was seen in this search, and is not only known from earlier ones.
-    met: bool,
+    /// True if this search has executed it; false if it is only known from earlier searches.
+    seen: bool,
 }
 
 impl Statements {
-    /// The statement that does `op` at `site`, where these calls have led to.
+    /// Returns the statement that executes `op` at `site`, called from `context`.
     pub(super) fn of(&mut self, site: Site, op: &'static Operation, context: Option<&'static Context>) -> StatementId {
         let context_address = context.map_or(0, |context| std::ptr::from_ref(context).addr());
         let key = (std::ptr::from_ref(site).addr(), std::ptr::from_ref(op).addr(), context_address);
         if self.latest.is_empty() {
-            self.latest.resize(PLACES, None);
+            self.latest.resize(CACHE_SIZE, None);
         }
         let place = place(key);
         if let Some((of, id)) = self.latest[place]
@@ -86,61 +85,61 @@ impl Statements {
         }
         let id = match self.by_address.get(&key) {
             Some(&id) => id,
-            None => self.meet_first(site, op, context, key),
+            None => self.register(site, op, context, key),
         };
         self.latest[place] = Some((key, id));
         id
     }
 
     #[cold]
-    fn meet_first(
+    fn register(
         &mut self,
         site: Site,
         op: &'static Operation,
         context: Option<&'static Context>,
         key: Addresses,
     ) -> StatementId {
-        let id = self.known(Statement {
+        let id = self.intern(Statement {
             file: site.file().to_owned(),
             line: site.line(),
             column: site.column(),
             verb: op.verb.to_owned(),
             calls: context.map(|context| context.calls.clone()).unwrap_or_default(),
         });
-        self.all[id.index()].met = true;
+        self.all[id.index()].seen = true;
         self.by_address.insert(key, id);
         id
     }
 
-    /// The place of a statement, which it is given if it has none yet.
-    pub(super) fn known(&mut self, statement: Statement) -> StatementId {
-        if let Some(&id) = self.by_words.get(&statement) {
+    /// Returns the id of a statement, and adds the statement if it is not in the table.
+    pub(super) fn intern(&mut self, statement: Statement) -> StatementId {
+        if let Some(&id) = self.by_value.get(&statement) {
             return id;
         }
         let id = StatementId::next_of(self.all.len());
-        self.by_words.insert(statement.clone(), id);
-        self.all.push(Known { statement, met: false });
+        self.by_value.insert(statement.clone(), id);
+        self.all.push(StatementRecord { statement, seen: false });
         id
     }
 
-    /// It was seen in this search, if not here.
-    pub(super) fn meet(&mut self, id: StatementId) {
-        self.all[id.index()].met = true;
+    /// Records that this search has executed the statement, possibly in another worker.
+    pub(super) fn mark_seen(&mut self, id: StatementId) {
+        self.all[id.index()].seen = true;
     }
 
-    /// A statement, and whether it was met in this search.
+    /// A statement, and whether this search has executed it.
     pub(super) fn get(&self, id: StatementId) -> (&Statement, bool) {
-        let Known { statement, met } = &self.all[id.index()];
-        (statement, *met)
+        let StatementRecord { statement, seen } = &self.all[id.index()];
+        (statement, *seen)
     }
 
-    /// How many there are.
+    /// How many statements are known.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// All of them, and whether each was met in this search.
+    /// All statements, and whether this search has executed each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Statement, bool)> {
-        self.all.iter().map(|known| (&known.statement, known.met))
+        self.all.iter().map(|known| (&known.statement, known.seen))
     }
 }

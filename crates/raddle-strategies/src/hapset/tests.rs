@@ -1,12 +1,13 @@
-//! The sets that the paper gives for its examples.
+//! The predecessor sets of the paper's examples.
 
 use std::panic::Location;
 
-use super::*;
-use crate::reduction::RaceGuide;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step};
+
+use super::*;
+use crate::reduction::RaceGuide;
 
 static READ: Operation = Operation { verb: "read", class: Class::Read };
 static WRITE: Operation = Operation { verb: "write", class: Class::Write };
@@ -15,7 +16,7 @@ static GET: Operation = Operation { verb: "read", class: Class::Cell };
 static SET: Operation = Operation { verb: "write", class: Class::Cell };
 static UNLOCK: Operation = Operation { verb: "unlock", class: Class::Release };
 
-/// A statement of the program: its name, who executes it, what it does, and to what.
+/// A statement of the program: its name, the task that executes it, its operation and object.
 #[derive(Clone, Copy)]
 struct Line {
     name: char,
@@ -52,8 +53,8 @@ fn step(line: &Line) -> Step {
     }
 }
 
-/// What is learnt from these executions: "x<y" for `y ∈ hapset[x]`.
-fn learnt(program: &[Line], executions: &[&str]) -> Vec<String> {
+/// Returns what the guide learns from these executions: "x<y" for `y ∈ hapset[x]`.
+fn learned(program: &[Line], executions: &[&str]) -> Vec<String> {
     let pool = Pool::new(Backtrack::Dpor);
     let mut guide = Guide::new(pool.clone());
     for execution in executions {
@@ -63,15 +64,15 @@ fn learnt(program: &[Line], executions: &[&str]) -> Vec<String> {
             trace.push(step(line));
         }
         events.follow(&trace);
-        guide.look(&trace, &events, 0, true);
+        guide.observe(&trace, &events, 0, true);
     }
     let name = |statement: &Statement| {
         let is_it = |line: &&Line| line.site.line() == statement.line && line.site.column() == statement.column;
         program.iter().find(is_it).expect("it is a line of the program").name
     };
     guide.commit();
-    let lessons = pool.lock().lessons();
-    let mut pairs: Vec<_> = lessons.pairs().map(|(of, before, _)| format!("{}<{}", name(of), name(before))).collect();
+    let knowledge = pool.lock().knowledge();
+    let mut pairs: Vec<_> = knowledge.pairs().map(|(of, before, _)| format!("{}<{}", name(of), name(before))).collect();
     pairs.sort();
     pairs
 }
@@ -83,14 +84,14 @@ fn alloc_use_free() -> [Line; 4] {
 
 #[test]
 fn a_serial_execution() {
-    assert_eq!(learnt(&alloc_use_free(), &["1234"]), ["2<1", "4<3"]);
+    assert_eq!(learned(&alloc_use_free(), &["1234"]), ["2<1", "4<3"]);
 }
 
 #[test]
 fn atomicity_holds_in_good_executions() {
-    let good = learnt(&alloc_use_free(), &["1234", "142", "214"]);
+    let good = learned(&alloc_use_free(), &["1234", "142", "214"]);
     assert_eq!(good, ["1<2", "2<1", "2<4", "4<3"], "nothing ever comes right before the use but the check");
-    let violated = learnt(&alloc_use_free(), &["1243"]);
+    let violated = learned(&alloc_use_free(), &["1243"]);
     assert_eq!(violated, ["2<1", "3<4", "4<2"]);
 }
 
@@ -106,19 +107,19 @@ fn busy_waiting() -> [Line; 6] {
 #[test]
 fn rounds_of_a_loop_make_no_difference() {
     let all = ["b<f", "c<g", "f<b", "g<c"];
-    assert_eq!(learnt(&busy_waiting(), &["fghbcd"]), ["b<f", "c<g"]);
-    assert_eq!(learnt(&busy_waiting(), &["bcdfghbcd"]), all);
-    assert_eq!(learnt(&busy_waiting(), &["bcdbcdbcdbcdfghbcd"]), all);
-    assert_eq!(learnt(&busy_waiting(), &["fghbcd", "bcdfghbcd"]), all);
+    assert_eq!(learned(&busy_waiting(), &["fghbcd"]), ["b<f", "c<g"]);
+    assert_eq!(learned(&busy_waiting(), &["bcdfghbcd"]), all);
+    assert_eq!(learned(&busy_waiting(), &["bcdbcdbcdbcdfghbcd"]), all);
+    assert_eq!(learned(&busy_waiting(), &["fghbcd", "bcdfghbcd"]), all);
 }
 
 #[test]
 fn reads_and_other_objects_make_no_orderings() {
     let program = [line('r', 1, &READ, 0), line('s', 2, &READ, 0), line('w', 3, &WRITE, 0), line('x', 4, &WRITE, 9)];
-    assert_eq!(learnt(&program, &["rsx"]), [""; 0]);
-    // Of each other task, whatever lies between, if there is a conflict.
-    assert_eq!(learnt(&program, &["wrsx"]), ["r<w", "s<w"]);
-    assert_eq!(learnt(&program, &["rsw"]), ["w<r", "w<s"]);
+    assert_eq!(learned(&program, &["rsx"]), [""; 0]);
+    // Each other task gives one predecessor, whatever lies between, if there is a conflict.
+    assert_eq!(learned(&program, &["wrsx"]), ["r<w", "s<w"]);
+    assert_eq!(learned(&program, &["rsw"]), ["w<r", "w<s"]);
 }
 
 #[test]
@@ -126,9 +127,9 @@ fn who_only_tries_is_told_from_who_waits() {
     let lock = [line('l', 1, &LOCK, 0), line('u', 1, &UNLOCK, 0)];
     let others = [line('t', 2, &READ, 0), line('m', 3, &LOCK, 0), line('v', 3, &UNLOCK, 0)];
     let program: Vec<_> = lock.into_iter().chain(others).collect();
-    assert_eq!(learnt(&program, &["ltu"]), ["t<l", "u<t"]);
-    assert_eq!(learnt(&program, &["lut"]), ["t<u"]);
-    assert_eq!(learnt(&program, &["lumv"]), ["m<l"]);
+    assert_eq!(learned(&program, &["ltu"]), ["t<l", "u<t"]);
+    assert_eq!(learned(&program, &["lut"]), ["t<u"]);
+    assert_eq!(learned(&program, &["lumv"]), ["m<l"]);
 }
 
 /// Sections of one lock, in which plain memory is read and written.
@@ -140,14 +141,14 @@ fn sections() -> Vec<Line> {
 
 #[test]
 fn plain_memory_is_learnt_beside_the_locks_around_it() {
-    assert_eq!(learnt(&sections(), &["lrwumsv"]), ["m<l", "s<w"]);
-    assert_eq!(learnt(&sections(), &["msvlrwu"]), ["l<m"], "its own read lies between the other's and the write");
-    assert_eq!(learnt(&sections(), &["msvlwu"]), ["l<m", "w<s"]);
-    assert_eq!(learnt(&sections(), &["lrumsv"]), ["m<l"], "two that only read");
-    assert_eq!(learnt(&sections(), &["lrwumxv"]), ["m<l"], "other memory");
+    assert_eq!(learned(&sections(), &["lrwumsv"]), ["m<l", "s<w"]);
+    assert_eq!(learned(&sections(), &["msvlrwu"]), ["l<m"], "its own read lies between the other's and the write");
+    assert_eq!(learned(&sections(), &["msvlwu"]), ["l<m", "w<s"]);
+    assert_eq!(learned(&sections(), &["lrumsv"]), ["m<l"], "two that only read");
+    assert_eq!(learned(&sections(), &["lrwumxv"]), ["m<l"], "other memory");
 }
 
-/// Whether the reversal of the races of the two locks is new once these executions are known; the first is looked at once more.
+/// True if the reversal of the race of the two locks is new after these executions. The first execution is observed once more.
 fn locks_are_new(executions: &[&str]) -> bool {
     let (program, mut guide) = (sections(), Guide::new(Pool::new(Backtrack::Dpor)));
     for execution in executions.iter().chain(&executions[..1]) {
@@ -156,7 +157,7 @@ fn locks_are_new(executions: &[&str]) -> bool {
             trace.push(step(program.iter().find(|line| line.name == name).expect("a statement of the program")));
         }
         events.follow(&trace);
-        guide.look(&trace, &events, 0, true);
+        guide.observe(&trace, &events, 0, true);
     }
     // The locks are the first and the third decision.
     guide.is_new(0, 2, usize::MAX)

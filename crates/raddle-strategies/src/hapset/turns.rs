@@ -1,8 +1,9 @@
-//! Subtrees of the guided search that are run in turn.
+//! The subtrees of the guided search, and the order in which they are run.
 //!
-//! What is new is run in turn, most of it nearest to the root first and some of it deepest first. After each execution, a subtree
-//! publishes what is left near the root in a [tree](SharedTree) that all subtrees share, and the rest of it waits. Of eight executions, seven
-//! take what is nearest to the root and one goes on where the latest left off: much is found by changing little of what was run last.
+//! The search suspends its subtree after each execution. It publishes the nodes of the subtree that are nearest to the root in a
+//! [tree](SharedTree) that all subtrees share, and puts the rest of the subtree into a queue. Of eight executions, seven take the
+//! unexplored alternative that is nearest to the root; one continues the subtree of the latest execution, because small changes of an
+//! execution find many bugs.
 
 use std::collections::VecDeque;
 
@@ -12,108 +13,111 @@ use super::guide::Guide;
 use crate::format::Format;
 use crate::reduction::{Dpor, PlansForAncestors, SharedTree, Subtree};
 
-/// One execution of so many is the deepest.
-const TURNS: u64 = 8;
+/// One of so many executions continues the deepest subtree.
+const DEEPEST_EVERY: u64 = 8;
 
-/// So many steps wait at most, in all subtrees together, before what is nearest to the root loses its turn: each subtree has a path of
-/// its own in memory.
-const MOST_WAITING: u64 = 1 << 18;
+/// An upper bound on the steps in all waiting subtrees together, because each subtree holds its own path in memory. Above the bound,
+/// the search starts no new subtree near the root while others wait.
+const MAX_WAITING_STEPS: u64 = 1 << 18;
 
-/// What waits for its turn, and what is above it.
+/// The waiting subtrees, and the nodes above them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Turns {
     tree: SharedTree,
     waiting: VecDeque<Waiting>,
-    /// Executions so far, and steps of the longest.
+    /// The number of executions so far, and the number of steps of the longest.
     executions: u64,
     longest: u64,
-    /// The subtree that is being run. It is put back before anything is written down.
+    /// The current subtree. It is put back into the queue before the value is serialized.
     #[serde(skip)]
     current: Option<Current>,
 }
 
-/// A subtree that waits.
+/// A waiting subtree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Waiting {
     subtree: Subtree,
-    /// The node of the tree that it hangs under.
-    under: Option<usize>,
+    /// The node of the shared tree that is its parent.
+    parent: Option<usize>,
 }
 
-/// The subtree that is being run, as the tree knows it.
+/// The position of the current subtree in the shared tree.
 #[derive(Clone, Debug)]
 struct Current {
-    under: Option<usize>,
-    /// What leads to it from the node above, and whether its first event is not known there.
+    parent: Option<usize>,
+    /// The choice at the parent that leads to the subtree, and whether the shared tree does not know yet what its first event touches.
     taken: u32,
-    untold: bool,
+    first_event_unknown: bool,
 }
 
 impl Turns {
-    /// Begins anew with this subtree.
+    /// Adds the first subtree.
     pub(super) fn begin(&mut self, subtree: Subtree) {
-        self.waiting.push_back(Waiting { subtree, under: None });
+        self.waiting.push_back(Waiting { subtree, parent: None });
     }
 
-    /// An execution of so many steps has ended.
+    /// Counts an execution of so many steps.
     pub(super) fn count(&mut self, steps: usize) {
         self.executions += 1;
         self.longest = self.longest.max(steps as u64);
     }
 
-    /// Whether a subtree is being run.
+    /// True if a subtree is being run.
     pub(super) fn is_running(&self) -> bool {
         self.current.is_some()
     }
 
-    /// The subtree whose turn it is; `None` if nothing is left.
+    /// Takes the next subtree; `None` if nothing is left.
     pub(super) fn take(&mut self) -> Option<Subtree> {
-        let room = self.longest.saturating_mul(self.waiting.len() as u64) < MOST_WAITING;
+        let room = self.longest.saturating_mul(self.waiting.len() as u64) < MAX_WAITING_STEPS;
         let nearest_first = room && is_turn_of_nearest(self.executions);
         let near = if nearest_first { self.take_nearest() } else { None };
         let next = near.or_else(|| self.waiting.pop_front()).or_else(|| self.take_nearest())?;
-        let Waiting { subtree, under } = next;
-        self.current = Some(Current { under, taken: subtree.taken(), untold: subtree.is_untold() });
+        let Waiting { subtree, parent } = next;
+        self.current =
+            Some(Current { parent, taken: subtree.taken(), first_event_unknown: subtree.first_event_unknown() });
         Some(subtree)
     }
 
     fn take_nearest(&mut self) -> Option<Waiting> {
         let (place, subtree) = self.tree.take()?;
-        Some(Waiting { subtree, under: Some(place) })
+        Some(Waiting { subtree, parent: Some(place) })
     }
 
-    /// The subtree that is being run gives its turn away.
-    pub(super) fn give_turn_away(&mut self, search: &mut Dpor<Guide>) {
+    /// Suspends the current subtree.
+    pub(super) fn suspend_current(&mut self, search: &mut Dpor<Guide>) {
         self.take_plans(search.take_plans());
         let levels = search.give_levels();
         let rest = search.leave_rest();
         if rest.is_none() {
             self.take_plans(search.take_plans());
         }
-        let Some(Current { under, taken, untold }) = self.current.take() else { return };
-        let (under, given) = match levels {
-            None => (under, None),
+        let Some(Current { parent, taken, first_event_unknown }) = self.current.take() else { return };
+        let (parent, given) = match levels {
+            None => (parent, None),
             Some(levels) => {
-                let (under, taken) = self.tree.grow(under, levels);
-                (under, Some(taken))
+                let (parent, taken) = self.tree.add_levels(parent, levels);
+                (parent, Some(taken))
             }
         };
-        match (rest, under) {
-            (Some(subtree), _) => self.put_back(Waiting { subtree, under }),
-            (None, Some(place)) => self.tree.finish(place, given.unwrap_or(taken), given.is_none() && untold),
+        match (rest, parent) {
+            (Some(subtree), _) => self.put_back(Waiting { subtree, parent }),
+            (None, Some(place)) => {
+                self.tree.finish(place, given.unwrap_or(taken), given.is_none() && first_event_unknown)
+            }
             (None, None) => {}
         }
     }
 
-    /// The subtree that is being run is put back as it is: the search goes on with it later.
+    /// Puts the current subtree back unchanged; the search continues it later.
     pub(super) fn put_current_back(&mut self, search: &mut Dpor<Guide>) {
-        let Some(Current { under, .. }) = self.current.take() else { return };
+        let Some(Current { parent, .. }) = self.current.take() else { return };
         if let Some(subtree) = search.rest_of_subtree() {
-            self.waiting.push_front(Waiting { subtree, under });
+            self.waiting.push_front(Waiting { subtree, parent });
         }
     }
 
-    /// What was nearest to the root waits until all that were begun before it are done.
+    /// A subtree that was started near the root waits behind all that were started before it.
     fn put_back(&mut self, waiting: Waiting) {
         if is_turn_of_nearest(self.executions.saturating_sub(1)) {
             self.waiting.push_back(waiting);
@@ -124,28 +128,28 @@ impl Turns {
 
     fn take_plans(&mut self, plans: PlansForAncestors) {
         let Some(current) = &mut self.current else { return };
-        let Some(under) = current.under else { return };
-        if let Some(item) = plans.first {
-            current.untold = false;
-            self.tree.know(under, item);
+        let Some(parent) = current.parent else { return };
+        if let Some(item) = plans.first_event {
+            current.first_event_unknown = false;
+            self.tree.set_first_event(parent, item);
         }
         for (depth, plan) in plans.plans {
-            self.tree.plan(under, depth, plan);
+            self.tree.plan(parent, depth, plan);
         }
     }
 
-    /// Whether it can have come from a search: a file may say anything.
+    /// True if the value can come from a search. The file may be damaged or edited.
     pub(super) fn is_sound(&self) -> bool {
-        let hanging = self.waiting.iter().filter_map(|waiting| Some((waiting.under?, &waiting.subtree)));
-        let apart = self.waiting.iter().filter(|waiting| waiting.under.is_none());
+        let hanging = self.waiting.iter().filter_map(|waiting| Some((waiting.parent?, &waiting.subtree)));
+        let apart = self.waiting.iter().filter(|waiting| waiting.parent.is_none());
         self.waiting.iter().all(|waiting| waiting.subtree.is_sound())
-            && apart.clone().all(|waiting| waiting.subtree.frozen() == 0)
+            && apart.clone().all(|waiting| waiting.subtree.ancestors() == 0)
             && self.tree.is_sound(&hanging.collect::<Vec<_>>())
     }
 }
 
-/// Whether what is nearest to the root has its turn after so many executions. The second of all is the deepest: much is found by
-/// changing little of the first.
+/// True if, after so many executions, the alternative nearest to the root is next. The second execution of all is a deepest one: it
+/// changes little of the first.
 fn is_turn_of_nearest(executions: u64) -> bool {
-    executions > 0 && executions % TURNS != 1
+    executions > 0 && executions % DEEPEST_EVERY != 1
 }

@@ -1,7 +1,7 @@
-//! What tasks still have to touch, as learnt from executions.
+//! Which objects each task may still touch, as learned from executions.
 //!
-//! All of it is a guess: an execution that is still to come may do something else. Random walks use it to look first at what
-//! matters, in a way that does not rely on it.
+//! All of it is a guess: a later execution may do something else. Random walks use it to prefer alternatives that matter, in a way that stays
+//! correct if the guess is wrong.
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::by_slot::BySlot;
@@ -9,15 +9,15 @@ use raddle_engine::order::events::{Events, Touch};
 use raddle_engine::system::{Action, Pending};
 use raddle_engine::trace::{Class, Effect, Role};
 
-/// What is known of the events of tasks.
+/// What is known of the events of all tasks.
 #[derive(Clone, Debug, Default)]
-pub struct Futures {
-    tasks: Vec<Future>,
+pub struct FutureTouches {
+    tasks: Vec<TaskFuture>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Future {
-    /// What the task's event of this number has touched, in one execution or another.
+struct TaskFuture {
+    /// By the number of the task's event: the objects that it has touched in some execution.
     at: Vec<Vec<Touch>>,
     /// By object, at its [slot](Touch::slot).
     objects: BySlot<Until>,
@@ -30,8 +30,8 @@ struct Until {
     changed: u32,
 }
 
-impl Futures {
-    /// Takes in an execution, and what the tasks that have not ended were about to do then.
+impl FutureTouches {
+    /// Learns from an execution, and from the pending steps of tasks that have not ended.
     pub fn learn(&mut self, events: &Events, pending: &[Pending]) {
         let mut taken: Vec<u32> = vec![0; self.tasks.len()];
         for index in 0..events.len() {
@@ -44,29 +44,29 @@ impl Futures {
         }
         for Pending { action, .. } in pending {
             let number = *count(&mut taken, action.task);
-            announced(action).into_iter().for_each(|touch| self.of(action.task).learn(number, touch));
+            declared_touch(action).into_iter().for_each(|touch| self.of(action.task).learn(number, touch));
         }
     }
 
-    fn of(&mut self, task: TaskId) -> &mut Future {
+    fn of(&mut self, task: TaskId) -> &mut TaskFuture {
         if self.tasks.len() <= task.index() {
-            self.tasks.resize_with(task.index() + 1, Future::default);
+            self.tasks.resize_with(task.index() + 1, TaskFuture::default);
         }
         &mut self.tasks[task.index()]
     }
 
-    /// The tasks that were ever seen.
+    /// The tasks that were seen in some execution.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         (0..self.tasks.len()).map(TaskId::next_of)
     }
 
-    /// What the event of `task` that follows its first `taken` may touch; `None` if it was never seen to have one.
+    /// What the event of `task` after its first `taken` ones may touch; `None` if there never was such an event.
     #[must_use]
     pub fn next(&self, task: TaskId, taken: u32) -> Option<&[Touch]> {
         self.tasks.get(task.index())?.at.get(taken as usize).map(Vec::as_slice)
     }
 
-    /// Whether `task` may, after its first `taken` events, do something that conflicts with `touch`.
+    /// True if `task`, after its first `taken` events, may do something that conflicts with `touch`.
     #[must_use]
     pub fn conflicts(&self, task: TaskId, taken: u32, touch: Touch) -> bool {
         let until = self.tasks.get(task.index()).and_then(|future| future.objects.get(touch.slot()));
@@ -74,9 +74,9 @@ impl Futures {
     }
 }
 
-/// What an action that has not been done yet would touch, as far as it says.
+/// The object that a pending action declares to touch.
 #[must_use]
-pub fn announced(action: &Action) -> Option<Touch> {
+pub fn declared_touch(action: &Action) -> Option<Touch> {
     let Action { object, effect, role, .. } = *action;
     (object.is_some() && !role.orders_nothing()).then_some(Touch { object, effect, role })
 }
@@ -88,14 +88,13 @@ fn count(taken: &mut Vec<u32>, task: TaskId) -> &mut u32 {
     &mut taken[task.index()]
 }
 
-impl Future {
+impl TaskFuture {
     fn learn(&mut self, number: u32, touch: Touch) {
         self.learn_next(number, touch);
         self.learn_until(number, touch.object, touch.effect);
     }
 
-    /// A message that is offered makes a difference to whoever receives there, but not the other way round: the offer can be made
-    /// at any time.
+    /// A send matters to the receives from that mailbox, but not the other way round: a receive does not prevent a send.
     fn learn_messages(&mut self, number: u32, events: &Events, index: usize) {
         for message in events.offers_of(index) {
             self.learn_until(number, events.offered()[message].place, Effect::Change);

@@ -1,13 +1,13 @@
-//! How many steps each task takes, as learnt from executions.
+//! How many steps each task takes, as learned from executions.
 //!
-//! Orders are spread unevenly over a tree of decisions: where one task has many steps to go and the others few, nearly all
-//! orders begin with that task. For tasks that have nothing to do with one another, the share of the orders that begin with
-//! a task is exactly the task's share of the steps that are left, which is why random walks choose by it.
+//! Executions are spread unevenly over a tree of decisions. If one task has many steps left and the others have few, nearly all executions
+//! begin with that task. For independent tasks, the fraction of the executions that begin with a task is exactly the task's fraction of
+//! the remaining steps. So random walks choose by it.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::Trace;
 
-/// What is known of the lengths of tasks, in steps that took a decision.
+/// What is known of the lengths of tasks, in steps that needed a decision.
 #[derive(Clone, Debug, Default)]
 pub struct Lengths {
     tasks: Vec<Length>,
@@ -16,15 +16,15 @@ pub struct Lengths {
 /// Entry `n` is about the executions in which the task took more than `n` steps.
 #[derive(Clone, Debug, Default)]
 struct Length {
-    /// How many there were.
+    /// The number of these executions.
     longer: Vec<u64>,
-    /// How many steps they took beyond the first `n`, in all.
-    beyond: Vec<u64>,
+    /// The total number of steps that the task took in them beyond the first `n`.
+    remaining: Vec<u64>,
 }
 
 impl Lengths {
-    /// Takes in an execution in which tasks took these numbers of steps.
-    pub fn learn(&mut self, steps: &Taken) {
+    /// Learns from an execution in which tasks took these numbers of steps.
+    pub fn learn(&mut self, steps: &StepCounts) {
         if self.tasks.len() < steps.by_task.len() {
             self.tasks.resize_with(steps.by_task.len(), Length::default);
         }
@@ -32,39 +32,40 @@ impl Lengths {
             let taken = taken as usize;
             if length.longer.len() < taken {
                 length.longer.resize(taken, 0);
-                length.beyond.resize(taken, 0);
+                length.remaining.resize(taken, 0);
             }
-            for (n, (longer, beyond)) in length.longer.iter_mut().zip(&mut length.beyond).take(taken).enumerate() {
+            for (n, (longer, remaining)) in length.longer.iter_mut().zip(&mut length.remaining).take(taken).enumerate()
+            {
                 *longer += 1;
-                *beyond += (taken - n) as u64;
+                *remaining += (taken - n) as u64;
             }
         }
     }
 
-    /// How many more steps `task` takes on average, its next one included, after it has taken `taken`; at least one.
+    /// The mean number of steps that `task` still takes, including the next one, after it has taken `taken`; at least one.
     #[must_use]
     pub fn left(&self, task: TaskId, taken: u32) -> f64 {
         let known = self.tasks.get(task.index());
         let at = taken as usize;
-        known.and_then(|it| Some(*it.beyond.get(at)? as f64 / it.longer[at] as f64)).unwrap_or(1.0)
+        known.and_then(|it| Some(*it.remaining.get(at)? as f64 / it.longer[at] as f64)).unwrap_or(1.0)
     }
 }
 
-/// How many steps that took a decision each task has taken in an execution so far.
+/// How many steps with a decision each task has taken in the current execution.
 #[derive(Clone, Debug, Default)]
-pub struct Taken {
+pub struct StepCounts {
     by_task: Vec<u32>,
     followed: usize,
 }
 
-impl Taken {
-    /// Forgets everything.
+impl StepCounts {
+    /// Sets all counts to 0.
     pub fn clear(&mut self) {
         self.by_task.clear();
         self.followed = 0;
     }
 
-    /// Takes in what is new in `trace`.
+    /// Counts the new steps of `trace`.
     pub fn follow(&mut self, trace: &Trace) {
         for step in &trace.steps()[self.followed..] {
             if step.alternatives > 0 {
@@ -77,7 +78,7 @@ impl Taken {
         self.followed = trace.len();
     }
 
-    /// By this task.
+    /// The steps of this task.
     #[must_use]
     pub fn by(&self, task: TaskId) -> u32 {
         self.by_task.get(task.index()).copied().unwrap_or(0)
@@ -94,7 +95,7 @@ mod tests {
         let mut lengths = Lengths::default();
         assert_eq!(lengths.left(task, 0), 1.0, "nothing is known");
         for steps in [2, 4, 0] {
-            lengths.learn(&Taken { by_task: vec![steps], followed: 0 });
+            lengths.learn(&StepCounts { by_task: vec![steps], followed: 0 });
         }
         let left: Vec<_> = (0..6).map(|taken| lengths.left(task, taken)).collect();
         assert_eq!(left, [3.0, 2.0, 2.0, 1.0, 1.0, 1.0]);

@@ -1,38 +1,32 @@
-//! Random walks that tell how large a search will be before it is done (Knuth 1975, with weights of our own).
+//! Random walks that estimate how large a search is before it is done (Knuth 1975, with weights of our own).
 //!
-//! **Orders.** A walk that takes each alternative with a known probability stands for as many orders as one over the
-//! probability of the whole walk. The mean over walks is the number of orders, exactly in expectation, whatever the
-//! probabilities are, as long as none is zero; how far single walks are off depends on them.
+//! **Executions.** A walk takes each alternative with a known probability. It stands for `1/p` executions, where `p` is the probability of the
+//! whole walk. The expected value over all walks is exactly the number of executions, whatever the probabilities are, if none of them is
+//! zero. The variance depends on the probabilities.
 //!
-//! **Traces.** Of the orders that are equivalent to the one a walk has taken, all together should count as one. Give each order
-//! `w` of a trace a share `q(w)` such that the shares of a trace add up to one. Then the mean of `q(w) / p(w)`, where `p(w)` is
-//! the probability of the walk, is the number of traces. We take as `q(w)` the probability of the order if one were to walk
-//! within the trace alone, with the same weights: at each point only those alternatives count whose event is in the trace and
-//! has nothing left to come before it. Which these are is known when the execution is over: event `j` is one of them at all points
-//! from just after the latest event it depends on up to its own. A tree of sleep sets has one leaf for each trace, too, and one
-//! could walk in it; but most such walks end where all that could be done is asleep, and stand for nothing. Here every
-//! walk is a whole execution that stands for at least one trace, and what an alternative would touch need not be known
-//! before it is taken.
+//! **Traces.** All executions of one trace together should count as one. Give each execution `w` of a trace a share `q(w)` such
+//! that the shares of a trace add up to one. Then the expected value of `q(w) / p(w)`, where `p(w)` is the probability of the walk, is the
+//! number of traces. We choose as `q(w)` the probability of `w` in a walk restricted to the trace, with the same weights: at each point
+//! only those alternatives count whose event is in the trace and has no predecessor left. These are known when the execution is over:
+//! event `j` is enabled in this sense at all points from just after the latest event it depends on up to its own. A tree of
+//! sleep sets also has one leaf per trace, and one could walk in it. But most such walks end at a node where all alternatives are
+//! asleep, and stand for nothing. Here every walk is a complete execution that stands for at least one trace, and it need not be known
+//! beforehand what an alternative touches.
 //!
-//! **Weights.** Two policies, each good where the other is bad, and each walk follows one of them, drawn at random; `p(w)` and
-//! `q(w)` are the means over both, so a walk that one of them hardly ever takes cannot count too much (the balance
-//! heuristic; Veach and Guibas 1995). Both go by what was learnt from the walks before, and need not be right:
+//! **Weights.** There are two policies, each good where the other is bad. Each walk follows one of them, drawn at random. `p(w)` and `q(w)`
+//! are the means over both, so a walk that one policy rarely takes cannot count too much (the balance heuristic; Veach and Guibas
+//! 1995). Both use what was learned from earlier walks, and stay correct if that is wrong:
 //!
-//! - by *length*: a task is the more likely the more steps it has to go, for where one task has many and the others have few, nearly
-//!   all orders begin with that one. For tasks that have nothing to do with one another this is exact;
-//! - *evenly*; where traces are counted, with the more weight the nearer a task is to the smallest conflict there is
-//!   (`near.rs`).
+//! - by *length*: the weight of a task is the number of its remaining steps. If one task has many and the others few, nearly all
+//!   executions begin with that one. For independent tasks this is exact;
+//! - *evenly*; when traces are counted, with more weight the nearer a task is to the smallest conflict (`conflict_set.rs`).
 //!
-//! Where traces are counted, both hardly ever take what has no part in that conflict. Otherwise the order of steps that do not
-//! matter to one another would be drawn at random, too, which makes some walks stand for many more traces than others.
+//! When traces are counted, both rarely take alternatives that are no part of that conflict. Otherwise the order of independent steps would
+//! be drawn at random, too, and some walks would stand for many more traces than others.
 
-mod near;
+mod conflict_set;
 mod walk;
 
-use self::near::Near;
-use self::walk::{Alternative, Walk};
-use super::futures::Futures;
-use super::lengths::{Lengths, Taken};
 use raddle_engine::estimate::{Estimate, Walks};
 use raddle_engine::order::events::{Events, Label};
 use raddle_engine::rng::{Rng, mix};
@@ -40,10 +34,14 @@ use raddle_engine::strategy::{After, Capabilities, Counting, Decision, Needs, Ne
 use raddle_engine::system::{Action, Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Random walks that estimate how many orders or traces there are.
+use self::conflict_set::ConflictSet;
+use self::walk::{Alternative, Walk};
+use super::futures::FutureTouches;
+use super::lengths::{Lengths, StepCounts};
+
+/// Random walks that estimate how many executions or traces there are.
 ///
-/// As a strategy of its own it never ends: the budget has to. Around a systematic search:
-/// [`Probed`](super::Probed).
+/// As a strategy of its own it has no end; the budget must end it. [`Probed`](super::Probed) adds it to a systematic search.
 #[derive(Debug)]
 pub struct Probe {
     counting: Counting,
@@ -52,14 +50,14 @@ pub struct Probe {
     rng: Rng,
     policy: Policy,
     lengths: Lengths,
-    futures: Futures,
+    futures: FutureTouches,
     walks: Walks,
-    taken: Taken,
+    taken: StepCounts,
     walk: Walk,
     events: Events,
 }
 
-/// Which of its weights a walk goes by.
+/// The weights that a walk uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Evenly,
@@ -70,10 +68,10 @@ enum Policy {
 type Weights = [f64; 2];
 
 impl Probe {
-    /// The first walks are there to learn from and do not count. That their number is fixed keeps the mean unbiased.
+    /// The number of initial walks to learn from, which do not count. It is fixed, so that the mean stays unbiased.
     pub const PILOTS: u64 = 10;
 
-    /// The walks that belong to `seed`.
+    /// The walks of `seed`.
     #[must_use]
     pub fn new(counting: Counting, seed: u64) -> Self {
         Self {
@@ -83,15 +81,15 @@ impl Probe {
             rng: Rng::new(seed),
             policy: Policy::Evenly,
             lengths: Lengths::default(),
-            futures: Futures::default(),
+            futures: FutureTouches::default(),
             walks: Walks::default(),
-            taken: Taken::default(),
+            taken: StepCounts::default(),
             walk: Walk::default(),
             events: Events::default(),
         }
     }
 
-    /// What the walks that count tell so far. Those of several workers can be [merged](Walks::merge).
+    /// The result of the walks that count, so far. Those of several workers can be [merged](Walks::merge).
     #[must_use]
     pub fn walks(&self) -> Walks {
         self.walks
@@ -101,9 +99,13 @@ impl Probe {
         match at {
             Point::Actions(actions) => {
                 let wanted = self.counting == Counting::Traces && self.begun > Self::PILOTS;
-                let near = if wanted { Near::find(actions, so_far, &self.futures, &self.taken) } else { Near::all() };
+                let conflict_set = if wanted {
+                    ConflictSet::find(actions, so_far, &self.futures, &self.taken)
+                } else {
+                    ConflictSet::all()
+                };
                 for action in *actions {
-                    let weights = self.weigh(action, actions, &near);
+                    let weights = self.weigh(action, actions, &conflict_set);
                     self.walk.offer(Alternative { task: action.task, label: Label::Way(action.variant), weights });
                 }
             }
@@ -116,12 +118,12 @@ impl Probe {
         }
     }
 
-    /// The ways out of one wait share what the task is given.
-    fn weigh(&self, action: &Action, actions: &[Action], near: &Near) -> Weights {
-        let ways = actions.iter().filter(|other| other.task == action.task).count() as f64;
-        let [evenly, by_length] = near.weights(action.task);
+    /// The alternatives of one task share the weight of the task.
+    fn weigh(&self, action: &Action, actions: &[Action], conflict_set: &ConflictSet) -> Weights {
+        let alternatives = actions.iter().filter(|other| other.task == action.task).count() as f64;
+        let [evenly, by_length] = conflict_set.weights(action.task);
         let left = self.lengths.left(action.task, self.taken.by(action.task));
-        [evenly / ways, by_length * left / ways]
+        [evenly / alternatives, by_length * left / alternatives]
     }
 }
 
@@ -137,7 +139,7 @@ impl Strategy for Probe {
         self.policy = if self.rng.below(2) == 0 { Policy::Evenly } else { Policy::ByLength };
         self.taken.clear();
         self.walk.clear();
-        // The systematic search that this is about has the same seed for the program's own random numbers.
+        // The program's own random numbers are those of the systematic search, which uses the same seed.
         Next::run(0)
     }
 

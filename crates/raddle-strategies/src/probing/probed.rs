@@ -1,12 +1,10 @@
-//! A systematic search that says how large it is: random [probes](Probe) beside it, counted apart.
+//! A systematic search that reports its size: random [probes](Probe) are run beside it, and counted separately.
 //!
-//! Many searches are done before anybody would ask, so the first hundred executions are run plainly, and until then nothing is
-//! told: what they tell of the rest (Eta's rule) can be off by any factor, and nobody knows by which. A search that is not done by
-//! then runs about a hundred probes at once, a few hundred more when it turns out to be long, and one more now and then for as
-//! long as it lasts, so that the interval gets narrower while the search goes on. A probe is an execution like any other: if it
-//! fails, a failure is found.
+//! Many searches are short, so the first hundred executions are run without probes and without an estimate. An estimate from these
+//! alone (`estimate(node) = mean(visited children) · all children`) can be wrong by any factor. A longer search then runs about a
+//! hundred probes at once, a few hundred more when it turns out to be long, and later one from time to time, so the interval gets
+//! narrower while the search goes on. A probe is an execution as any other: if it fails, a failure is found.
 
-use super::Probe;
 use raddle_engine::estimate::{Branching, Estimate, Estimator, Kind};
 use raddle_engine::facts::Fact;
 use raddle_engine::strategy::{
@@ -15,51 +13,53 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
+use super::Probe;
+
 /// A systematic strategy and its probes.
 #[derive(Debug)]
 pub struct Probed<S> {
     inner: S,
     probe: Probe,
-    /// Probes still to be run before the search goes on.
+    /// The number of probes before the search continues.
     wanted: u64,
     probing: bool,
     probed: bool,
-    /// Executions of the search when it was last probed.
+    /// The number of executions of the search when it was last probed.
     probed_at: u64,
-    plain: Plain,
+    searched: SearchCounts,
     estimator: Estimator,
     kind: Kind,
     branch: Vec<Branching>,
 }
 
-/// What was run by the search itself.
+/// Counts of the search itself, without probes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Plain {
+struct SearchCounts {
     executions: u64,
     complete: u64,
     steps: u64,
 }
 
-/// Executions after which a search is not a short one.
+/// A search with so many executions is not short.
 const NOT_SHORT: u64 = 100;
 
-/// Executions and steps after which it is not, either: executions may be long themselves.
+/// A search with so many executions and steps is not short either, because its executions are long.
 const NOT_SHORT_BY_STEPS: (u64, u64) = (20, 20_000);
 
-/// Probes before it goes on then, without the pilots.
+/// The number of probes at that time, without the pilots.
 const PROBES: u64 = 100;
 
-/// Executions after which it is a long one.
+/// A search with so many executions is long.
 const LONG: u64 = 1_000;
 
-/// More probes then: where few orders carry much of the weight, a hundred are not enough.
+/// The number of further probes at that time: if few executions carry much of the weight, a hundred are not enough.
 const MORE_PROBES: u64 = 300;
 
-/// From then on, one probe for so many executions.
-const BETWEEN: u64 = 500;
+/// After that, one probe for so many executions.
+const EXECUTIONS_PER_PROBE: u64 = 500;
 
 impl<S: Strategy + Summarize> Probed<S> {
-    /// Around a search that is to see each order, or each trace, once.
+    /// Adds probes to a search that runs each execution, or each trace, once.
     #[must_use]
     pub fn new(inner: S, counting: Counting) -> Self {
         Self {
@@ -69,14 +69,14 @@ impl<S: Strategy + Summarize> Probed<S> {
             probing: false,
             probed: false,
             probed_at: 0,
-            plain: Plain::default(),
+            searched: SearchCounts::default(),
             estimator: Estimator::new(Kind::Recursive),
             kind: Kind::Knuth,
             branch: Vec::new(),
         }
     }
 
-    /// Estimates by another rule, for comparison. With any but [`Kind::Knuth`] there are no probes.
+    /// Estimates by another rule, for comparison. There are probes only with [`Kind::Knuth`].
     #[must_use]
     pub fn estimating(self, kind: Kind) -> Self {
         Self { kind, estimator: Estimator::new(if kind == Kind::Knuth { Kind::Recursive } else { kind }), ..self }
@@ -89,26 +89,26 @@ impl<S: Strategy + Summarize> Probed<S> {
     }
 
     fn is_short(&self) -> bool {
-        let Plain { executions, steps, .. } = self.plain;
+        let SearchCounts { executions, steps, .. } = self.searched;
         executions < NOT_SHORT && (executions < NOT_SHORT_BY_STEPS.0 || steps < NOT_SHORT_BY_STEPS.1)
     }
 
-    /// Probes that are due before the next execution of the search.
+    /// The number of probes that are due before the next execution of the search.
     fn due(&self) -> u64 {
         match (self.kind, self.probed) {
             (Kind::Knuth, false) if !self.is_short() => Probe::PILOTS + PROBES,
-            (Kind::Knuth, true) if self.plain.executions == LONG => MORE_PROBES,
-            (Kind::Knuth, true) if self.plain.executions.is_multiple_of(BETWEEN) => 1,
+            (Kind::Knuth, true) if self.searched.executions == LONG => MORE_PROBES,
+            (Kind::Knuth, true) if self.searched.executions.is_multiple_of(EXECUTIONS_PER_PROBE) => 1,
             _ => 0,
         }
     }
 
-    /// Whether probes come before the next execution of the search.
+    /// True if probes come before the next execution of the search.
     fn is_to_probe(&mut self) -> bool {
-        self.wanted > 0 || self.due() > 0 && self.probed_at != self.plain.executions && self.goes_on()
+        self.wanted > 0 || self.due() > 0 && self.probed_at != self.searched.executions && self.goes_on()
     }
 
-    /// Whether the search has not come to its end just here, as far as can be told.
+    /// True if the search has something left, as far as is known.
     fn goes_on(&mut self) -> bool {
         match self.inner.capabilities().map_or(Sharing::Alone, Capabilities::sharing) {
             Sharing::ByPiece(by_piece) => by_piece.rest().is_some(),
@@ -128,9 +128,9 @@ impl<S: Strategy + Summarize> Probed<S> {
 
     fn learn(&mut self, run: &Run<'_>) {
         let complete = run.outcome.is_some();
-        self.plain.executions += 1;
-        self.plain.complete += u64::from(complete);
-        self.plain.steps += run.trace.len() as u64;
+        self.searched.executions += 1;
+        self.searched.complete += u64::from(complete);
+        self.searched.steps += run.trace.len() as u64;
         if self.kind != Kind::Knuth {
             self.branch.clear();
             if self.inner.branching(&mut self.branch) {
@@ -140,7 +140,7 @@ impl<S: Strategy + Summarize> Probed<S> {
     }
 }
 
-/// It does not search by states, since probes go through known ones as well.
+/// It is no state search, because probes pass through visited states as well.
 impl<S: Strategy + Summarize> Strategy for Probed<S> {
     fn needs(&self) -> Needs {
         let (inner, probe) = (self.inner.needs(), self.probe.needs());
@@ -152,7 +152,7 @@ impl<S: Strategy + Summarize> Strategy for Probed<S> {
         if self.is_to_probe() {
             if self.wanted == 0 {
                 self.wanted = self.due();
-                self.probed_at = self.plain.executions;
+                self.probed_at = self.searched.executions;
             }
             return self.begin_probe(prefix);
         }
@@ -179,7 +179,7 @@ impl<S: Strategy + Summarize> Strategy for Probed<S> {
 }
 
 impl<S: Strategy + Summarize> Capabilities for Probed<S> {
-    /// Other workers only search.
+    /// Other workers run the search without probes.
     fn sharing(&mut self) -> Sharing<'_> {
         self.inner.capabilities().map_or(Sharing::Alone, Capabilities::sharing)
     }
@@ -198,13 +198,13 @@ impl<S: Strategy + Summarize> Summarize for Probed<S> {
         self.inner.branching(branch)
     }
 
-    /// Never less than what was seen.
+    /// At least as large as the number of complete executions.
     fn estimate(&self) -> Option<Estimate> {
         let estimate = match self.kind {
             Kind::Knuth => self.probe.estimate(),
             _ => self.estimator.estimate().or_else(|| self.inner.estimate()),
         };
-        estimate.map(|estimate| estimate.given_seen(self.plain.complete))
+        estimate.map(|estimate| estimate.given_seen(self.searched.complete))
     }
 
     fn covered(&self, stage: u32) -> Option<Bound> {
@@ -226,11 +226,12 @@ impl<S: Strategy + Summarize> Summarize for Probed<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::tree::exhaustive::Exhaustive;
     use raddle_engine::example::Counters;
     use raddle_engine::search::{Limits, Report, search};
     use raddle_engine::strategy::Claim;
+
+    use super::*;
+    use crate::tree::exhaustive::Exhaustive;
 
     fn run(steps: &[u32], kind: Kind, executions: Option<u64>) -> Report {
         let mut strategy = Probed::new(Exhaustive::depth_first(), Counting::Orders).estimating(kind);
@@ -242,7 +243,7 @@ mod tests {
         let report = run(&[4, 4], Kind::Knuth, None);
         assert_eq!((report.executions, report.probes, report.estimate), (70, 0, Some(Estimate::exactly(70))));
         let just_long = run(&[4, 10], Kind::Knuth, None);
-        // At once after 100 executions, one after 500, more after 1,000.
+        // A hundred probes after 100 executions, one after 500, more after 1,000.
         assert_eq!((just_long.executions, just_long.probes), (1_001, Probe::PILOTS + PROBES + 1 + MORE_PROBES));
         assert_eq!(run(&[4, 10], Kind::Knuth, Some(1_000)).probes, Probe::PILOTS + PROBES + 1);
         assert_eq!(run(&[4, 10], Kind::Knuth, Some(100)).probes, 0);
@@ -300,7 +301,7 @@ mod tests {
         }
     }
 
-    /// Sixty executions, all the same.
+    /// A search of sixty equal executions.
     struct Long(u64);
 
     impl Strategy for Long {

@@ -1,11 +1,11 @@
-//! The paper's examples, as receives that were recorded.
+//! The paper's examples, as recorded receives.
 
 use raddle_engine::coverage::{Event, Name, Recorded};
 use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::Delivery;
 
-/// A receive: what it is called, who receives it, who sent it, and in the course of which receive.
+/// A receive: its name, the receiver, the sender, and the receive during which the message was sent.
 pub(super) type Line = (&'static str, &'static str, &'static str, &'static str);
 
 /// A load-testing tool with two actions: the schedule of the paper's section IV.
@@ -29,7 +29,7 @@ pub(super) static ONE_ACTION: [Line; 5] = [
     ("fd", "terminator", "writer", "fl"),
 ];
 
-/// A write that comes after the flush leads to an error, and somebody looks for errors before that: the paper's figure 2.
+/// A write after the flush leads to an error, and errors are checked before that: the paper's figure 2.
 pub(super) static ERROR: [Line; 7] = [
     ("ex", "action", "main", ""),
     ("ad", "terminator", "action", "ex"),
@@ -44,7 +44,7 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(7, |hash, byte| raddle_engine::rng::mix(hash, u64::from(byte)))
 }
 
-/// As if they had been recorded; the receive called `changes` changes the behaviour of its receiver.
+/// Builds the recorded receives. The receive called `changes` changes the behaviour of its receiver.
 pub(super) fn recorded(lines: &[Line], changes: &str) -> Recorded {
     let mut recorded = Recorded::default();
     let place = |label: &str| lines.iter().position(|line| line.0 == label);

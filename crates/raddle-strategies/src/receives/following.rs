@@ -1,15 +1,16 @@
-//! Follows schedules of receives that were generated before, maybe for an older program, one execution each.
+//! Follows saved schedules of receives, which may have been generated for an older version of the program; one execution each.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::force::Forced;
 use raddle_engine::coverage::{Name, Recorded, Scheduled, short};
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{After, Claim, Decision, Goal, Needs, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Runs schedules that are given to it; what remains of an execution after its schedule is random.
+use super::force::Forced;
+
+/// Runs given schedules. After its schedule, an execution continues at random.
 pub struct Following {
     left: VecDeque<Vec<Scheduled>>,
     forced: Forced,
@@ -17,36 +18,36 @@ pub struct Following {
     rng: Rng,
 }
 
-/// What came of a schedule that was made before, maybe for an older program.
+/// The result of a saved schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// How many receives of it came about in their order.
+    /// How many of its receives happened in its order.
     pub receives: usize,
-    /// How many it has.
+    /// How many receives it has.
     pub of: usize,
-    /// The one that did not, in words.
+    /// The first receive that did not happen.
     pub missed: Option<String>,
-    /// How many of its pairs came in its order all the same.
+    /// How many of its pairs nevertheless happened in its order.
     pub pairs: u64,
     /// How many pairs it has.
     pub of_pairs: u64,
 }
 
 impl Following {
-    /// Each of these once, in their order.
+    /// Runs each of these once, in their order.
     #[must_use]
     pub fn new(schedules: Vec<Vec<Scheduled>>) -> Self {
         Self { left: schedules.into(), forced: Forced::default(), followed: Vec::new(), rng: Rng::new(0) }
     }
 
-    /// What came of those that were run, in their order.
+    /// The results of the schedules that were run, in their order.
     #[must_use]
     pub fn followed(&self) -> &[Followed] {
         &self.followed
     }
 
-    /// What came of the latest schedule.
-    fn look_back(&self, recorded: &Recorded) -> Followed {
+    /// The result of the latest schedule.
+    fn result(&self, recorded: &Recorded) -> Followed {
         let expected = self.forced.expected();
         let at: HashMap<Name, usize> = recorded.events.iter().enumerate().map(|(at, event)| (event.name, at)).collect();
         let mut of_receiver: HashMap<u64, Vec<Option<usize>>> = HashMap::new();
@@ -85,7 +86,7 @@ impl Strategy for Following {
 
     fn end(&mut self, run: &Run<'_>) -> After {
         self.forced.follow(run.trace);
-        self.followed.push(self.look_back(&Recorded::of(run.trace)));
+        self.followed.push(self.result(&Recorded::of(run.trace)));
         After::Next
     }
 }

@@ -1,7 +1,7 @@
 //! Makes an execution follow a schedule of receives.
 //!
-//! What is not the next receive of the schedule is held back; whoever sends does not notice. Whatever is no receive goes on. Where
-//! messages come in the order in which they were sent, as on channels between threads, it is the sends of threads that are held back.
+//! A message whose receive is not next in the schedule is held back; its sender does not notice. Other steps continue. Where
+//! messages arrive in the order of sending, as in channels between threads, the sends of threads are held back instead.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use raddle_engine::strategy::least_switching;
 use raddle_engine::system::{Action, Choice, Point, Variant};
 use raddle_engine::trace::{Access, Class, Note, Role, Trace, Word};
 
-/// A schedule, and how far an execution has followed it.
+/// A schedule, and how far the execution has followed it.
 #[derive(Debug, Default)]
 pub(super) struct Forced {
     expected: Vec<Scheduled>,
@@ -19,26 +19,26 @@ pub(super) struct Forced {
     /// Receives that come later in the schedule.
     scheduled: HashSet<Name>,
     diverged: bool,
-    /// What has been looked at of the trace.
+    /// How much of the trace was processed.
     receipts: usize,
     steps: usize,
-    /// By name of the receiver, the task it is in this execution.
+    /// By name of the receiver: its task in this execution.
     tasks: HashMap<u64, TaskId>,
-    /// By name of a message, the task it was sent to.
+    /// By name of a message: the task it was sent to.
     addressed: HashMap<u64, TaskId>,
     /// How often a receive of this name has happened.
     seen: HashMap<Name, u32>,
-    /// By task, how many messages it has sent.
+    /// By task: how many messages it has sent.
     sent: Vec<u32>,
-    /// Steps taken since the schedule last went on.
-    patience: u32,
+    /// The number of steps since the schedule last advanced.
+    other_steps: u32,
 }
 
-/// Steps that are no receives, while the next receive is not possible: beyond, it is not to be waited for.
-const PATIENCE: u32 = 10_000;
+/// After so many other steps without the next receive, the schedule is considered infeasible.
+const MAX_OTHER_STEPS: u32 = 10_000;
 
 impl Forced {
-    /// What is to come about.
+    /// The schedule.
     pub(super) fn expected(&self) -> &[Scheduled] {
         &self.expected
     }
@@ -48,22 +48,22 @@ impl Forced {
         Self { expected, scheduled, ..Self::default() }
     }
 
-    /// Whether the schedule was followed to its end.
+    /// True if the schedule was followed to its end.
     pub(super) fn is_done(&self) -> bool {
         self.next == self.expected.len()
     }
 
-    /// How many of its receives came about in their order.
+    /// How many of its receives happened in their order.
     pub(super) fn followed(&self) -> usize {
         self.next
     }
 
-    /// The receive at which the execution went another way.
+    /// The receive at which the execution left the schedule.
     pub(super) fn missed(&self) -> Option<&Scheduled> {
         self.expected.get(self.next)
     }
 
-    /// What is to happen at a point with several actions; `None` if anything may.
+    /// Decides at a point with several actions; `None` if the schedule allows any.
     pub(super) fn choose(&mut self, at: &Point<'_>, trace: &Trace) -> Option<Choice> {
         self.follow(trace);
         let Point::Actions(actions) = at else { return None };
@@ -71,14 +71,14 @@ impl Forced {
         if let Some(choice) = self.due_send(actions).or_else(|| self.find(head, actions)) {
             return Some(choice);
         }
-        self.patience += 1;
-        let free = self.free_action(at, actions, trace).or_else(|| self.in_the_way(head, actions));
-        let free = free.filter(|_| self.patience < PATIENCE);
+        self.other_steps += 1;
+        let free = self.free_action(at, actions, trace).or_else(|| self.receive_ahead(head, actions));
+        let free = free.filter(|_| self.other_steps < MAX_OTHER_STEPS);
         self.diverged = free.is_none();
         free
     }
 
-    /// Takes in what has happened since.
+    /// Processes the new part of the trace.
     pub(super) fn follow(&mut self, trace: &Trace) {
         for at in self.steps..trace.len() {
             let task = trace.steps()[at].task.index();
@@ -105,14 +105,14 @@ impl Forced {
             name.again = *again;
             *again += 1;
             if self.scheduled.remove(&name) {
-                self.pass(name);
+                self.advance(name);
             }
         }
         self.receipts = trace.receipts().len();
     }
 
-    /// A receive of the schedule has happened. Between channels there is no order: a thread decides which it looks at next.
-    fn pass(&mut self, name: Name) {
+    /// Advances the schedule by a receive. Receives from different channels are not ordered: the thread decides which channel it reads next.
+    fn advance(&mut self, name: Name) {
         let left = &self.expected[self.next..];
         let at = left.iter().position(|event| event.name == name).expect("raddle bug: a receive that was scheduled");
         let early = left[..at].iter().any(|event| left[at].mailbox || event.name.receiver == name.receiver);
@@ -120,10 +120,10 @@ impl Forced {
             self.diverged = true;
             return;
         }
-        let passed = self.expected.remove(self.next + at);
-        self.expected.insert(self.next, passed);
+        let received = self.expected.remove(self.next + at);
+        self.expected.insert(self.next, received);
         self.next += 1;
-        self.patience = 0;
+        self.other_steps = 0;
     }
 
     /// The action that is this receive.
@@ -141,14 +141,14 @@ impl Forced {
         own.or_else(|| actions.iter().position(fits)).map(|at| Choice(at as u32))
     }
 
-    /// Where messages come in the order of sending, one that nobody has foreseen may be before the one that is waited for.
-    fn in_the_way(&self, head: &Scheduled, actions: &[Action]) -> Option<Choice> {
+    /// If messages arrive in the order of sending, an unscheduled message may be ahead of the next one in the schedule. Receives it.
+    fn receive_ahead(&self, head: &Scheduled, actions: &[Action]) -> Option<Choice> {
         let task = self.tasks.get(&head.name.receiver).copied().unwrap_or(head.task);
         let receives = |action: &Action| action.task == task && action.variant == Variant::Ready;
         actions.iter().position(|action| head.mailbox && head.arrival && receives(action)).map(|at| Choice(at as u32))
     }
 
-    /// Something that is held back by nobody.
+    /// An action that the schedule does not hold back.
     fn free_action(&self, at: &Point<'_>, actions: &[Action], trace: &Trace) -> Option<Choice> {
         let usual = least_switching(at, trace);
         let is_free = |action: &Action| !self.is_held_back(action);
@@ -164,14 +164,14 @@ impl Forced {
         match (action.op.class, action.variant) {
             (_, Variant::Spurious) => true,
             (Class::Receive, Variant::Message(_) | Variant::TimedOut) => true,
-            // An actor that takes the next message of its queue; who waits for a reply or at a channel takes or is alone there.
+            // An actor that takes the next message of its queue. A task that waits for a reply or at a channel has the role `Takes` or `Alone`.
             (Class::Receive, Variant::Ready) => action.role == Role::Plain,
             (Class::Send, _) => self.is_early_send(action),
             _ => false,
         }
     }
 
-    /// The place in the schedule of what a task would send next.
+    /// The index in the schedule of the message that a task would send next.
     fn next_sent(&self, task: TaskId) -> Option<usize> {
         let ordinal = self.sent.get(task.index()).copied().unwrap_or(0);
         let left = self.expected[self.next..].iter();
@@ -183,7 +183,7 @@ impl Forced {
         self.sent.get(event.sender.index()).is_some_and(|&sent| sent > event.ordinal)
     }
 
-    /// A send that others come after, where messages come in the order of sending.
+    /// A scheduled send that no other send has to precede, where messages arrive in the order of sending.
     fn due_send(&self, actions: &[Action]) -> Option<Choice> {
         let due = |action: &Action| {
             action.op.class == Class::Send && self.next_sent(action.task).is_some() && !self.is_early_send(action)
@@ -191,7 +191,7 @@ impl Forced {
         actions.iter().position(due).map(|at| Choice(at as u32))
     }
 
-    /// Whether something else is to be sent first to the same place.
+    /// True if another message must be sent to the same receiver first.
     fn is_early_send(&self, action: &Action) -> bool {
         let Some(at) = self.next_sent(action.task) else { return false };
         let receiver = self.expected[at].name.receiver;

@@ -1,9 +1,12 @@
-//! Schedules that achieve new goals, from the receives of one execution: algorithms 1 to 3 of the paper.
+//! Generates schedules that achieve new goals from the receives of one execution: algorithms 1 to 3 of Tasharofi et al.
 //!
-//! Where we differ. The recursion of `schedule` and `scheduletail` is a loop: what is scheduled only grows, and the tail only shrinks.
-//! Two things are seen to that the paper leaves out: nobody who waits for a reply receives before it is there, and where messages come
-//! in the order in which they were sent, that order is changed where they are sent. A schedule that cannot be completed so is cut off,
-//! and given up if its goal is lost by that: see [`complete`].
+//! `Base` is the paper's recorded schedule `s`; `Base::must` is `mustHB`; `achieved` is `O`; `schedule` is the function of that name, with
+//! `Tail` as its tail.
+//!
+//! Differences from the paper: The recursion of `schedule` and `scheduletail` is a loop, because the schedule only grows and the tail only
+//! shrinks. Two things are handled that the paper does not mention: a task that waits for a reply receives nothing before the reply; and
+//! where messages arrive in the order of sending, their order is changed by changing the order of the sends. A schedule that cannot be
+//! completed in this way is cut off, and dropped if it then misses its goal: see [`complete`].
 
 mod complete;
 #[cfg(test)]
@@ -11,55 +14,55 @@ mod tests;
 
 use std::collections::HashMap;
 
-use self::complete::complete;
-
 use raddle_engine::coverage::bits::Bits;
 use raddle_engine::coverage::roll::{Goals, Place, orders};
 use raddle_engine::coverage::{Criterion, Must, Recorded};
 
-/// An execution from whose receives schedules are made.
+use self::complete::complete;
+
+/// An execution from whose receives schedules are generated.
 pub(super) struct Base {
     pub(super) recorded: Recorded,
     pub(super) must: Must,
     places: Vec<Place>,
-    /// By receiver, its receives by their place in the execution.
+    /// By receiver: its receives, by their index in the execution.
     of_receiver: HashMap<usize, Vec<usize>>,
-    /// By receive, which of its receiver's it is.
+    /// By receive: its index among those of its receiver.
     ranks: Vec<usize>,
 }
 
-/// How far the pairs of a base have been gone through.
+/// The progress of the iteration over the pairs of a base.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
     first: usize,
-    /// Which of the later receives of the same receiver.
+    /// The index among the later receives of the same receiver.
     second: usize,
     swapped: bool,
 }
 
-/// A schedule, by the places of its receives in the execution it was made from.
+/// A schedule: indices of receives in the base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
     pub(super) order: Vec<usize>,
-    /// What it was made for: the first is to come before the second.
+    /// Its goal: the first is to come before the second.
     pub(super) goal: (usize, usize),
 }
 
-/// What has not been scheduled: one receive that may come first, and the others in the order of the execution.
+/// The receives that are not scheduled yet: one that comes first, and the others in the order of the execution.
 struct Tail {
     front: Option<usize>,
     rest: Bits,
 }
 
 impl Tail {
-    /// Takes out what comes before `event` and is `wanted`.
+    /// Removes and returns the receives before `event` that are `wanted`.
     fn take_before(&mut self, event: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut taken = Vec::new();
         if let Some(front) = self.front.filter(|&front| front != event && wanted(front)) {
             self.front = None;
             taken.push(front);
         }
-        // Before the front one comes nothing.
+        // Nothing comes before the front one.
         if self.front != Some(event) {
             taken.extend(self.rest.iter().take_while(|&other| other < event).filter(|&other| wanted(other)));
         }
@@ -92,7 +95,7 @@ impl Base {
         Self { recorded, must, places, of_receiver, ranks }
     }
 
-    /// The next schedule that achieves a goal which is not in `achieved`; one that was `tried` is not tried again.
+    /// The next schedule that achieves a goal outside `achieved`. Goals in `tried` are skipped.
     pub(super) fn next(
         &self,
         criterion: Criterion,
@@ -130,18 +133,18 @@ impl Base {
         self.recorded.events[event].changes
     }
 
-    /// Whether two receives of one receiver make a pair that can come in both orders.
+    /// True if two receives of one receiver can come in both orders, and the criterion relates them.
     fn is_pair(&self, first: usize, second: usize, criterion: Criterion) -> bool {
         criterion.relates(self.changes(first), self.changes(second)) && !self.must.holds(first, second)
     }
 
     #[cfg(test)]
-    /// What an order achieves, receiver by receiver.
+    /// The orders of receives, by receiver.
     pub(super) fn orders(&self, order: &[usize]) -> Vec<(usize, Vec<(usize, bool)>)> {
         orders(order.iter().map(|&event| (self.places[event], self.changes(event))))
     }
 
-    /// A single goal, as what an order achieves.
+    /// The same for a single goal.
     pub(super) fn only(&self, (first, second): (usize, usize)) -> Vec<(usize, Vec<(usize, bool)>)> {
         orders([first, second].into_iter().map(|event| (self.places[event], true)))
     }
@@ -156,16 +159,16 @@ impl Base {
     ) -> Option<Vec<usize>> {
         let goal = if swap { (second, first) } else { (first, second) };
         let mut out = Vec::new();
-        // What may not happen any more, since something before it has changed.
+        // Receives that may not happen any more, because something before them has changed.
         let mut doubtful = Bits::default();
         let mut tail = Tail { front: None, rest: Bits::below(self.places.len()) };
         let mut next = Some((first, second, swap));
         while let Some((first, second, swap)) = next {
-            let held_up = if swap { self.held_up(first) } else { None };
-            let is_held_up = |event: usize| {
-                held_up.is_some_and(|cause| event == cause || self.must.holds(cause, event)) && event != second
+            let delayed = if swap { self.sending_receive(first) } else { None };
+            let is_delayed = |event: usize| {
+                delayed.is_some_and(|cause| event == cause || self.must.holds(cause, event)) && event != second
             };
-            out.extend(tail.take_before(first, |event| !is_held_up(event)));
+            out.extend(tail.take_before(first, |event| !is_delayed(event)));
             let late = tail.take_before(first, |_| true);
             tail.remove(first);
             out.extend(tail.take_before(second, |event| self.must.holds(event, second)));
@@ -178,7 +181,7 @@ impl Base {
                 out.extend(late);
                 out.extend([first, second]);
             }
-            for event in [first, second].into_iter().chain(held_up) {
+            for event in [first, second].into_iter().chain(delayed) {
                 tail.rest.subtract(self.must.after(event));
                 doubtful.add(self.must.after(event));
             }
@@ -192,13 +195,13 @@ impl Base {
         self.achieves(&out, goal, criterion).then_some(out)
     }
 
-    /// Where messages come in the order of sending, one is held up by holding up the receive that sends it.
-    fn held_up(&self, event: usize) -> Option<usize> {
+    /// Where messages arrive in the order of sending, a message is delayed by delaying the receive that sends it. Returns that receive.
+    fn sending_receive(&self, event: usize) -> Option<usize> {
         let event = &self.recorded.events[event];
         event.cause.filter(|_| event.mailbox && event.delivery.is_none())
     }
 
-    /// The first pair of what is left that has not come in both orders, and whether it is to be swapped.
+    /// The first pair of the tail that was not seen in both orders, and whether it is to be swapped.
     fn first_open(&self, tail: &Tail, criterion: Criterion, achieved: &Goals) -> Option<(usize, usize, bool)> {
         for first in tail.iter() {
             let all = &self.of_receiver[&self.places[first].receiver];
@@ -218,7 +221,7 @@ impl Base {
         None
     }
 
-    /// Whether an order achieves a goal.
+    /// True if an order achieves a goal.
     fn achieves(&self, order: &[usize], (first, second): (usize, usize), criterion: Criterion) -> bool {
         let at = |event| order.iter().position(|&other| other == event);
         let (Some(from), Some(to)) = (at(first), at(second)) else { return false };

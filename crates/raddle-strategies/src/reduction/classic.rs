@@ -1,18 +1,19 @@
-//! Classic reduction: persistent sets (Flanagan and Godefroid, POPL 2005; ALGORITHMS.md section 4). From the node of a race's
-//! first event, run the second event's task if it can go on there, or one that did something that its task knew of; if there is
-//! none, run all.
+//! Classic reduction: persistent sets (Flanagan and Godefroid, POPL 2005).
 //!
-//! With sleep sets, a task that is asleep there would not be run after all, though what leads to the second event may wake it:
-//! then, too, all are run.
+//! To reverse a race, run at the first event's node the task of the second event, if it is enabled there. Otherwise run a task with an
+//! event in between that happens before some earlier event of the second event's task. If no such task is enabled, run all.
+//!
+//! With sleep sets, such a task may be asleep at the node and so would not be run, although an event of the reversed execution may wake
+//! it. In this case, too, all are run.
 
-use smallvec::SmallVec;
-
-use super::path::Node;
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::{Events, Label};
+use smallvec::SmallVec;
 
-/// The options of `node` that lead to the second event, the one to prefer first.
+use super::path::Node;
+
+/// The options of `node` that lead to the second event, the preferred one first.
 pub(super) fn leading(
     events: &Events,
     before: &Before,
@@ -21,8 +22,8 @@ pub(super) fn leading(
     previous: Option<usize>,
 ) -> Vec<(TaskId, Label)> {
     let target = events.get(second).task;
-    // What the second event's task knew of came before what it did last. If one of a task's events was known and does not need
-    // the first, its earliest was, and does not.
+    // Helpers have an event that happens before `previous` and not after the first event. If some event of a task is like that, the
+    // task's earliest event is.
     let end = previous.map_or(0, |previous| previous + 1).min(second).min(before.len());
     let mut met: SmallVec<[TaskId; 8]> = SmallVec::new();
     let mut helpers: SmallVec<[TaskId; 8]> = SmallVec::new();

@@ -1,17 +1,14 @@
-//! Classic reduction that reverses only races that are worth it.
+//! Classic reduction that reverses only those races that a guide selects.
 //!
-//! As in Flanagan's and Godefroid's algorithm, every task's next step `t` is looked at in each state on the way to it: the latest
-//! event before that state that `t` is in a race with, and whose reversal the guide says is new, is where to go back to. So
-//! all events that came while `t` was waiting are looked at, and of those before that only the latest that is new.
+//! The algorithm of Flanagan and Godefroid considers the next step `t` of every task in each state in which `t` is pending. The backtrack
+//! point is the latest earlier event that races with `t`; here, also its reversal must be new according to the guide. So of the
+//! events that came while `t` was pending, all are considered; of the events before that, only the latest with a new reversal.
 
 use std::cmp::Reverse;
 use std::fmt;
 use std::mem;
 use std::ops::Range;
 
-use super::path::Node;
-use super::reversal::{self, Second};
-use super::{Algorithm, Dpor, classic, messages};
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Race;
 use raddle_engine::order::events::{Events, Label, Touch};
@@ -21,9 +18,13 @@ use raddle_engine::system::{Choice, Pending, Variant};
 use raddle_engine::trace::{Class, Role, Trace};
 use serde::{Deserialize, Serialize};
 
-/// What is to be run at a node.
+use super::path::Node;
+use super::reversal::{self, Second};
+use super::{Algorithm, Dpor, classic, messages};
+
+/// The alternatives that are to be run at a node.
 enum Wanted {
-    /// One of these leads there, the first best; if there is none, everything.
+    /// One of these, preferably the first; if the list is empty, all options of the node.
     OneOf(Vec<(TaskId, Label)>),
     /// All of these.
     All(Vec<(TaskId, Label)>),
@@ -32,43 +33,43 @@ enum Wanted {
 /// Which alternatives are run where a race is to be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Backtrack {
-    /// One that leads to the reversal, if that is known; else all.
+    /// One that leads to the reversal, if such a one is known; else all.
     Dpor,
     /// All.
     Baseline,
-    /// All with which an execution has at most so many preemptions up to there.
+    /// All with which the execution has at most so many preemptions up to there.
     Preemption(u32),
 }
 
-/// Says which races are worth reversing, and remembers what was skipped.
+/// Decides which races are worth reversing, and records the alternatives that are skipped.
 pub trait RaceGuide: fmt::Debug + Send + 'static {
     /// Which alternatives are run where a race is to be reversed.
     fn backtrack(&self) -> Backtrack;
 
-    /// Looks at an execution, whose first `kept` events are those of the one before, and learns from it if it was a good one.
-    fn look(&mut self, trace: &Trace, events: &Events, kept: usize, good: bool);
+    /// Processes an execution. Its first `unchanged` events are those of the previous execution. Learns from it if it is `good`.
+    fn observe(&mut self, trace: &Trace, events: &Events, unchanged: usize, good: bool);
 
-    /// What comes next is about what a task was about to do.
-    fn suppose(&mut self, pending: &Pending);
+    /// Sets the pending step that the following calls refer to by an event index beyond the execution.
+    fn set_pending(&mut self, pending: &Pending);
 
-    /// Whether an order in which `second` comes right before `first` would be a new one, as far as was known at event `at`.
+    /// True if an order in which `second` comes immediately before `first` would be new, given what was known at event `at`.
     fn is_new(&self, first: usize, second: usize, at: usize) -> bool;
 
-    /// An alternative at the node of event `first` is skipped, since `second` was seen to come right before that. `above` if other
-    /// subtrees have to do with the node.
-    fn skip(&mut self, first: usize, second: usize, above: bool, way: impl FnOnce() -> Vec<Choice>);
+    /// Records that the alternative at the end of `path`, at the node of event `first`, is skipped, because `second` was already seen
+    /// immediately before `first`. `above` is true if other subtrees share the node.
+    fn skip(&mut self, first: usize, second: usize, above: bool, path: impl FnOnce() -> Vec<Choice>);
 
-    /// What was skipped at a node is to be run after all.
-    fn take_back(&mut self, above: bool, way: impl FnOnce() -> Vec<Choice>);
+    /// Records that a skipped alternative will be run after all.
+    fn unskip(&mut self, above: bool, path: impl FnOnce() -> Vec<Choice>);
 
-    /// What was skipped at a node is for other subtrees to know, which come to have to do with it.
-    fn share_skipped(&mut self, way: &[Choice]);
+    /// Records a skipped alternative at a node that other subtrees share from now on.
+    fn share_skipped(&mut self, path: &[Choice]);
 
-    /// A way has a preemption more than `bound`, and is to be run later.
-    fn put_off(&mut self, bound: u32, way: impl FnOnce() -> Vec<Choice>);
+    /// Records a path with more than `bound` preemptions, which is to be run later.
+    fn defer(&mut self, bound: u32, path: impl FnOnce() -> Vec<Choice>);
 }
 
-/// Nobody says so: all races are reversed. There is no value of this.
+/// The guide of an unguided reduction, which reverses all races. This type has no values.
 #[derive(Debug)]
 pub enum NoGuide {}
 
@@ -77,11 +78,11 @@ impl RaceGuide for NoGuide {
         match *self {}
     }
 
-    fn look(&mut self, _: &Trace, _: &Events, _: usize, _: bool) {
+    fn observe(&mut self, _: &Trace, _: &Events, _: usize, _: bool) {
         match *self {}
     }
 
-    fn suppose(&mut self, _: &Pending) {
+    fn set_pending(&mut self, _: &Pending) {
         match *self {}
     }
 
@@ -93,7 +94,7 @@ impl RaceGuide for NoGuide {
         match *self {}
     }
 
-    fn take_back(&mut self, _: bool, _: impl FnOnce() -> Vec<Choice>) {
+    fn unskip(&mut self, _: bool, _: impl FnOnce() -> Vec<Choice>) {
         match *self {}
     }
 
@@ -101,13 +102,13 @@ impl RaceGuide for NoGuide {
         match *self {}
     }
 
-    fn put_off(&mut self, _: u32, _: impl FnOnce() -> Vec<Choice>) {
+    fn defer(&mut self, _: u32, _: impl FnOnce() -> Vec<Choice>) {
         match *self {}
     }
 }
 
 impl<G: RaceGuide> Dpor<G> {
-    /// Classic reduction by what a guide says.
+    /// Classic reduction with a guide.
     pub(crate) fn guided(guide: G) -> Self {
         Self { guide: Some(guide), sleeps: false, ..Self::new(Algorithm::Classic) }
     }
@@ -124,11 +125,11 @@ impl<G: RaceGuide> Dpor<G> {
     pub(super) fn show_to_guide(&mut self, run: &Run<'_>) {
         if let Some(guide) = &mut self.guide {
             let good = matches!(run.outcome, Some(Outcome::Completed));
-            guide.look(run.trace, &self.events, self.kept, good);
+            guide.observe(run.trace, &self.events, self.unchanged, good);
         }
     }
 
-    /// Plans what the event `index`, which may not have happened, makes necessary.
+    /// Plans the reversals of the races of event `index`, which may be a pending one.
     pub(super) fn reverse_guided(&mut self, index: usize) {
         let previous = self.before.previous(self.events.get(index).task, index);
         let second = Second { event: index, previous };
@@ -136,7 +137,7 @@ impl<G: RaceGuide> Dpor<G> {
         self.before.rivals(&self.events, index, previous, &mut races);
         races.sort_by_key(|race| Reverse(race.first));
         races.dedup_by_key(|race| race.first);
-        // The task was about to take this step from there on.
+        // The step was pending from here on.
         let since = previous.map_or(0, |previous| previous + 1);
         for race in &races {
             let planned = self.reverse_if_new(race, second, since);
@@ -155,13 +156,13 @@ impl<G: RaceGuide> Dpor<G> {
         } else {
             reversal::origin(&self.events, &self.before, &self.nodes, race, second)
         };
-        let Some(first) = first.filter(|&first| !self.had_to_wait(first, second)) else { return false };
+        let Some(first) = first.filter(|&first| !self.must_follow(first, second)) else { return false };
         self.plan_if_new(first, second, race.first.max(since))
     }
 
-    /// Whether the second event's task could only come to it after the first event, whatever the order: it was created, or saw
-    /// another one end, because of that.
-    fn had_to_wait(&self, first: usize, second: Second) -> bool {
+    /// True if the second event follows the first one in every order: its task was created, or joined another task, as a consequence of the
+    /// first event.
+    fn must_follow(&self, first: usize, second: Second) -> bool {
         let taken = self.events.touches(second.event).iter().filter(|touch| touch.role == Role::Takes);
         let mut causes =
             taken.filter_map(
@@ -171,22 +172,22 @@ impl<G: RaceGuide> Dpor<G> {
             .any(|cause| first <= cause && cause < self.before.len() && self.before.ordered(&self.events, first, cause))
     }
 
-    /// The event before `second` that gave what it took.
+    /// The event before `second` that released or sent what `second` acquired or received.
     fn giver(&self, taken: &Touch, second: Second) -> Option<usize> {
         let gives = |touch: &Touch| touch.object == taken.object && touch.role == Role::Gives;
         let mut earlier = (0..second.event.min(self.before.len())).rev();
         earlier.find(|&at| self.events.touches(at).iter().any(gives))
     }
 
-    /// Plans to run what lets `second` come before `first`, if that was not seen before event `at`. Whether it was not.
+    /// Plans an alternative at the node of `first` that leads to `second`, if the reversal was new at event `at`. Returns whether it was new.
     pub(super) fn plan_if_new(&mut self, first: usize, second: Second, at: usize) -> bool {
         let Some(guide) = &self.guide else { return false };
         let new = guide.is_new(first, second.event, at);
         let options = match self.wanted(first, second, new) {
             Wanted::OneOf(options) if options.is_empty() => self.nodes[first].options.clone(),
             Wanted::OneOf(options) if options.iter().any(|option| self.nodes[first].covers(*option)) => return new,
-            Wanted::OneOf(options) if new && first < self.frozen => {
-                self.take_back(first, options[0]);
+            Wanted::OneOf(options) if new && first < self.ancestors => {
+                self.unskip(first, options[0]);
                 self.plan_one_of(first, options, false);
                 return new;
             }
@@ -199,7 +200,7 @@ impl<G: RaceGuide> Dpor<G> {
             }
             if new {
                 self.add(first, option);
-                self.take_back(first, option);
+                self.unskip(first, option);
             } else {
                 self.skip(first, option, second.event);
             }
@@ -208,36 +209,36 @@ impl<G: RaceGuide> Dpor<G> {
     }
 
     fn skip(&mut self, first: usize, option: (TaskId, Label), second: usize) {
-        if self.nodes[first].passed.contains(&option) {
+        if self.nodes[first].skipped.contains(&option) {
             return;
         }
-        self.nodes[first].passed.push(option);
-        let Self { guide, nodes, frozen, .. } = self;
+        self.nodes[first].skipped.push(option);
+        let Self { guide, nodes, ancestors, .. } = self;
         let Some(guide) = guide else { return };
-        guide.skip(first, second, first < *frozen, || way(nodes, first, option));
+        guide.skip(first, second, first < *ancestors, || path(nodes, first, option));
     }
 
-    /// What was passed by at a node is to be run after all.
-    fn take_back(&mut self, at: usize, option: (TaskId, Label)) {
-        let Self { guide, nodes, frozen, .. } = self;
+    /// Removes an alternative from the skipped ones, because it will be run.
+    fn unskip(&mut self, at: usize, option: (TaskId, Label)) {
+        let Self { guide, nodes, ancestors, .. } = self;
         let Some(guide) = guide else { return };
-        let above = at < *frozen;
-        let place = nodes[at].passed.iter().position(|it| *it == option);
+        let above = at < *ancestors;
+        let place = nodes[at].skipped.iter().position(|it| *it == option);
         if let Some(place) = place {
-            nodes[at].passed.swap_remove(place);
+            nodes[at].skipped.swap_remove(place);
         }
-        // Above, it may have been somebody else who passed it by.
+        // Another subtree may have skipped the alternative at a shared node.
         if above || place.is_some() {
-            guide.take_back(above, || way(nodes, at, option));
+            guide.unskip(above, || path(nodes, at, option));
         }
     }
 
-    /// Other workers come to have to do with these nodes.
-    pub(super) fn share_what_was_skipped(&mut self, nodes: Range<usize>) {
+    /// Tells the guide which alternatives are skipped at nodes that become shared.
+    pub(super) fn share_skipped_paths(&mut self, nodes: Range<usize>) {
         let Some(guide) = &mut self.guide else { return };
         for at in nodes {
-            for &option in &self.nodes[at].passed {
-                guide.share_skipped(&way(&self.nodes, at, option));
+            for &option in &self.nodes[at].skipped {
+                guide.share_skipped(&path(&self.nodes, at, option));
             }
         }
     }
@@ -256,14 +257,14 @@ impl<G: RaceGuide> Dpor<G> {
                 let fits = |option: &(TaskId, Label)| above + u32::from(self.preempts(first, option.0)) <= bound;
                 let (within, beyond): (Vec<_>, Vec<_>) = self.nodes[first].options.iter().partition(|it| fits(it));
                 if let Some(guide) = self.guide.as_mut().filter(|_| new) {
-                    beyond.into_iter().for_each(|option| guide.put_off(bound, || way(&self.nodes, first, option)));
+                    beyond.into_iter().for_each(|option| guide.defer(bound, || path(&self.nodes, first, option)));
                 }
                 Wanted::All(within)
             }
         }
     }
 
-    /// Whether it is a preemption to let `task` go on at node `at`: see [`Preemption`](crate::tree::preemption::Preemption).
+    /// True if running `task` at node `at` is a preemption: see [`Preemption`](crate::tree::preemption::Preemption).
     fn preempts(&self, at: usize, task: TaskId) -> bool {
         let decided = |at: &usize| self.events.get(*at).class != Class::Choice;
         let Some(latest) = (0..at).rev().find(decided) else { return false };
@@ -275,7 +276,7 @@ impl<G: RaceGuide> Dpor<G> {
 }
 
 /// The choices that lead to an option of a node.
-fn way(nodes: &[Node], at: usize, option: (TaskId, Label)) -> Vec<Choice> {
+fn path(nodes: &[Node], at: usize, option: (TaskId, Label)) -> Vec<Choice> {
     let place = nodes[at].options.iter().position(|it| *it == option);
     let last = place.expect("raddle bug: it is an option of the node");
     let last = Choice(u32::try_from(last).expect("raddle bug: more than 2^32 actions"));

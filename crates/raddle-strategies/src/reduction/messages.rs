@@ -1,8 +1,8 @@
-//! Where a receive chooses among messages: what else it could have taken.
+//! Receives that choose among messages, and the messages they could have taken instead.
 //!
-//! Two receives at one place are in a race, and reversed the second may take the message that the first took, or its own if
-//! that can come first. A receive could also have waited for a message that was sent later: `v` is then all that does not
-//! happen after the receive, and the same task receiving that message.
+//! Two receives from one mailbox race. In the reversed order, the second receive takes the message that the first one took, or its own
+//! message if that can be delivered first. A receive could also have waited for a message that was sent later. The reversing sequence
+//! `v` then consists of all events that do not happen after the receive, and of a receive of that message by the same task.
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::before::Before;
@@ -10,14 +10,14 @@ use raddle_engine::order::events::{Event, Events, Label, Offered, Touch};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Delivery, Effect, Role};
 
-/// Whether an event is a receive that chose its message.
+/// True if an event is a receive that chose its message.
 pub(super) fn chose(events: &Events, event: usize) -> bool {
     let Event { class, label, .. } = *events.get(event);
     class == Class::Receive && matches!(label, Label::Way(Variant::Message(_)))
 }
 
-/// Whether `first`, which chose its message, can still take it once `second` has come before it. What else its task might take then
-/// is another matter, so the message is part of what is planned.
+/// True if `first`, which chose its message, can still take that message after `second`. Its task might take another message then, which
+/// would be another trace. So the planned sequence includes the message.
 pub(super) fn is_still_to_come(events: &Events, first: usize, second: usize) -> bool {
     chose(events, first) && events.get(second).object != events.get(first).object
 }
@@ -30,7 +30,7 @@ pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, m
     (0..send).filter(waits).collect()
 }
 
-/// Whether a message could be received in the place of `receive`, once all has happened that does not happen after that.
+/// True if a message could be received in the place of `receive`, after all events that do not happen after `receive`.
 pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message: usize) -> bool {
     let happens = |sent: &Offered| sent.event.is_none_or(|at| at < receive || !before.ordered(events, receive, at));
     let wanted = &events.offered()[message];
@@ -46,12 +46,12 @@ pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message
     };
     let comes_first = |earlier: usize| match wanted.offer.delivery {
         Delivery::PerSender => events.offered()[earlier].task == wanted.task,
-        _ => is_known(events, earlier, message),
+        _ => causally_precedes(events, earlier, message),
     };
     !(0..message).any(|earlier| waits(&events.offered()[earlier]) && comes_first(earlier))
 }
 
-/// Whether a message was received before event `upto`.
+/// True if a message was received before event `upto`.
 fn was_taken(events: &Events, place: ObjectId, sent: &Offered, upto: usize) -> bool {
     let label = Label::Way(Variant::Message(sent.offer.message));
     (0..upto).any(|at| {
@@ -59,41 +59,44 @@ fn was_taken(events: &Events, place: ObjectId, sent: &Offered, upto: usize) -> b
     })
 }
 
-/// Whether the sender of the message `later` knew, by messages and by being created alone, of the message `earlier`.
-fn is_known(events: &Events, earlier: usize, later: usize) -> bool {
+/// True if the message `earlier` causally precedes the message `later`. Only messages and creations of tasks carry causality here.
+fn causally_precedes(events: &Events, earlier: usize, later: usize) -> bool {
     let (first, last) = (events.offered()[earlier], events.offered()[later]);
     let mut tasks: Vec<TaskId> = vec![first.task];
-    let mut news: Vec<ObjectId> = Vec::new();
+    let mut carriers: Vec<ObjectId> = Vec::new();
     let sent_with = |sent: &&Offered| sent.event == first.event && sent.task == first.task;
-    news.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
+    carriers.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
     let Some(end) = last.event else { return tasks.contains(&last.task) };
     for at in first.event.map_or(0, |event| event + 1)..=end {
         let task = events.get(at).task;
-        let tells = |touch: &&Touch| touch.role == Role::Takes && news.contains(&touch.object);
+        let tells = |touch: &&Touch| touch.role == Role::Takes && carriers.contains(&touch.object);
         if !tasks.contains(&task) && events.touches(at).iter().any(|touch| tells(&touch)) {
             tasks.push(task);
         }
         if tasks.contains(&task) {
             let sends = events.get(at).class == Class::Send;
-            let told = events.touches(at).iter().filter(|touch| touch.role == Role::Gives && (sends || is_news(touch)));
-            news.extend(told.map(|touch| touch.object));
+            let given = events
+                .touches(at)
+                .iter()
+                .filter(|touch| touch.role == Role::Gives && (sends || carries_causality(touch)));
+            carriers.extend(given.map(|touch| touch.object));
         }
     }
     tasks.contains(&last.task)
 }
 
-/// Whether something tells whoever takes it what the giver knew.
-fn is_news(touch: &Touch) -> bool {
+/// True if receiving this carries causality from the giver.
+fn carries_causality(touch: &Touch) -> bool {
     touch.object.as_message().is_some() || touch.is_birth()
 }
 
-/// Supposes that the task of `receiver` receives a message at the same place.
+/// Adds a supposed event: the task of `receiver` receives a message from the same mailbox.
 pub(super) fn suppose_receive(events: &mut Events, receiver: usize, message: usize) -> Option<usize> {
     let Offered { place, offer, message, .. } = *events.offered().get(message)?;
     Some(suppose(events, receiver, place, message, Label::Way(Variant::Message(offer.message))))
 }
 
-/// Supposes that the task of `receiver` receives the message that `taker` took.
+/// Adds a supposed event: the task of `receiver` receives the message that `taker` took.
 pub(super) fn suppose_instead(events: &mut Events, receiver: usize, taker: usize) -> Option<usize> {
     let message = events.touches(taker).iter().find(|touch| touch.role == Role::Takes)?.object;
     let Event { object, label, .. } = *events.get(taker);

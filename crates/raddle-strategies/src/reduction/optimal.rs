@@ -1,31 +1,34 @@
-//! Optimal reduction: one execution for each trace, and none that is given up (JACM 2017, algorithm 2). The papers' tasks do one thing next.
-//! An actor that chooses among messages can do several, and takes them all [wherever it takes one](Node::take): some of these turn
-//! out to lead to what has been run, and are given up there.
+//! Optimal reduction: one execution per trace, and no pruned ones (Abdulla et al., JACM 2017, algorithm 2).
 //!
 //! A race is reversed by inserting its whole reversing sequence `v` into the wakeup tree of the first event's node, unless
-//! something asleep there is a weak initial of `v`: then what `v` leads to has been run.
+//! some item of the sleep set there is a weak initial of `v`: then the traces that `v` leads to have been run.
+//!
+//! Difference from the paper: there, each task has one next step. An actor that chooses among messages has several, and all of them are run
+//! [where one is](Node::take). Some of these lead to traces that were run before, and are pruned.
 
-use super::kept::Kept;
-use super::path::Node;
-use super::wakeup::{Begins, Instead, Item, Open, Terms, begins, insert, leads_there};
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::{Events, Label};
 use raddle_engine::trace::Role;
 
-/// What a sequence has to do with what sleeps.
-pub(super) enum Slept {
-    /// Nothing: what it leads to belongs to nothing that sleeps.
+use super::interned::Interned;
+use super::item::{Item, Progress};
+use super::path::Node;
+use super::wakeup::{MatchRules, RaceFirst, WeakInitial, contains_equivalent, insert, weak_initial};
+
+/// How a sequence relates to a sleep set.
+pub(super) enum Coverage {
+    /// The sleep set does not cover the sequence.
     No,
-    /// It can begin with something that sleeps, which is this event of it.
-    Begins(usize),
-    /// It commutes with something that sleeps and is done.
-    Beside,
+    /// The sequence can begin with a sleeping item, which is this event.
+    ByEvent(usize),
+    /// The sequence commutes with a sleeping item whose subtree is done.
+    ByIndependent,
 }
 
-/// If it can be told without the sequence that it leads to what has been run, because of which event that is: it begins with the
-/// first event that does not happen after the race's first, and that one was run already.
-pub(super) fn covered_by(
+/// A quick test for a covered sequence, before the sequence is computed. The sequence begins with the first event that does not happen
+/// after the race's first event. If that event is asleep, returns its index.
+pub(super) fn covered_by_first(
     events: &Events,
     before: &Before,
     node: &Node,
@@ -43,31 +46,47 @@ pub(super) fn covered_by(
     })
 }
 
-/// Whether what a sequence leads to belongs to something that sleeps.
+/// Checks whether the sleep set covers the traces that a sequence leads to.
 ///
-/// If it begins with that, it does, and so does every other sequence for the same race that has the event: what comes after the
-/// race's second event, and not after its first, is independent of the second. If it only commutes with it, it may go on to something that
-/// does not, and that is planned when what sleeps is run: to rely on it, that must be done.
-pub(super) fn slept_through(events: &Events, node: &Node, sequence: &[u32], instead: Instead, exact: bool) -> Slept {
+/// If the sequence can begin with a sleeping item, it is covered. So is every other sequence for the same race that contains this event,
+/// because events that happen after the race's second event, and not after its first, are independent of the second. If the sequence only
+/// commutes with a sleeping item, it may continue with an event that does not. That continuation is planned while the item's
+/// subtree is explored, so the subtree must be done.
+pub(super) fn covered_by_sleep(
+    events: &Events,
+    node: &Node,
+    sequence: &[u32],
+    race_first: RaceFirst,
+    exact: bool,
+) -> Coverage {
     for item in &node.sleep {
-        match begins(events, sequence, item, instead, exact) {
-            Begins::With(at) => return Slept::Begins(sequence[at] as usize),
-            Begins::Besides
-                if item.open == Open::No && stands_for_task(events, node, sequence, item, instead, exact) =>
+        match weak_initial(events, sequence, item, race_first, exact) {
+            WeakInitial::Event(at) => return Coverage::ByEvent(sequence[at] as usize),
+            WeakInitial::Independent
+                if item.progress == Progress::Done
+                    && stands_for_task(events, node, sequence, item, race_first, exact) =>
             {
-                return Slept::Beside;
+                return Coverage::ByIndependent;
             }
-            Begins::Besides | Begins::No => {}
+            WeakInitial::Independent | WeakInitial::No => {}
         }
     }
-    Slept::No
+    Coverage::No
 }
 
-/// Whether an item that sleeps and commutes with a sequence stands for all that its task can do: if the task can go on in other ways (with
-/// other messages), what these lead to is another matter.
-fn stands_for_task(events: &Events, node: &Node, sequence: &[u32], item: &Item, instead: Instead, exact: bool) -> bool {
+/// True if a sleeping item that commutes with a sequence represents all alternatives of its task. Other alternatives of the task (other
+/// messages) lead to other traces, so they must sleep and commute as well.
+fn stands_for_task(
+    events: &Events,
+    node: &Node,
+    sequence: &[u32],
+    item: &Item,
+    race_first: RaceFirst,
+    exact: bool,
+) -> bool {
     let commutes = |other: &Item| {
-        other.open == Open::No && matches!(begins(events, sequence, other, instead, exact), Begins::Besides)
+        other.progress == Progress::Done
+            && matches!(weak_initial(events, sequence, other, race_first, exact), WeakInitial::Independent)
     };
     let is_other = |option: &&(TaskId, Label)| option.0 == item.task && option.1 != item.label;
     let sleeps =
@@ -75,48 +94,48 @@ fn stands_for_task(events: &Events, node: &Node, sequence: &[u32], item: &Item, 
     node.options.iter().filter(is_other).all(sleeps)
 }
 
-/// Whether something is to be run that leads to what `sequence` leads to. Leaves it as it was. For `current` see [`plan`].
+/// True if the wakeup tree contains a sequence equivalent to `sequence`. Does not reorder `sequence`. For `current` see [`plan`].
 pub(super) fn is_planned(
     events: &Events,
     node: &Node,
     current: Option<usize>,
     sequence: &[u32],
-    (instead, exact): (Instead, bool),
+    (race_first, exact): (RaceFirst, bool),
 ) -> bool {
-    let sleeps_on = &|led: &[u32]| sleeps_on(events, &node.sleep, current, led, (instead, exact));
-    leads_there(events, &node.tree, &mut sequence.to_vec(), 0, Terms { instead, exact, sleeps_on })
+    let stays_asleep = &|led: &[u32]| stays_asleep(events, &node.sleep, current, led, (race_first, exact));
+    contains_equivalent(events, &node.tree, &mut sequence.to_vec(), 0, MatchRules { race_first, exact, stays_asleep })
 }
 
-/// Plans to run a sequence that belongs to nothing asleep; whether anything was planned. `current` is the event that is being run
-/// from the node, unless that is among what sleeps already.
+/// Inserts a sequence that the sleep set does not cover into the wakeup tree. Returns whether the tree has changed. `current` is the event
+/// that is being run from the node, if it is not in the sleep set already.
 pub(super) fn plan(
     events: &Events,
     node: &mut Node,
     current: Option<usize>,
     sequence: &mut [u32],
-    (instead, exact): (Instead, bool),
-    item: &mut dyn FnMut(u32) -> Kept,
+    (race_first, exact): (RaceFirst, bool),
+    item: &mut dyn FnMut(u32) -> Interned,
 ) -> bool {
-    for slept in node.sleep.iter_mut().filter(|item| item.open == Open::Yes) {
-        if matches!(begins(events, sequence, slept, instead, exact), Begins::Besides) {
-            slept.open = Open::Still;
+    for slept in node.sleep.iter_mut().filter(|item| item.progress == Progress::Running) {
+        if matches!(weak_initial(events, sequence, slept, race_first, exact), WeakInitial::Independent) {
+            slept.progress = Progress::AssumedRunning;
         }
     }
     let Node { sleep, tree, .. } = node;
-    let sleeps_on = &|led: &[u32]| sleeps_on(events, sleep, current, led, (instead, exact));
-    insert(events, tree, sequence, 0, Terms { instead, exact, sleeps_on }, item)
+    let stays_asleep = &|led: &[u32]| stays_asleep(events, sleep, current, led, (race_first, exact));
+    insert(events, tree, sequence, 0, MatchRules { race_first, exact, stays_asleep }, item)
 }
 
-/// Whether something that was run before, or is being run, sleeps on after these events.
-fn sleeps_on(
+/// True if an item of the sleep set, or the current event, is still asleep after the events `led`.
+fn stays_asleep(
     events: &Events,
     sleep: &[Item],
     current: Option<usize>,
     led: &[u32],
-    (instead, exact): (Instead, bool),
+    (race_first, exact): (RaceFirst, bool),
 ) -> bool {
     let wakes = |at: usize, event: usize| events.get(at).task == events.get(event).task || events.dependent(at, event);
     let stays = |at: usize| !led.iter().any(|&event| wakes(at, event as usize));
     current.is_some_and(stays)
-        || sleep.iter().any(|item| !matches!(begins(events, led, item, instead, exact), Begins::No))
+        || sleep.iter().any(|item| !matches!(weak_initial(events, led, item, race_first, exact), WeakInitial::No))
 }

@@ -1,39 +1,40 @@
-//! The execution being explored, as a path of nodes: what could have been done at each, what was, what is left.
+//! The current execution as a path of nodes. A node has the enabled alternatives, the one taken, and those left to run.
 
-use serde::{Deserialize, Serialize};
-
-use super::wakeup::{Branch, Item, Open, Touches};
 use raddle_engine::estimate::Branching;
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::events::{Events, Label, Touch, merge};
 use raddle_engine::system::{Choice, Point, Variant};
+use serde::{Deserialize, Serialize};
 
-/// A point on the path.
+use super::item::{Item, Progress, Touches};
+use super::wakeup::Branch;
+
+/// A decision point on the path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Node {
-    /// What could happen here, in the order of the point's alternatives.
+    /// The enabled alternatives, in the order of the point.
     pub options: Vec<(TaskId, Label)>,
-    /// What need not be run from here on: what was asleep at arrival, then what has been run from here.
+    /// The sleep set: first the items inherited from the parent, then those that have been run from this node.
     pub sleep: Vec<Item>,
-    /// How many of them were asleep at arrival.
-    pub asleep: usize,
-    /// What is still to be run, in order, but for what is being run now.
+    /// How many of the items are inherited.
+    pub inherited: usize,
+    /// The wakeup tree: what is still to be run, without the current alternative.
     pub tree: Vec<Branch>,
-    /// What is being run.
+    /// The index of the current alternative.
     pub taken: u32,
-    /// How many others had been run from here before it.
+    /// How many alternatives were run from this node before the current one.
     pub rank: u32,
-    /// What has been touched by values that were given right after what is being run.
-    pub given: Vec<Touch>,
-    /// What is being run failed at once, or with one of its values.
+    /// The objects touched by the values that were given right after the current alternative.
+    pub value_touches: Vec<Touch>,
+    /// The current alternative has failed, immediately or with one of its values.
     pub failed: bool,
-    /// What a guide has passed by here.
-    pub passed: Vec<(TaskId, Label)>,
+    /// Alternatives that a guide has skipped here.
+    pub skipped: Vec<(TaskId, Label)>,
 }
 
 impl Node {
-    /// The node of a point, in the memory of one that is of no use any more.
-    pub fn renew(mut self, point: &Point<'_>) -> Self {
+    /// Initializes a node for a point, reusing the memory of an old node.
+    pub fn reuse_for(mut self, point: &Point<'_>) -> Self {
         self.options.clear();
         match point {
             Point::Actions(actions) => self.options.extend(actions.iter().map(|a| (a.task, Label::Way(a.variant)))),
@@ -43,36 +44,36 @@ impl Node {
             Point::End(_) => {}
         }
         self.sleep.clear();
-        self.asleep = 0;
+        self.inherited = 0;
         self.tree.clear();
-        self.given.clear();
+        self.value_touches.clear();
         self.rank = 0;
         self.failed = false;
-        self.passed.clear();
+        self.skipped.clear();
         self
     }
 
-    /// What was taken here, event `index`, has been run in all the ways that it has to be; with all that its values touched.
-    pub fn done(&mut self, events: &Events, index: usize) -> Item {
+    /// Returns the item of event `index`, the current alternative, after it was completely explored. Includes what its values touched.
+    pub fn explored_item(&mut self, events: &Events, index: usize) -> Item {
         let mut item = Item::of(events, index);
-        if !self.given.is_empty() {
+        if !self.value_touches.is_empty() {
             let mut touches = events.touches(index).to_vec();
-            self.given.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
+            self.value_touches.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
             item.touches = Some(Touches::from_vec(touches));
         }
         if self.failed {
-            item.open = Open::Failed;
+            item.progress = Progress::Failed;
         }
         item
     }
 
-    /// Whether it can have come from a search: a file may say anything.
+    /// True if the node can come from a search. The file may be damaged or edited.
     pub fn is_sound(&self) -> bool {
         let taken = (self.taken as usize) < self.options.len();
-        taken && self.asleep <= self.sleep.len() && self.tree.iter().all(Branch::is_sound)
+        taken && self.inherited <= self.sleep.len() && self.tree.iter().all(Branch::is_sound)
     }
 
-    /// Whether a value is given here.
+    /// True if this is a data choice: a task receives a value that it asked for.
     pub fn gives_value(&self) -> bool {
         self.options.first().is_some_and(|option| matches!(option.1, Label::Value(_)))
     }
@@ -81,10 +82,10 @@ impl Node {
         Choice(self.taken)
     }
 
-    /// What was run from here, what is being run, and what is to be.
+    /// How many alternatives were run, and how many there are with the current and the planned ones.
     pub fn branching(&self) -> Branching {
         let count = |n: usize| u32::try_from(n).expect("raddle bug: more than 2^32 children");
-        let done = self.sleep.len() - self.asleep;
+        let done = self.sleep.len() - self.inherited;
         Branching { done: count(done), all: count(done + 1 + self.tree.len()) }
     }
 
@@ -100,32 +101,32 @@ impl Node {
         self.sleep.iter().any(|item| item.is(task, label, exact))
     }
 
-    /// What sleeps on after event `index`, which was taken here.
+    /// The items that are still asleep after event `index`, the current alternative.
     pub fn still_asleep<'a>(&'a self, events: &'a Events, index: usize) -> impl Iterator<Item = Item> + 'a {
         self.sleep.iter().filter(move |item| item.commutes_with(events, index)).cloned()
     }
 
-    /// Takes the next of what is to be run; returns what is to be run beyond it.
+    /// Takes the next alternative from the wakeup tree, and returns the wakeup tree of the next node.
     ///
-    /// What turns out not to be possible is left out. Other plans may have been dropped because they commute with it, so what was
-    /// to come after it is kept.
+    /// An alternative that is not enabled is dropped. Other plans may have been dropped because they commute with it, so what was planned
+    /// after it stays in the tree.
     pub fn take_next(&mut self, exact: bool) -> Option<Vec<Branch>> {
         while !self.tree.is_empty() {
-            let (item, beyond) = self.tree.remove(0).enter();
+            let (item, tree_below) = self.tree.remove(0).enter();
             let option = (item.task, item.label);
             match self.options.iter().position(|&it| it == option) {
                 Some(_) if self.is_asleep(option, exact) => {}
                 Some(place) => {
                     self.take(place);
-                    return Some(beyond);
+                    return Some(tree_below);
                 }
-                None => drop(self.tree.splice(..0, beyond)),
+                None => drop(self.tree.splice(..0, tree_below)),
             }
         }
         None
     }
 
-    /// Takes the option that switches tasks least, of those that are awake.
+    /// Takes an alternative that is awake: preferably of the latest task, and not a timeout. Returns false if all are asleep.
     pub fn take_any(&mut self, latest: Option<TaskId>, exact: bool) -> bool {
         let awake = |&at: &usize| !self.is_asleep(self.options[at], exact);
         let ordinary = |&at: &usize| self.options[at].1 != Label::Way(Variant::TimedOut);
@@ -139,9 +140,9 @@ impl Node {
         })
     }
 
-    /// Takes the option at this place. The other ways out of the same wait, the other messages and the other values are to be run as well:
-    /// nothing that a task does is in a race with what it does instead, and a plan may have left out for the sake of one of them what only
-    /// another leads to.
+    /// Takes an alternative. The other alternatives of the same task (timeouts, other messages, other values) are planned as well. They are
+    /// in no race with the one taken, so no race would plan them; and a plan that was dropped because of one of them may only be covered by
+    /// another.
     pub fn take(&mut self, place: usize) {
         self.taken = u32::try_from(place).expect("raddle bug: more than 2^32 actions");
         self.rank = self.run_before();
@@ -155,7 +156,7 @@ impl Node {
         }
     }
 
-    /// Adds an option to what is to be run, unless it is there or done; whether it was added.
+    /// Plans an alternative, unless it is planned or asleep. Returns whether it was added.
     pub fn add(&mut self, option: (TaskId, Label)) -> bool {
         let new = self.would_add(option);
         if new {
@@ -169,22 +170,25 @@ impl Node {
         !planned && !self.is_asleep((task, label), true)
     }
 
-    /// If something that was begun here is still being run, what sleeps is not to be relied on: see [`Trunk`](super::Trunk).
-    pub fn rely_on_nothing_unless_done(&mut self) {
-        let is_run = |item: &Item| matches!(item.open, Open::Yes | Open::Still);
-        if self.sleep[self.asleep..].iter().any(is_run) {
-            self.sleep.iter_mut().filter(|item| item.open != Open::Failed).for_each(|item| item.open = Open::Still);
+    /// If the subtree of some item is still being explored, marks all sleeping items as unfinished: see [`SharedTree`](super::SharedTree).
+    pub fn assume_running_if_any(&mut self) {
+        let is_run = |item: &Item| matches!(item.progress, Progress::Running | Progress::AssumedRunning);
+        if self.sleep[self.inherited..].iter().any(is_run) {
+            self.sleep
+                .iter_mut()
+                .filter(|item| item.progress != Progress::Failed)
+                .for_each(|item| item.progress = Progress::AssumedRunning);
         }
     }
 
-    /// How many have been run from here, apart from what is being run.
+    /// How many alternatives have been run from here, without the current one.
     pub fn run_before(&self) -> u32 {
-        u32::try_from(self.sleep.len() - self.asleep).expect("raddle bug: more than 2^32 alternatives")
+        u32::try_from(self.sleep.len() - self.inherited).expect("raddle bug: more than 2^32 alternatives")
     }
 
-    /// Plans to run one of `options`, the first, unless one of them is run already. If one of them was asleep at arrival, what
-    /// leads there may wake it again, and if one has failed, it leads nowhere: then `all_if_asleep` plans everything. Whether
-    /// anything was planned.
+    /// Plans the first of `options`, unless one of them is covered. With `all_if_asleep`, all alternatives of the node are planned if one of
+    /// `options` was inherited in the sleep set (an event of the reversed execution may wake it) or has failed (it leads nowhere). Returns
+    /// whether anything was added.
     pub fn add_one_of(&mut self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
         if all_if_asleep && self.wants_all(options) {
             let mut added = false;
@@ -209,14 +213,14 @@ impl Node {
     }
 
     fn wants_all(&self, options: &[(TaskId, Label)]) -> bool {
-        let useless = |(at, item): (usize, &Item)| at < self.asleep || item.open == Open::Failed;
+        let useless = |(at, item): (usize, &Item)| at < self.inherited || item.progress == Progress::Failed;
         let mut useless = self.sleep.iter().enumerate().filter(|it| useless(*it)).map(|(_, item)| item);
         options.is_empty() || useless.any(|item| options.contains(&(item.task, item.label)))
     }
 
-    /// Whether an option was run from here, is being run, or is to be.
+    /// True if an alternative was run from here, is the current one, or is planned.
     pub fn covers(&self, option: (TaskId, Label)) -> bool {
-        let done = self.sleep[self.asleep..].iter().any(|item| item.is(option.0, option.1, true));
+        let done = self.sleep[self.inherited..].iter().any(|item| item.is(option.0, option.1, true));
         done || self.current() == option || self.tree.iter().any(|b| b.path[0].is(option.0, option.1, true))
     }
 }

@@ -1,32 +1,35 @@
-//! What a race makes necessary at a node, as data: for nodes above a worker's piece, which it cannot change itself.
+//! A plan for a node, as data. A worker makes plans for the ancestors of its subtree, which it cannot change itself.
 
-use serde::{Deserialize, Serialize};
-
-use super::kept::{Items, Kept};
-use super::optimal::{self, Slept};
-use super::path::Node;
-use super::wakeup::Instead;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::events::{Event, Events, Label};
 use raddle_engine::trace::Class;
+use serde::{Deserialize, Serialize};
 
-/// To be done at a node.
+use super::interned::{Interned, Interner};
+use super::optimal::{self, Coverage};
+use super::path::Node;
+use super::wakeup::RaceFirst;
+
+/// What is to be run at a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Plan {
-    /// Run this, unless something that was run or is to be run leads to the same.
-    Sequence { items: Vec<Kept>, instead: Instead },
+    /// Run this sequence, unless the node covers an equivalent one.
+    Sequence { items: Vec<Interned>, race_first: RaceFirst },
     /// See [`Node::add_one_of`].
     OneOf { options: Vec<(TaskId, Label)>, all_if_asleep: bool },
-    /// Run this one.
+    /// Run this alternative.
     Also(TaskId, Label),
 }
 
 impl Plan {
-    pub(super) fn sequence(events: &Events, kept: &mut Items, sequence: &[u32], instead: Instead) -> Self {
-        Self::Sequence { items: sequence.iter().map(|&event| kept.of(events, event as usize)).collect(), instead }
+    pub(super) fn sequence(events: &Events, interner: &mut Interner, sequence: &[u32], race_first: RaceFirst) -> Self {
+        Self::Sequence {
+            items: sequence.iter().map(|&event| interner.of(events, event as usize)).collect(),
+            race_first,
+        }
     }
 
-    /// Whether a node that may be out of date knows enough to do without the plan. For sequences see [`optimal::is_planned`].
+    /// True if the node, which may be out of date, already covers the plan. For sequences see [`optimal::is_planned`].
     pub(super) fn is_known(&self, node: &Node) -> bool {
         match self {
             Self::Sequence { .. } => false,
@@ -35,10 +38,10 @@ impl Plan {
         }
     }
 
-    /// Takes the plan into a node; whether that has changed anything.
+    /// Adds the plan to a node. Returns whether the node has changed.
     pub(super) fn enter(&self, node: &mut Node) -> bool {
         match self {
-            Self::Sequence { items, instead } => {
+            Self::Sequence { items, race_first } => {
                 let mut events = Events::default();
                 let mut sequence = Vec::new();
                 for item in items {
@@ -49,10 +52,10 @@ impl Plan {
                     };
                     sequence.push(u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution"));
                 }
-                let slept = optimal::slept_through(&events, node, &sequence, *instead, true);
-                matches!(slept, Slept::No) && {
+                let slept = optimal::covered_by_sleep(&events, node, &sequence, *race_first, true);
+                matches!(slept, Coverage::No) && {
                     let item = &mut |event| items[event as usize].clone();
-                    optimal::plan(&events, node, None, &mut sequence, (*instead, true), item)
+                    optimal::plan(&events, node, None, &mut sequence, (*race_first, true), item)
                 }
             }
             Self::OneOf { options, all_if_asleep } => node.add_one_of(options, *all_if_asleep),

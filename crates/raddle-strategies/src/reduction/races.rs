@@ -1,18 +1,12 @@
-//! From races to plans: what each execution makes necessary at the nodes of its path.
+//! From races to plans: finds the races of each execution, and plans their reversals at the nodes of its path.
 //!
-//! The optimal algorithm looks at all races of every execution, for a reversing sequence reaches to the end: one seen before may
-//! have another one now. What need not be done again is in [`Found`](super::found::Found). The others look at the races of events that
-//! are new. A step that asked for a value is new with each value: what is done with that counts for the step, and is in a race with
-//! what came before the step.
+//! The optimal algorithm processes all races of every execution. A reversing sequence reaches to the end of the execution, so a race of
+//! the previous execution may have another sequence now. [`RaceCache`](super::race_cache::RaceCache) avoids repeated work. The other
+//! algorithms process the races of new events only. A step that asked for a value is new for each value: what is done with the value
+//! counts for the step, and races with events before the step.
 
 use std::mem;
 
-use super::found::{self, Seen};
-use super::optimal::Slept;
-use super::plan::Plan;
-use super::reversal::{self, Second};
-use super::wakeup::{Instead, Item};
-use super::{Algorithm, Dpor, Mistake, RaceGuide, classic, messages, optimal, source};
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Race;
 use raddle_engine::order::events::{Event, Label, Touch};
@@ -21,32 +15,40 @@ use raddle_engine::strategy::Run;
 use raddle_engine::system::{Action, Pending};
 use raddle_engine::trace::{Class, Effect, Role};
 
+use super::item::Item;
+use super::optimal::Coverage;
+use super::plan::Plan;
+use super::race_cache::{self, CachedRace};
+use super::reversal::{self, Second};
+use super::wakeup::RaceFirst;
+use super::{Algorithm, Dpor, Mistake, RaceGuide, classic, messages, optimal, source};
+
 impl<G: RaceGuide> Dpor<G> {
-    /// Plans to run an option at node `at`.
+    /// Plans an alternative at node `at`.
     pub(super) fn add(&mut self, at: usize, option: (TaskId, Label)) {
-        if at < self.frozen {
-            self.tell(at, Plan::Also(option.0, option.1));
+        if at < self.ancestors {
+            self.send_plan(at, Plan::Also(option.0, option.1));
         } else {
             self.nodes[at].add(option);
         }
     }
 
-    /// Keeps a plan for a node above this worker's piece, unless it is known there.
+    /// Records a plan for an ancestor of this worker's subtree, unless the ancestor covers it.
     ///
-    /// What this worker has of that node is as old as its piece. It must not enter plans there itself: if one is dropped above,
-    /// because somebody runs already what it leads to, it must not stand here in the way of others.
-    fn tell(&mut self, at: usize, plan: Plan) {
-        if !plan.is_known(&self.nodes[at]) && self.told.insert((at, plan.clone())) {
+    /// This worker's copy of the ancestor is as old as its subtree. The worker must not add plans to the copy. If the shared tree drops such a
+    /// plan, because another subtree covers it, the plan would still suppress other plans here.
+    fn send_plan(&mut self, at: usize, plan: Plan) {
+        if !plan.is_known(&self.nodes[at]) && self.sent_plans.insert((at, plan.clone())) {
             self.plans.plans.push((at, plan));
         }
     }
 
-    /// Plans what the execution that has just ended makes necessary, but for what could not happen in it.
+    /// Plans the reversals of all races of the execution that has just ended, without those of pending steps.
     pub(super) fn reverse_races(&mut self) {
-        self.found.truncate(self.kept);
+        self.race_cache.truncate(self.unchanged);
         let first = if self.algorithm == Algorithm::Optimal { 0 } else { self.changed() };
         for event in first..self.events.len() {
-            if event < self.found.len() {
+            if event < self.race_cache.len() {
                 self.reverse_again(event);
             } else {
                 self.reverse_races_with(event);
@@ -60,15 +62,15 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans what an event makes necessary that the execution before had as well.
+    /// Plans the reversals of the cached races of an event that is the same as in the previous execution.
     fn reverse_again(&mut self, index: usize) {
         let previous = self.before.previous(self.events.get(index).task, index);
         let second = Second { event: index, previous };
-        for at in self.found.of(index) {
-            let Seen { race, settled } = self.found.get(at);
-            if settled > self.kept {
+        for at in self.race_cache.of(index) {
+            let CachedRace { race, settled } = self.race_cache.get(at);
+            if settled > self.unchanged {
                 let settled = self.reverse(&race, second);
-                self.found.settle(at, settled);
+                self.race_cache.settle(at, settled);
             }
         }
         if self.events.get(index).timed.is_some() {
@@ -76,7 +78,7 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans what the event `index`, which may not have happened, makes necessary.
+    /// Plans the reversals of the races of event `index`, which may be a pending one.
     fn reverse_races_with(&mut self, index: usize) {
         if self.guide.is_some() {
             self.reverse_guided(index);
@@ -93,15 +95,15 @@ impl<G: RaceGuide> Dpor<G> {
             Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
             _ => self.before.races(&self.events, index, previous, &mut races),
         }
-        let keeps = self.algorithm == Algorithm::Optimal && index == self.found.len() && index < self.before.len();
+        let keeps = self.algorithm == Algorithm::Optimal && index == self.race_cache.len() && index < self.before.len();
         for race in &races {
             let settled = self.reverse(race, second);
             if keeps {
-                self.found.push(*race, settled);
+                self.race_cache.push(*race, settled);
             }
         }
         if keeps {
-            self.found.close();
+            self.race_cache.close();
         }
         self.races = races;
         if self.events.get(index).timed.is_some() {
@@ -109,30 +111,30 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// What let a wait go on that has a time could have come too late.
+    /// Plans that a timed wait ends by timeout, because the event that enabled it comes too late.
     fn reverse_timed_wait(&mut self, ended: Second) {
-        if let Some(first) = reversal::kept_from_timing_out(&self.events, &self.before, &self.nodes, ended) {
+        if let Some(first) = reversal::prevented_timeout(&self.events, &self.before, &self.nodes, ended) {
             let instead = reversal::suppose_timed_out(&mut self.events, ended.event);
             self.plan(first, Second { event: instead, ..ended }, ended.event);
             self.events.forget();
         }
     }
 
-    /// Plans what a race makes necessary; see [`Seen::settled`] for the answer.
+    /// Plans the reversal of a race. Returns the value for [`CachedRace::settled`].
     fn reverse(&mut self, race: &Race, second: Second) -> usize {
         let (e, later) = (self.events.get(race.first), self.events.get(second.event));
         let receives = later.class == Class::Receive && later.object == e.object;
         if receives && messages::chose(&self.events, race.first) {
             self.reverse_receives(race.first, second);
-            return found::NEVER;
+            return race_cache::NEVER_SETTLED;
         }
         match reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
             Some(first) => self.plan(first, second, second.event),
-            None => found::ALWAYS,
+            None => race_cache::ALWAYS_SETTLED,
         }
     }
 
-    /// The second of two receives comes first, with the other's message or, if that is possible, its own.
+    /// Plans that the second of two receives comes first, with the other's message or, if that is possible, with its own.
     fn reverse_receives(&mut self, first: usize, second: Second) {
         let own = messages::taken(&self.events, second.event);
         if self.algorithm == Algorithm::Classic
@@ -148,7 +150,7 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Receives that came before a message was sent could have waited for it.
+    /// Plans that receives before a send wait for its message.
     fn reverse_waits_for(&mut self, send: usize, message: usize) {
         for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
             let previous = self.before.previous(self.events.get(send).task, send);
@@ -161,15 +163,15 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// A task that received one message could have received another that was asleep then, once something has woken that.
+    /// A task that received one message could have received another one that was asleep then, after some event has woken that receive.
     fn wake_other_messages(&mut self, receive: usize) {
         if !messages::chose(&self.events, receive) {
             return;
         }
         let Event { task, label, class, object, .. } = *self.events.get(receive);
         let node = &self.nodes[receive];
-        let others = node.sleep[..node.asleep].iter().filter(|item| item.task == task && item.label != label);
-        // Where a receive does no more than that, whatever wakes it is another receive, which makes a race.
+        let others = node.sleep[..node.inherited].iter().filter(|item| item.task == task && item.label != label);
+        // If a receive touches nothing but its mailbox, only another receive wakes it, and that is a race.
         let more =
             |touch: &Touch| touch.object != object && touch.role != Role::Takes && touch.object.as_message().is_none();
         let does_more = |item: &&Item| item.touches.as_ref().is_none_or(|touches| touches.iter().any(more));
@@ -187,26 +189,26 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans to run what lets `second` come before `first`; where the whole rest is not wanted, up to event `upto`. See
-    /// [`Seen::settled`] for the answer.
+    /// Plans a sequence at the node of `first` that leads to `second` without `first`. Algorithms that do not need the whole rest of the
+    /// execution cut the sequence at event `upto`. Returns the value for [`CachedRace::settled`].
     fn plan(&mut self, first: usize, second: Second, upto: usize) -> usize {
         if self.guide.is_some() {
             self.plan_if_new(first, Second { event: upto, ..second }, upto);
-            return found::NEVER;
+            return race_cache::NEVER_SETTLED;
         }
         if self.algorithm == Algorithm::Classic {
             let pair = (first, second.event);
             let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
             self.plan_one_of(first, options, true);
-            return found::NEVER;
+            return race_cache::NEVER_SETTLED;
         }
         let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        // What failed is not what the second event needs, and nothing would come after it.
+        // The failing event is not needed by the second event, and no event would follow it.
         let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
         let end = end.unwrap_or(self.before.len());
         let upto = if whole { end } else { upto.min(end) };
         if whole {
-            let by = optimal::covered_by(&self.events, &self.before, &self.nodes[first], (first, second.event));
+            let by = optimal::covered_by_first(&self.events, &self.before, &self.nodes[first], (first, second.event));
             if let Some(by) = by {
                 return by + 1;
             }
@@ -214,7 +216,7 @@ impl<G: RaceGuide> Dpor<G> {
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
-        let mut settled = found::NEVER;
+        let mut settled = race_cache::NEVER_SETTLED;
         if self.algorithm == Algorithm::Source {
             let options = source::initials(&self.events, &sequence);
             self.plan_one_of(first, options, false);
@@ -227,8 +229,8 @@ impl<G: RaceGuide> Dpor<G> {
             }
             let by = self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
             let stays =
-                |by: &usize| *by < real && whole && !reversal::may_have_rivals(&self.events, first, second.event);
-            settled = by.filter(stays).map_or(found::NEVER, |by| by + 1);
+                |by: &usize| *by < real && whole && !reversal::may_have_co_holders(&self.events, first, second.event);
+            settled = by.filter(stays).map_or(race_cache::NEVER_SETTLED, |by| by + 1);
         }
         self.sequence = sequence;
         while self.events.len() > real {
@@ -238,34 +240,34 @@ impl<G: RaceGuide> Dpor<G> {
     }
 
     pub(super) fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
-        if at < self.frozen {
-            self.tell(at, Plan::OneOf { options, all_if_asleep });
+        if at < self.ancestors {
+            self.send_plan(at, Plan::OneOf { options, all_if_asleep });
         } else {
             self.nodes[at].add_one_of(&options, all_if_asleep);
         }
     }
 
-    /// Plans to run a sequence; if it begins with something that sleeps, which of its events that is.
-    fn plan_sequence(&mut self, at: usize, sequence: &mut [u32], instead: Instead) -> Option<usize> {
+    /// Plans a sequence. If it can begin with a sleeping item, returns the event that this is.
+    fn plan_sequence(&mut self, at: usize, sequence: &mut [u32], race_first: RaceFirst) -> Option<usize> {
         let exact = self.exact();
         let node = &mut self.nodes[at];
-        match optimal::slept_through(&self.events, node, sequence, instead, exact) {
-            Slept::Begins(event) => return Some(event),
-            Slept::Beside => {}
-            Slept::No if at >= self.frozen => {
-                let item = &mut |event| self.items.of(&self.events, event as usize);
-                optimal::plan(&self.events, node, Some(at), sequence, (instead, exact), item);
+        match optimal::covered_by_sleep(&self.events, node, sequence, race_first, exact) {
+            Coverage::ByEvent(event) => return Some(event),
+            Coverage::ByIndependent => {}
+            Coverage::No if at >= self.ancestors => {
+                let item = &mut |event| self.interner.of(&self.events, event as usize);
+                optimal::plan(&self.events, node, Some(at), sequence, (race_first, exact), item);
             }
-            Slept::No if optimal::is_planned(&self.events, node, Some(at), sequence, (instead, exact)) => {}
-            Slept::No => {
-                let plan = Plan::sequence(&self.events, &mut self.items, sequence, instead);
-                self.tell(at, plan);
+            Coverage::No if optimal::is_planned(&self.events, node, Some(at), sequence, (race_first, exact)) => {}
+            Coverage::No => {
+                let plan = Plan::sequence(&self.events, &mut self.interner, sequence, race_first);
+                self.send_plan(at, plan);
             }
         }
         None
     }
 
-    /// What a task that cannot go on would do takes part, too.
+    /// Plans the reversals of the races of a step that is pending at the end.
     pub(super) fn reverse_races_with_pending(&mut self, pending: &Pending) {
         let Action { task, object, effect, role, op, variant, .. } = pending.action;
         let mut touches = self.events.handed(task).to_vec();
@@ -277,7 +279,7 @@ impl<G: RaceGuide> Dpor<G> {
             touches.push(Touch { object: pending.clock, effect: Effect::Read, role: Role::Timed });
         }
         if let Some(guide) = &mut self.guide {
-            guide.suppose(pending);
+            guide.set_pending(pending);
         }
         let mut event = Event::pending(task, Label::Way(variant), op.class, object);
         event.timed = pending.clock;
@@ -291,9 +293,9 @@ impl<G: RaceGuide> Dpor<G> {
         self.events.forget();
     }
 
-    /// A failure has kept the others from going on; they do, without what failed. Until one of them did not fail, nothing
-    /// was seen with which what failed could be in a race.
-    pub(super) fn go_on_without_failing(&mut self, failed: usize) {
+    /// Plans that another task continues instead of the failing event. Until such an execution does not fail, the failing event has no later
+    /// events that it could race with.
+    pub(super) fn continue_without_failed(&mut self, failed: usize) {
         let exact = self.exact();
         self.nodes[failed..].iter_mut().for_each(|node| node.failed = true);
         let node = &self.nodes[failed];
@@ -307,8 +309,8 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// The event with which the execution failed, if it was not at its end then: the latest, or, as a task is given a value at
-    /// once, the step that asked for it.
+    /// The event with which the execution failed, if other tasks were not at their ends: the last event or, if that is a value, the step that
+    /// asked for it.
     pub(super) fn failed_at(&self, run: &Run<'_>) -> Option<usize> {
         let failure = run.outcome.and_then(Outcome::failure);
         let nobody_can = |failure: &Failure| matches!(failure, Failure::Deadlock { .. } | Failure::Livelock { .. });

@@ -1,16 +1,17 @@
-//! How a race is reversed: the sequence `v` that, run where the race's first event was, lets the second come first.
+//! How a race is reversed: computes the sequence `v` that is run at the node of the race's first event.
 //!
-//! `v` is everything after the first event `e` that does not happen after it, over the whole rest of the execution, and then
-//! the second event `e'` (`v = notdep(e, E) · e'` in the papers).
+//! `v` consists of all events after the first event `e` that do not happen after `e`, up to the end of the execution, and then of the
+//! second event `e'` (`v = notdep(e, E) · e'` in Abdulla et al.).
 
 use std::collections::HashSet;
 
-use super::path::Node;
 use raddle_engine::ids::ObjectId;
 use raddle_engine::order::before::{Before, Race};
 use raddle_engine::order::events::{Event, Events, Label, Touch};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Role};
+
+use super::path::Node;
 
 /// The second event of a race.
 #[derive(Clone, Copy, Debug)]
@@ -22,20 +23,20 @@ pub(super) struct Second {
 
 const TIMED_OUT: Label = Label::Way(Variant::TimedOut);
 
-/// The latest event without which the end of a wait would have been one by time, if that is so for any.
-pub(super) fn kept_from_timing_out(events: &Events, before: &Before, nodes: &[Node], ended: Second) -> Option<usize> {
+/// The latest event without which the wait would have ended by timeout, if there is one.
+pub(super) fn prevented_timeout(events: &Events, before: &Before, nodes: &[Node], ended: Second) -> Option<usize> {
     let Event { task, label, object, .. } = *events.get(ended.event);
     let changes = |touch: &Touch| touch.object == object && touch.effect == Effect::Change;
     let rivals = (0..ended.event.min(before.len())).rev().filter(|&at| events.touches(at).iter().any(changes));
     let free = |at: &usize| {
         events.get(*at).task != task && !ended.previous.is_some_and(|previous| before.ordered(events, *at, previous))
     };
-    // Where the task had not come to the wait yet, its next step was another one.
+    // If the task had not reached the wait at `at`, its next step there was another one.
     let waits = |at: usize| ended.previous.is_none_or(|previous| previous < at);
     rivals.take_while(free).find(|&at| !waits(at) || !nodes[at].has(task, label))
 }
 
-/// Supposes that a wait, instead of as it did, ends by time.
+/// Adds a supposed event: a wait that ended otherwise ends by timeout.
 pub(super) fn suppose_timed_out(events: &mut Events, ended: usize) -> usize {
     let Event { task, class, object, timed, .. } = *events.get(ended);
     let mut touches = events.touches(ended).to_vec();
@@ -49,8 +50,8 @@ pub(super) fn suppose_timed_out(events: &mut Events, ended: usize) -> usize {
     events.suppose(Event::pending(task, TIMED_OUT, class, object), touches)
 }
 
-/// The point from which a race can be reversed, if it can: the first event's, or, as a task is given a value at once, that of
-/// the step that asked for it.
+/// The node at which a race can be reversed, if it can. It is the first event's node or, if that event is a value, the node of the step
+/// that asked for it.
 pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Race, second: Second) -> Option<usize> {
     let mut first = race.first;
     while matches!(events.get(first).label, Label::Value(_)) {
@@ -59,11 +60,11 @@ pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Ra
     if first != race.first && second.previous.is_some_and(|previous| before.ordered(events, first, previous)) {
         return None;
     }
-    // If the second event's task was there already, it is known whether it could have gone first.
+    // If the second event's step was already pending there, the node shows whether it was enabled.
     let there = second.previous.is_none_or(|previous| previous < first);
     let Event { task, label, .. } = *events.get(second.event);
     let ready = there && nodes[first].has(task, label);
-    // It may need what another value, before the one that it is in a race with, has given.
+    // It may need what an earlier value of the same step has sent or released.
     if first != race.first && !ready && takes_from(events, second.event, after(events, before, first, second.event)) {
         return None;
     }
@@ -71,11 +72,11 @@ pub(super) fn origin(events: &Events, before: &Before, nodes: &[Node], race: &Ra
     if race.gives && !(if there { nodes[first].has(task, label) } else { race.spare }) {
         return None;
     }
-    let possible = !there || ready || takes_turns || let_go_later(events, race, (first, second.event));
+    let possible = !there || ready || takes_turns || enabled_by_other(events, race, (first, second.event));
     possible.then_some(first)
 }
 
-/// An event, and those that happen after it, up to another.
+/// An event and those that happen after it, up to another.
 fn after<'a>(
     events: &'a Events,
     before: &'a Before,
@@ -85,7 +86,7 @@ fn after<'a>(
     (event..upto.min(before.len())).filter(move |&at| before.ordered(events, event, at))
 }
 
-/// Whether an event takes a message, or a life, that one of these gave: nobody else can have given it.
+/// True if an event receives a message, or starts a task, that one of these events has sent or created. Nothing else can enable it.
 fn takes_from(events: &Events, taker: usize, mut givers: impl Iterator<Item = usize>) -> bool {
     let sole = |touch: &&Touch| touch.role == Role::Takes && (touch.is_birth() || touch.object.as_message().is_some());
     let taken = || events.touches(taker).iter().filter(sole);
@@ -93,9 +94,9 @@ fn takes_from(events: &Events, taker: usize, mut givers: impl Iterator<Item = us
     givers.any(|at| events.touches(at).iter().any(gives))
 }
 
-/// Whether the second event's task was let go on after the first event by something that the race is not about: it was created,
-/// what it waited to end has ended, its message was sent, or a wait was over whose time came before its own.
-fn let_go_later(events: &Events, race: &Race, (first, second): (usize, usize)) -> bool {
+/// True if, between the two events, something that the race is not about has enabled the second event: its task was created, a joined task
+/// has ended, its message was sent, or a wait with an earlier deadline was over.
+fn enabled_by_other(events: &Events, race: &Race, (first, second): (usize, usize)) -> bool {
     if events.get(second).label == TIMED_OUT {
         let held_back = |at: usize| events.get(at).timed.is_some() || events.get(at).label == TIMED_OUT;
         return (first + 1..second.min(events.len())).any(held_back);
@@ -108,8 +109,8 @@ fn let_go_later(events: &Events, race: &Race, (first, second): (usize, usize)) -
     taken.any(|touch| gave(touch.object))
 }
 
-/// Leaves in `sequence` the events that reverse the race, which ends with `e'` as it would be then; it may be an event that is
-/// added to `events` for this, and the caller forgets it again if [`Events::len`] has grown.
+/// Computes the reversing sequence. Its last event is `e'` as it would be in the new order. That may be a supposed event, which this
+/// function adds to `events`: the caller removes it if [`Events::len`] has grown.
 pub(super) fn sequence(
     events: &mut Events,
     before: &Before,
@@ -118,11 +119,11 @@ pub(super) fn sequence(
     sequence: &mut Vec<u32>,
 ) {
     sequence.clear();
-    let rivals = rivals(events, before, first, second);
+    let co_holders = co_holders(events, before, first, second);
     let index = |at: usize| u32::try_from(at).expect("raddle bug: more than 2^32 events in one execution");
     let after = before.after(events, first);
     for at in first + 1..upto {
-        if at != second && !after(at) && !rivals.iter().any(|&rival| before.ordered(events, rival, at)) {
+        if at != second && !after(at) && !co_holders.iter().any(|&holder| before.ordered(events, holder, at)) {
             sequence.push(index(at));
         }
     }
@@ -130,7 +131,7 @@ pub(super) fn sequence(
     let is_value = matches!(events.get(second).label, Label::Value(_));
     let revised = revise(events, first, second);
     if is_value {
-        // Nothing comes between a task that asks for a value and the value.
+        // Nothing comes between a step that asks for a value and the value.
         let asked = sequence.iter().rposition(|&at| events.get(at as usize).task == task).map_or(0, |at| at + 1);
         sequence.insert(asked, index(revised));
     } else {
@@ -138,10 +139,10 @@ pub(super) fn sequence(
     }
 }
 
-/// Those who take the same thing together with the first event, so that the second would have to wait for them as well
-/// (readers of a lock that somebody wants to write).
-fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<usize> {
-    let Some(met) = taken_together(events, first, second) else { return Vec::new() };
+/// Events that acquire the same object in shared mode, as the first event does, and do not release it. The second event would have to
+/// wait for them as well (readers of a lock that a writer wants).
+fn co_holders(events: &Events, before: &Before, first: usize, second: usize) -> Vec<usize> {
+    let Some(met) = shared_acquire(events, first, second) else { return Vec::new() };
     let end = before.len().min(second);
     let does = |at: usize, role: Role| {
         let does = |touch: &Touch| touch.object == met.object && touch.role == role;
@@ -153,8 +154,8 @@ fn rivals(events: &Events, before: &Before, first: usize, second: usize) -> Vec<
     (first + 1..end).filter(|&at| does(at, Role::Takes) && !gives_back(at)).collect()
 }
 
-/// What the first event takes together with others and the second wants alone.
-fn taken_together(events: &Events, first: usize, second: usize) -> Option<Touch> {
+/// The object that the first event acquires in shared mode, and the second event exclusively.
+fn shared_acquire(events: &Events, first: usize, second: usize) -> Option<Touch> {
     let shared = |touch: &&Touch| touch.role == Role::Takes && touch.effect == Effect::Read;
     let wanted = |touch: &&Touch| {
         let wants =
@@ -164,46 +165,46 @@ fn taken_together(events: &Events, first: usize, second: usize) -> Option<Touch>
     events.touches(first).iter().filter(shared).find(wanted).copied()
 }
 
-/// Whether it depends on the rest of the execution which of the events between the two are part of the sequence.
-pub(super) fn may_have_rivals(events: &Events, first: usize, second: usize) -> bool {
-    taken_together(events, first, second).is_some()
+/// True if the membership of events between the two in the sequence depends on the rest of the execution.
+pub(super) fn may_have_co_holders(events: &Events, first: usize, second: usize) -> bool {
+    shared_acquire(events, first, second).is_some()
 }
 
-/// The second event as it would be in the first one's place: what it does may depend on what it finds, and tasks are numbered as
-/// they are created.
+/// The second event as it would be in the first one's place. Its effect may depend on the value it reads, and tasks are numbered in the
+/// order of their creation.
 fn revise(events: &mut Events, first: usize, second: usize) -> usize {
     let revised = revise_effect(events, first, second);
-    match (first_born(events, first), first_born(events, revised)) {
-        (Some(mine), Some(later)) if mine < later => suppose_born(events, revised, (later, mine)),
+    match (first_created(events, first), first_created(events, revised)) {
+        (Some(mine), Some(later)) if mine < later => renumber_created(events, revised, (later, mine)),
         _ => revised,
     }
 }
 
-/// The first event of a race as it would be after the sequence that reverses it.
+/// The first event of a race as it would be after the reversing sequence.
 pub(super) fn postpone(events: &mut Events, first: usize, sequence: &[u32]) -> usize {
-    let Some(mine) = first_born(events, first) else { return first };
+    let Some(mine) = first_created(events, first) else { return first };
     let touches = sequence.iter().flat_map(|&event| events.touches(event as usize));
-    let others = touches.filter(|touch| is_born(touch)).map(|touch| touch.object).collect::<HashSet<_>>().len();
+    let others = touches.filter(|touch| creates_task(touch)).map(|touch| touch.object).collect::<HashSet<_>>().len();
     if others == 0 {
         return first;
     }
     let others = u32::try_from(others).expect("raddle bug: more than 2^32 tasks");
-    suppose_born(events, first, (mine, mine + others))
+    renumber_created(events, first, (mine, mine + others))
 }
 
-fn is_born(touch: &Touch) -> bool {
+fn creates_task(touch: &Touch) -> bool {
     touch.is_birth() && touch.role == Role::Gives
 }
 
-/// The first of those whom an event creates.
-fn first_born(events: &Events, event: usize) -> Option<u32> {
-    events.touches(event).iter().filter(|touch| is_born(touch)).map(|touch| touch.object.number()).min()
+/// The lowest number of the tasks that an event creates.
+fn first_created(events: &Events, event: usize) -> Option<u32> {
+    events.touches(event).iter().filter(|touch| creates_task(touch)).map(|touch| touch.object.number()).min()
 }
 
-/// Supposes that those whom an event creates are numbered from another number on.
-fn suppose_born(events: &mut Events, event: usize, (from, to): (u32, u32)) -> usize {
+/// Adds a supposed event: the tasks that an event creates are numbered from another number on.
+fn renumber_created(events: &mut Events, event: usize, (from, to): (u32, u32)) -> usize {
     let mut touches = events.touches(event).to_vec();
-    for touch in touches.iter_mut().filter(|touch| is_born(touch)) {
+    for touch in touches.iter_mut().filter(|touch| creates_task(touch)) {
         touch.object = ObjectId::new(touch.object.number() - from + to);
     }
     events.suppose(*events.get(event), touches)
@@ -213,7 +214,7 @@ fn revise_effect(events: &mut Events, first: usize, second: usize) -> usize {
     let (e, later) = (*events.get(first), *events.get(second));
     let takes_oldest = later.class == Class::Receive && later.label == Label::Way(Variant::Ready);
     if takes_oldest && takes_from(events, second, std::iter::once(first)) {
-        // Where it can do without that message, it takes one that was overtaken, and does with it nobody knows what.
+        // If it is enabled without that message, it takes another one. What it then does is unknown.
         return events.suppose_vague(later);
     }
     if e.object != later.object {

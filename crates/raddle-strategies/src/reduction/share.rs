@@ -1,48 +1,49 @@
-//! What is left of a subtree, as data; and what a guided search needs to take turns between subtrees.
+//! The rest of a subtree as data, and what a guided search needs to suspend and resume subtrees.
 
-use serde::{Deserialize, Serialize};
-
-use super::path::Node;
-use super::plan::Plan;
-use super::wakeup::{Branch, Item};
-use super::{Dpor, RaceGuide};
-use crate::format::{self, Format};
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{Bound, ByPiece, Claim, Strategy, Unit};
 use raddle_engine::system::Choice;
+use serde::{Deserialize, Serialize};
 
-/// A part of the tree: the path that is to be run next, and what is left along it.
+use super::item::Item;
+use super::path::Node;
+use super::plan::Plan;
+use super::wakeup::Branch;
+use super::{Dpor, RaceGuide};
+use crate::format::{self, Format};
+
+/// A part of the search tree: the path that is to be run next, and the unexplored alternatives along it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subtree {
     pub(super) path: Vec<Node>,
-    /// How many levels lie above: what is left there is not part of it.
-    pub(super) frozen: usize,
-    /// What is to be run beyond the path.
-    pub(super) beyond: Vec<Branch>,
-    /// What the event at the last frozen level touches is not known above yet.
-    pub(super) fresh: bool,
-    /// The choices of its first execution, as far as they are given.
-    pub(super) script: Vec<Choice>,
+    /// How many nodes of the path are ancestors. Their unexplored alternatives are not part of the subtree.
+    pub(super) ancestors: usize,
+    /// The wakeup tree of the node after the path.
+    pub(super) tree_below: Vec<Branch>,
+    /// The shared tree does not know yet what the event at the last ancestor touches.
+    pub(super) first_event_unknown: bool,
+    /// Choices that the first execution must follow, as far as they reach.
+    pub(super) forced_choices: Vec<Choice>,
 }
 
 impl Subtree {
-    /// Everything, begun with an execution that goes this way.
-    pub(crate) fn along(script: Vec<Choice>) -> Self {
-        Self { script, ..Self::default() }
+    /// The whole tree, beginning with an execution that follows these choices.
+    pub(crate) fn along(forced_choices: Vec<Choice>) -> Self {
+        Self { forced_choices, ..Self::default() }
     }
 
-    /// What leads from the level above to this piece.
+    /// The choice at the last ancestor that leads to this subtree.
     pub(crate) fn taken(&self) -> u32 {
-        self.frozen.checked_sub(1).map_or(0, |above| self.path[above].taken)
+        self.ancestors.checked_sub(1).map_or(0, |above| self.path[above].taken)
     }
 
-    /// How many levels lie above.
-    pub(crate) fn frozen(&self) -> usize {
-        self.frozen
+    /// How many nodes of the path are ancestors.
+    pub(crate) fn ancestors(&self) -> usize {
+        self.ancestors
     }
 
-    pub(crate) fn is_untold(&self) -> bool {
-        self.fresh
+    pub(crate) fn first_event_unknown(&self) -> bool {
+        self.first_event_unknown
     }
 }
 
@@ -50,50 +51,51 @@ impl Format for Subtree {
     const NAME: &'static str = "subtree 1";
 
     fn is_sound(&self) -> bool {
-        let told = !self.fresh || self.frozen > 0;
-        told && self.frozen <= self.path.len()
+        let consistent = !self.first_event_unknown || self.ancestors > 0;
+        consistent
+            && self.ancestors <= self.path.len()
             && self.path.iter().all(Node::is_sound)
-            && self.beyond.iter().all(Branch::is_sound)
+            && self.tree_below.iter().all(Branch::is_sound)
     }
 }
 
-/// The levels between a piece's frozen ones and what its worker goes on with, from above.
+/// The nodes between a subtree's old ancestors and the part that its worker continues with, from the root downwards.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    /// What is run above them to come there, and its rank.
-    pub(super) via: (u32, u32),
-    /// The event above them, without what its values touch, if it has not been told.
+    /// The choice that leads to them from the node above, and its rank.
+    pub(super) entered_by: (u32, u32),
+    /// The event at the node above, without what its values touch, if the shared tree does not know it.
     pub(super) above: Option<Item>,
-    pub(super) nodes: Vec<Level>,
+    pub(super) nodes: Vec<PublishedLevel>,
 }
 
-/// One of them.
+/// One of these nodes.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct PublishedLevel {
     pub node: Node,
     /// The event that the worker took there.
     pub item: Item,
-    /// The event asks for a value, and what all its values touch, which counts for it, is not known before all are done.
+    /// The event asks for a value. What its values touch counts for the event, and is known only when all of them were run.
     pub asks: bool,
 }
 
-/// What those above a piece must hear of.
+/// What a subtree has to report to its ancestors.
 #[derive(Debug, Default)]
 pub(crate) struct PlansForAncestors {
-    /// The event at the last frozen level.
-    pub(crate) first: Option<Item>,
-    /// What is to be run at levels above, by depth.
+    /// The event at the last ancestor.
+    pub(crate) first_event: Option<Item>,
+    /// Plans for ancestors, with the depth of each.
     pub(crate) plans: Vec<(usize, Plan)>,
 }
 
 impl<G: RaceGuide> Dpor<G> {
-    /// Whether the event at node `at` asked for a value.
+    /// True if the event at node `at` asked for a value.
     fn asks(&self, at: usize) -> bool {
         self.nodes.get(at + 1).is_some_and(Node::gives_value)
     }
 
-    /// How many events of the latest execution a path begins with, as far as that is of use: what the races among them have led to
-    /// depends on what sleeps, but for a guided search, where nothing does.
+    /// How many events of the latest execution are the same on a path. Only a guided search uses them: otherwise the plans for the races among
+    /// them depend on the sleep sets, and a guided search has none.
     fn common_with(&self, path: &[Node]) -> usize {
         if self.guide.is_none() {
             return 0;
@@ -104,105 +106,110 @@ impl<G: RaceGuide> Dpor<G> {
         };
         let len = path.len().min(self.events.len()).min(self.before.len());
         let mut common = (0..len).take_while(is_same).count();
-        // What is done with a value counts for its question.
+        // What is done with a value counts for the step that asked for it.
         while common > 0 && path.get(common).is_none_or(Node::gives_value) {
             common -= 1;
         }
         common
     }
 
-    /// Makes sure that the path is the one to be run next; no if nothing is left.
+    /// Makes sure that `nodes` is the path to be run next. Returns false if nothing is left.
     pub(super) fn place_next(&mut self) -> bool {
-        if !self.placed {
+        if !self.path_ready {
             if !self.advance() {
                 self.exhausted = true;
                 return false;
             }
-            self.fresh = self.nodes.len() - 1;
-            self.placed = true;
+            self.first_new = self.nodes.len() - 1;
+            self.path_ready = true;
         }
         true
     }
 
-    /// Takes up a subtree.
+    /// Continues with a subtree.
     pub(crate) fn place_subtree(&mut self, subtree: Subtree) {
-        let Subtree { path, frozen, beyond, fresh, script } = subtree;
-        let kept = self.common_with(&path);
-        self.fresh = path.len().saturating_sub(1);
+        let Subtree { path, ancestors, tree_below, first_event_unknown, forced_choices } = subtree;
+        let unchanged = self.common_with(&path);
+        self.first_new = path.len().saturating_sub(1);
         self.nodes = path;
-        self.frozen = frozen;
-        self.beyond = beyond;
-        self.untold = fresh;
-        self.script = script;
-        self.placed = true;
+        self.ancestors = ancestors;
+        self.tree_below = tree_below;
+        self.first_event_unknown = first_event_unknown;
+        self.forced_choices = forced_choices;
+        self.path_ready = true;
         self.exhausted = false;
         self.plans = PlansForAncestors::default();
-        self.told.clear();
-        self.keep(kept);
+        self.sent_plans.clear();
+        self.retain_events(unchanged);
     }
 
-    /// What is to be run above this subtree, as far as it was not asked for before.
+    /// Returns the plans for ancestors since the latest call.
     pub(crate) fn take_plans(&mut self) -> PlansForAncestors {
-        if self.untold && self.events.len() >= self.frozen && (self.exhausted || !self.asks(self.frozen - 1)) {
-            self.untold = false;
-            self.plans.first = Some(self.nodes[self.frozen - 1].done(&self.events, self.frozen - 1));
+        if self.first_event_unknown
+            && self.events.len() >= self.ancestors
+            && (self.exhausted || !self.asks(self.ancestors - 1))
+        {
+            self.first_event_unknown = false;
+            self.plans.first_event =
+                Some(self.nodes[self.ancestors - 1].explored_item(&self.events, self.ancestors - 1));
         }
         std::mem::take(&mut self.plans)
     }
 
-    /// The levels down to the first at which something is left to run; this search goes on below them. `None` if there is none.
+    /// Publishes the nodes down to the first one with unexplored alternatives; this search continues below it. `None` if there is no such node.
     pub(crate) fn give_levels(&mut self) -> Option<Levels> {
-        if self.placed {
+        if self.path_ready {
             return None;
         }
         let run = self.nodes.len().min(self.events.len());
         let open = |at: &usize| !self.nodes[*at].tree.is_empty() && !self.asks(*at);
-        let open = (self.frozen..run).find(open)?;
-        let via = self.frozen.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
+        let open = (self.ancestors..run).find(open)?;
+        let entered_by =
+            self.ancestors.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
         let level = |at: usize| {
-            let node = Node { given: Vec::new(), ..self.nodes[at].clone() };
-            Level { node, item: self.nodes[at].clone().done(&self.events, at), asks: self.asks(at) }
+            let node = Node { value_touches: Vec::new(), ..self.nodes[at].clone() };
+            PublishedLevel { node, item: self.nodes[at].clone().explored_item(&self.events, at), asks: self.asks(at) }
         };
-        let nodes = (self.frozen..=open).map(level).collect();
-        let above = self.untold.then(|| Item::of(&self.events, self.frozen - 1));
-        self.share_what_was_skipped(self.frozen..open + 1);
-        self.frozen = open + 1;
-        self.untold = false;
-        Some(Levels { via, above, nodes })
+        let nodes = (self.ancestors..=open).map(level).collect();
+        let above = self.first_event_unknown.then(|| Item::of(&self.events, self.ancestors - 1));
+        self.share_skipped_paths(self.ancestors..open + 1);
+        self.ancestors = open + 1;
+        self.first_event_unknown = false;
+        Some(Levels { entered_by, above, nodes })
     }
 
-    /// All that is left; this search does not go on with it.
+    /// Returns the rest of the subtree, which this search does not continue.
     pub(crate) fn leave_rest(&mut self) -> Option<Subtree> {
         self.place_next().then(|| Subtree {
             path: std::mem::take(&mut self.nodes),
-            frozen: self.frozen,
-            beyond: std::mem::take(&mut self.beyond),
-            fresh: self.untold,
-            script: std::mem::take(&mut self.script),
+            ancestors: self.ancestors,
+            tree_below: std::mem::take(&mut self.tree_below),
+            first_event_unknown: self.first_event_unknown,
+            forced_choices: std::mem::take(&mut self.forced_choices),
         })
     }
 
-    /// All that is left.
+    /// Returns the rest of the subtree.
     pub(crate) fn rest_of_subtree(&mut self) -> Option<Subtree> {
         self.place_next().then(|| Subtree {
             path: self.nodes.clone(),
-            frozen: self.frozen,
-            beyond: self.beyond.clone(),
-            fresh: self.untold,
-            script: self.script.clone(),
+            ancestors: self.ancestors,
+            tree_below: self.tree_below.clone(),
+            first_event_unknown: self.first_event_unknown,
+            forced_choices: self.forced_choices.clone(),
         })
     }
 }
 
-/// One worker does all of it: what a race leads to may be anywhere above.
+/// One worker runs the whole search, because a race may need a plan at any ancestor.
 impl<G: RaceGuide> ByPiece for Dpor<G> {
     fn copy(&self) -> Box<dyn Strategy> {
         Box::new(Self { mistake: self.mistake, sleeps: self.sleeps, bound: self.bound, ..Self::new(self.algorithm) })
     }
 
     fn understands(&self, piece: &Piece) -> bool {
-        // What lies above another subtree is not here.
-        *piece == Piece::Whole || format::read_part(piece).is_some_and(|subtree: Subtree| subtree.frozen == 0)
+        // The ancestors of a subtree that was split off are missing here.
+        *piece == Piece::Whole || format::read_part(piece).is_some_and(|subtree: Subtree| subtree.ancestors == 0)
     }
 
     fn place(&mut self, piece: Piece) {
@@ -225,7 +232,7 @@ impl<G: RaceGuide> ByPiece for Dpor<G> {
     }
 
     fn claim(&self) -> Claim {
-        match self.bound.filter(|_| self.cut) {
+        match self.bound.filter(|_| self.hit_bound) {
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,
         }

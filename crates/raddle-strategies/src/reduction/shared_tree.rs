@@ -1,164 +1,187 @@
 //! Nodes of the search tree that several subtrees share, where a search takes turns between subtrees.
 //!
-//! When a subtree gives its turn away, it publishes its path down to the first node with unexplored children and continues below that
-//! node. The unexplored children are taken from here, those nearest to the root first. A race found in one subtree may point to a node
-//! above it: the plan comes here and goes through the same insertion as it would in a depth-first search, so it is dropped where it leads
-//! to what is run already. A child has to sleep what was begun before it, done or not, and nothing that was begun later: each trace
-//! then belongs to exactly one child, whenever it is run.
+//! When a subtree is suspended, it publishes its path down to the first node with unexplored children and continues below that node. The
+//! search takes the unexplored children from here, those nearest to the root first.
 //!
-//! What sleeps is maybe still being run, so a plan is dropped because of it only if it surely belongs to it.
+//! A race in one subtree may need a plan at an ancestor. The plan is sent here and inserted as in a depth-first search, so it
+//! is dropped if the node covers it. The sleep set of a child contains the children that were begun before it, done or not, and none
+//! that were begun later. So each trace belongs to exactly one child, whenever that child is run.
 //!
-//! What the first event of a child touches is known once it has been run, or, if it asks for a value, once all its values have. Until then
-//! no other child of its node is taken, and plans for the node are held back, for what sleeps there decides about both.
+//! A sleeping item's subtree may still be in progress. A plan is dropped because of such an item only if the plan can begin with it.
+//!
+//! It is known what the first event of a child touches once the child was run or, if the event asks for a value, once all
+//! its values were. Until then no other child of the node is taken, and plans for the node are held back, because both depend on
+//! the complete sleep set.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::item::{Item, Progress};
 use super::path::Node;
 use super::plan::Plan;
-use super::share::{Level, Levels, Subtree};
-use super::wakeup::{Item, Open};
+use super::share::{Levels, PublishedLevel, Subtree};
 
-/// Shared nodes, each with its place in a table.
+/// Shared nodes, each with a place in a table.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SharedTree {
-    nodes: Vec<Option<Shared>>,
+    nodes: Vec<Option<SharedNode>>,
     free: Vec<usize>,
-    /// Where something can be handed out, by depth and place.
+    /// Nodes with an unexplored child that can be taken, by depth and place.
     open: BTreeSet<(usize, usize)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Shared {
+struct SharedNode {
     node: Node,
     parent: Option<usize>,
     depth: usize,
-    /// What is run at the parent to come here, and its rank there.
-    via: (u32, u32),
+    /// The choice at the parent that leads here, and its rank.
+    entered_by: (u32, u32),
     /// The sum of the ranks above.
     cost: u32,
-    /// Children that are not done: shared nodes and pieces.
-    below: usize,
-    /// What the latest child's first event touches is not known yet.
-    waits: bool,
-    /// That event, without what its values touch, where it asked for one and the child is shared.
-    asked: Option<Item>,
-    held: Vec<Plan>,
+    /// The number of children that are not done: shared nodes and subtrees.
+    unfinished_children: usize,
+    /// It is not known yet what the latest child's first event touches.
+    awaits_first_event: bool,
+    /// That event, without what its values touch, if it asked for a value and the child is shared.
+    asking_event: Option<Item>,
+    held_plans: Vec<Plan>,
 }
 
-impl Shared {
-    fn know(&mut self, item: Item) {
-        self.node.sleep.push(item.begun());
-        self.go_on();
+impl SharedNode {
+    fn set_first_event(&mut self, item: Item) {
+        self.node.sleep.push(item.running());
+        self.release_plans();
     }
 
-    /// Nothing has to be waited for any more.
-    fn go_on(&mut self) {
-        self.waits = false;
-        for plan in std::mem::take(&mut self.held) {
+    /// Inserts the plans that were held back.
+    fn release_plans(&mut self) {
+        self.awaits_first_event = false;
+        for plan in std::mem::take(&mut self.held_plans) {
             plan.enter(&mut self.node);
         }
     }
 
-    /// Something can be handed out.
+    /// True if an unexplored child can be taken.
     fn is_open(&self) -> bool {
-        !self.waits && !self.node.tree.is_empty()
+        !self.awaits_first_event && !self.node.tree.is_empty()
     }
 
-    fn leads_by(&self, taken: u32) -> bool {
+    fn has_option(&self, taken: u32) -> bool {
         (taken as usize) < self.node.options.len()
     }
 
-    fn child_is_done(&mut self, taken: u32) {
-        self.below -= 1;
+    fn finish_child(&mut self, taken: u32) {
+        self.unfinished_children -= 1;
         let (task, label) = self.node.options[taken as usize];
-        let begun = &mut self.node.sleep[self.node.asleep..];
-        if let Some(item) = begun.iter_mut().find(|item| item.is(task, label, true) && item.open == Open::Yes) {
-            item.open = Open::No;
+        let begun = &mut self.node.sleep[self.node.inherited..];
+        if let Some(item) =
+            begun.iter_mut().find(|item| item.is(task, label, true) && item.progress == Progress::Running)
+        {
+            item.progress = Progress::Done;
         }
     }
 }
 
 impl SharedTree {
-    /// Takes in levels above a piece that hung under `parent`; it hangs under the answer from now on, by what was taken there.
-    pub(crate) fn grow(&mut self, parent: Option<usize>, levels: Levels) -> (Option<usize>, u32) {
+    /// Adds the published levels of a subtree whose parent was `parent`. Returns its new parent, and the choice there that leads to it.
+    pub(crate) fn add_levels(&mut self, parent: Option<usize>, levels: Levels) -> (Option<usize>, u32) {
         let mut parent = parent;
-        let mut via = levels.via;
+        let mut entered_by = levels.entered_by;
         if let (Some(place), Some(item)) = (parent, levels.above) {
-            self.get_mut(place).asked = Some(item);
+            self.get_mut(place).asking_event = Some(item);
         }
-        for Level { mut node, item, asks } in levels.nodes {
+        for PublishedLevel { mut node, item, asks } in levels.nodes {
             let above = parent.map(|place| self.get(place));
-            let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + via.1));
+            let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + entered_by.1));
             let next = (node.taken, node.rank);
-            let asked = asks.then(|| item.clone());
+            let asking_event = asks.then(|| item.clone());
             if !asks {
-                node.sleep.push(item.begun());
+                node.sleep.push(item.running());
             }
-            let shared = Shared { node, parent, depth, via, cost, below: 1, waits: asks, asked, held: Vec::new() };
+            let shared = SharedNode {
+                node,
+                parent,
+                depth,
+                entered_by,
+                cost,
+                unfinished_children: 1,
+                awaits_first_event: asks,
+                asking_event,
+                held_plans: Vec::new(),
+            };
             let place = self.put(shared);
             self.refresh(place);
             parent = Some(place);
-            via = next;
+            entered_by = next;
         }
-        (parent, via.0)
+        (parent, entered_by.0)
     }
 
-    /// Hands out what is left nearest to the root.
+    /// Takes the unexplored child that is nearest to the root.
     pub(crate) fn take(&mut self) -> Option<(usize, Subtree)> {
         while let Some((_, place)) = self.open.pop_first() {
             let shared = self.get_mut(place);
-            if let Some(beyond) = shared.node.take_next(true) {
-                shared.below += 1;
-                shared.waits = true;
+            if let Some(tree_below) = shared.node.take_next(true) {
+                shared.unfinished_children += 1;
+                shared.awaits_first_event = true;
                 let mut path = self.path(place);
                 let node = path.last_mut().expect("raddle bug: a shared node without a path");
-                node.rely_on_nothing_unless_done();
-                return Some((place, Subtree { frozen: path.len(), path, beyond, fresh: true, script: Vec::new() }));
+                node.assume_running_if_any();
+                return Some((
+                    place,
+                    Subtree {
+                        ancestors: path.len(),
+                        path,
+                        tree_below,
+                        first_event_unknown: true,
+                        forced_choices: Vec::new(),
+                    },
+                ));
             }
             self.close_if_done(place);
         }
         None
     }
 
-    /// The first event of the latest child at `place` is known.
-    pub(crate) fn know(&mut self, place: usize, item: Item) {
-        self.get_mut(place).know(item);
+    /// Sets the first event of the latest child at `place`.
+    pub(crate) fn set_first_event(&mut self, place: usize, item: Item) {
+        self.get_mut(place).set_first_event(item);
         self.refresh(place);
     }
 
-    /// A piece under `place` has found something that is to be run at `depth` above it.
+    /// Adds a plan of a subtree under `place`, for its ancestor at `depth`.
     pub(crate) fn plan(&mut self, place: usize, depth: usize, plan: Plan) {
         let mut at = place;
         while self.get(at).depth > depth {
             at = self.get(at).parent.expect("raddle bug: a node below the root without a parent");
         }
         let shared = self.get_mut(at);
-        if shared.waits {
-            shared.held.push(plan);
+        if shared.awaits_first_event {
+            shared.held_plans.push(plan);
         } else {
             plan.enter(&mut shared.node);
             self.refresh(at);
         }
     }
 
-    /// A piece under `place` is done, to which `taken` led there; `untold` if it never came to that event.
-    pub(crate) fn finish(&mut self, place: usize, taken: u32, untold: bool) {
+    /// Records that the subtree under `place`, reached by the choice `taken`, is done. `first_event_unknown` if it never ran that event.
+    pub(crate) fn finish(&mut self, place: usize, taken: u32, first_event_unknown: bool) {
         let shared = self.get_mut(place);
-        shared.child_is_done(taken);
-        if untold {
-            shared.go_on();
+        shared.finish_child(taken);
+        if first_event_unknown {
+            shared.release_plans();
         }
         self.close_if_done(place);
     }
 
-    /// Whether there is a node at `place`.
+    /// True if there is a node at `place`.
     fn has(&self, place: usize) -> bool {
         self.nodes.get(place).is_some_and(Option::is_some)
     }
 
-    /// Whether it can have come from a search: a file may say anything. `pieces` are those that hang under a place of it.
+    /// True if the tree can come from a search. The file may be damaged or edited. `pieces` are the subtrees with their parents.
     pub(crate) fn is_sound(&self, pieces: &[(usize, &Subtree)]) -> bool {
         let free = self.free.iter().collect::<BTreeSet<_>>();
         let all_free =
@@ -167,7 +190,7 @@ impl SharedTree {
         let hangs = |place: usize, piece: &Subtree| {
             let shared = self.nodes.get(place).and_then(Option::as_ref);
             shared.is_some_and(|shared| {
-                shared.depth.checked_add(1) == Some(piece.frozen()) && shared.leads_by(piece.taken())
+                shared.depth.checked_add(1) == Some(piece.ancestors()) && shared.has_option(piece.taken())
             })
         };
         let mut below = vec![0_usize; self.nodes.len()];
@@ -180,17 +203,17 @@ impl SharedTree {
         }
         all_free
             && pieces.iter().all(|&(place, piece)| hangs(place, piece))
-            && nodes().all(|(at, shared)| self.fits(shared) && shared.below == below[at])
+            && nodes().all(|(at, shared)| self.fits(shared) && shared.unfinished_children == below[at])
             && self.open == nodes().filter(|(_, it)| it.is_open()).map(|(at, it)| (it.depth, at)).collect()
     }
 
-    /// Whether a node is right in itself and for what is above it.
-    fn fits(&self, shared: &Shared) -> bool {
+    /// True if a node is consistent in itself and with its parent.
+    fn fits(&self, shared: &SharedNode) -> bool {
         let hangs = match shared.parent.map(|parent| self.nodes.get(parent).and_then(Option::as_ref)) {
             Some(Some(above)) => {
                 above.depth.checked_add(1) == Some(shared.depth)
-                    && above.leads_by(shared.via.0)
-                    && above.cost.checked_add(shared.via.1) == Some(shared.cost)
+                    && above.has_option(shared.entered_by.0)
+                    && above.cost.checked_add(shared.entered_by.1) == Some(shared.cost)
             }
             Some(None) => false,
             None => shared.depth == 0 && shared.cost == 0,
@@ -200,11 +223,11 @@ impl SharedTree {
 
     fn path(&self, place: usize) -> Vec<Node> {
         let mut path = vec![self.get(place).node.clone()];
-        let (mut via, mut above) = (self.get(place).via, self.get(place).parent);
+        let (mut entered_by, mut above) = (self.get(place).entered_by, self.get(place).parent);
         while let Some(place) = above {
             let shared = self.get(place);
-            path.push(Node { taken: via.0, rank: via.1, ..shared.node.clone() });
-            (via, above) = (shared.via, shared.parent);
+            path.push(Node { taken: entered_by.0, rank: entered_by.1, ..shared.node.clone() });
+            (entered_by, above) = (shared.entered_by, shared.parent);
         }
         path.reverse();
         path
@@ -214,23 +237,23 @@ impl SharedTree {
         let mut at = Some(place);
         while let Some(place) = at {
             let shared = self.get(place);
-            if shared.below > 0 || !shared.node.tree.is_empty() {
+            if shared.unfinished_children > 0 || !shared.node.tree.is_empty() {
                 return self.refresh(place);
             }
             at = shared.parent;
-            let taken = shared.via.0;
-            // Other children of the parent may be done while the one that asks is not.
-            let values = shared.node.gives_value().then(|| shared.node.sleep[shared.node.asleep..].to_vec());
+            let taken = shared.entered_by.0;
+            // Other children of the parent may be done while the one that asks for values is not.
+            let values = shared.node.gives_value().then(|| shared.node.sleep[shared.node.inherited..].to_vec());
             self.nodes[place] = None;
             self.free.push(place);
             if let Some(parent) = at {
                 let parent = self.get_mut(parent);
                 if let Some(values) = values
-                    && let Some(asked) = parent.asked.take()
+                    && let Some(asking_event) = parent.asking_event.take()
                 {
-                    parent.know(asked.with_values(&values));
+                    parent.set_first_event(asking_event.with_values(&values));
                 }
-                parent.child_is_done(taken);
+                parent.finish_child(taken);
             }
         }
     }
@@ -245,7 +268,7 @@ impl SharedTree {
         }
     }
 
-    fn put(&mut self, shared: Shared) -> usize {
+    fn put(&mut self, shared: SharedNode) -> usize {
         match self.free.pop() {
             Some(place) => {
                 self.nodes[place] = Some(shared);
@@ -258,11 +281,11 @@ impl SharedTree {
         }
     }
 
-    fn get(&self, place: usize) -> &Shared {
+    fn get(&self, place: usize) -> &SharedNode {
         self.nodes[place].as_ref().expect("raddle bug: a shared node was closed too early")
     }
 
-    fn get_mut(&mut self, place: usize) -> &mut Shared {
+    fn get_mut(&mut self, place: usize) -> &mut SharedNode {
         self.nodes[place].as_mut().expect("raddle bug: a shared node was closed too early")
     }
 }

@@ -1,37 +1,37 @@
-//! Iterative random search, a baseline of the paper on delaying explorers (ALGORITHMS.md §3): random walks that are cut at a depth,
-//! which grows from iteration to iteration. Iteration i has 3^i walks.
+//! Iterative random search, a baseline of Desai, Qadeer and Seshia (2015): random walks up to a depth that grows from iteration to
+//! iteration. Iteration i has 3^i walks.
 //!
-//! The depth is counted in steps and doubles, so that programs of any length are soon run to their end. A walk is cut at the first
-//! point where something is to be chosen beyond it.
+//! The depth is counted in steps and doubles, so programs of any length are soon run to their end. A walk is pruned at the first point
+//! with alternatives beyond the depth.
 
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Random walks that grow longer.
+/// Random walks up to a growing depth.
 #[derive(Debug)]
 pub struct IterativeRandom {
     seed: u64,
     execution: u64,
-    /// Of the first iteration.
+    /// The depth of the first iteration.
     depth: usize,
-    /// Of this one.
+    /// The depth of the current iteration.
     bound: usize,
     rng: Rng,
 }
 
-/// Steps of the one walk in the first iteration.
+/// The default depth of the first iteration, in steps.
 const DEPTH: usize = 16;
 
 impl IterativeRandom {
-    /// The walks that belong to `seed`.
+    /// The walks of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, execution: 0, depth: DEPTH, bound: DEPTH, rng: Rng::new(seed) }
     }
 
-    /// The first iteration goes so many steps deep.
+    /// Sets the depth of the first iteration, in steps.
     ///
     /// # Panics
     ///
@@ -43,9 +43,9 @@ impl IterativeRandom {
     }
 }
 
-/// The iteration that the walk with this number belongs to.
+/// The iteration of the walk with this number.
 fn iteration(number: u64) -> u32 {
-    // Before iteration i there are (3^i - 1) / 2 walks.
+    // (3^i - 1) / 2 walks come before iteration i.
     (number.saturating_mul(2).saturating_add(1)).ilog(3)
 }
 
@@ -96,9 +96,10 @@ impl ByNumber for IterativeRandom {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use raddle_engine::example::Counters;
     use raddle_engine::search::{Limits, search};
+
+    use super::*;
 
     #[test]
     fn each_iteration_has_three_times_as_many_walks() {

@@ -1,15 +1,12 @@
-//! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+//! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010).
 //!
-//! Every task gets a random priority when it is first seen, and the highest one that can go on does. At `depth - 1` steps,
-//! drawn uniformly over the length of an execution, the task about to step falls below all others. A bug that needs `depth`
-//! ordering constraints in a program of n tasks and k steps is hit with probability at least 1 / (n · k^(depth-1)).
+//! Every task gets a random priority when it is first seen, and the enabled task with the highest priority runs. At `depth - 1` steps, drawn
+//! uniformly over the length of an execution, the task about to step gets a priority below all others. A bug that needs `depth`
+//! ordering constraints in a program of n tasks and k steps is found with probability at least 1 / (n · k^(depth-1)).
 //!
-//! Where we differ: k is not asked for but taken from the longest of the first executions, and each way out of a wait has a
-//! priority of its own, so that a timed wait may run out early in one execution and late in the next.
+//! Differences from the paper: k is not a parameter but the length of the longest of the first executions. The alternatives of a task (normal,
+//! timeout, spurious wakeup) have separate priorities, so a timed wait may end early in one execution and late in the next.
 
-use serde::{Deserialize, Serialize};
-
-use crate::format::{self, Format};
 use raddle_engine::facts::Fact;
 use raddle_engine::piece::Checkpoint;
 use raddle_engine::rng::{Rng, mix};
@@ -18,6 +15,9 @@ use raddle_engine::strategy::{
 };
 use raddle_engine::system::{Action, Choice, Point, Variant};
 use raddle_engine::trace::Trace;
+use serde::{Deserialize, Serialize};
+
+use crate::format::{self, Format};
 
 /// Random priorities with few changes.
 #[derive(Debug)]
@@ -27,33 +27,33 @@ pub struct Pct {
     depth: u32,
     rng: Rng,
     longest: u32,
-    /// Priorities that were drawn in this execution.
+    /// The number of priorities drawn in this execution.
     drawn: u32,
-    /// Most of them in one of the executions that were learnt from.
+    /// The largest such number in the executions that were learned from.
     ranks: u32,
-    /// By task and way out of its wait; 0 where none has been drawn yet.
-    priorities: Vec<[u64; WAYS]>,
-    /// Steps at which the task about to run falls, latest first.
+    /// By task and kind of alternative; 0 if none was drawn yet.
+    priorities: Vec<[u64; KINDS]>,
+    /// The steps at which the task about to run loses its priority, latest first.
     changes: Vec<u32>,
 }
 
-/// The ordinary way out of a wait (whatever message it brings), by time, and for no reason.
-const WAYS: usize = 3;
+/// The kinds of alternatives: normal (with any message), timeout, and spurious wakeup.
+const KINDS: usize = 3;
 
-/// Drawn priorities lie above this; what fell lies below.
-const FALLEN: u64 = 1 << 32;
+/// Drawn priorities are above this; lowered ones are below.
+const LOWERED: u64 = 1 << 32;
 
-/// How long an execution is taken to be before one was seen.
+/// The assumed length of an execution before one was seen.
 const FIRST_GUESS: u32 = 100;
 
-/// Executions from which the length is learnt. The others do not add to it, so that each can be had by its number.
+/// The number of executions from which the length is learned. Later ones do not change it, so that each depends on its number alone.
 pub(crate) const PROFILED: u64 = 32;
 
 impl Pct {
-    /// Each unit of depth takes memory and time in every execution, and no bug that deep was ever found this way.
+    /// The largest depth. Each unit takes memory and time in every execution, and no bug of that depth was ever found this way.
     pub const DEEPEST: u32 = 1_000;
 
-    /// Looks for bugs of `depth` ordering constraints, at least 1. More than [`DEEPEST`](Self::DEEPEST) count as that many.
+    /// Looks for bugs of `depth` ordering constraints, at least 1 and at most [`DEEPEST`](Self::DEEPEST).
     #[must_use]
     pub fn new(seed: u64, depth: u32) -> Self {
         Self {
@@ -70,17 +70,17 @@ impl Pct {
     }
 
     fn priority(&mut self, action: &Action) -> u64 {
-        let way = match action.variant {
+        let kind = match action.variant {
             Variant::Ready | Variant::Message(_) => 0,
             Variant::TimedOut => 1,
             Variant::Spurious => 2,
         };
         if action.task.index() >= self.priorities.len() {
-            self.priorities.resize(action.task.index() + 1, [0; WAYS]);
+            self.priorities.resize(action.task.index() + 1, [0; KINDS]);
         }
-        let priority = &mut self.priorities[action.task.index()][way];
+        let priority = &mut self.priorities[action.task.index()][kind];
         if *priority == 0 {
-            *priority = self.rng.bits() | FALLEN;
+            *priority = self.rng.bits() | LOWERED;
             self.drawn += 1;
         }
         *priority
@@ -112,14 +112,14 @@ impl Strategy for Pct {
             let highest = (0..actions.len()).map(|i| self.priority(&actions[i])).max();
             let highest = highest.expect("raddle bug: a point without actions");
             let equal: Vec<_> = (0..actions.len()).filter(|&i| self.priority(&actions[i]) == highest).collect();
-            // Several messages may wait for the task that is first: which one it takes is no matter of priority.
+            // Several messages may wait for the first task. Priorities do not decide which one it takes.
             let first = equal[self.rng.below(equal.len() as u32) as usize];
             if self.changes.last().is_none_or(|&step| step as usize > so_far.len()) {
                 return Decision::Take(Choice(first as u32));
             }
             self.changes.pop();
-            // The later a task falls, the lower it lands: priorities d-1, d-2, …, 1 of the paper.
-            self.priorities[actions[first].task.index()] = [1 + self.changes.len() as u64; WAYS];
+            // The later a task is lowered, the lower its priority: the paper's priorities d-1, d-2, …, 1.
+            self.priorities[actions[first].task.index()] = [1 + self.changes.len() as u64; KINDS];
         }
     }
 
@@ -149,19 +149,19 @@ impl Capabilities for Pct {
 impl Summarize for Pct {
     /// The theorem of the paper, for so many independent executions.
     fn guarantee(&self, drawn: u64) -> Option<Fact> {
-        // What was learned by an earlier search does not say how many ranks there were.
+        // A checkpoint does not contain the number of priorities.
         if self.ranks == 0 || self.longest == 0 {
             return None;
         }
         let changes = i32::try_from(self.depth - 1).ok()?;
         let hit = 1.0 / (f64::from(self.ranks) * f64::from(self.longest).powi(changes));
         let probability = (drawn as f64 * (-hit).ln_1p()).exp();
-        // Where that says next to nothing, nothing is said.
+        // A bound near 1 says nothing, so it is not reported.
         (probability < 0.99).then_some(Fact::MissedAtMost { orderings: self.depth, steps: self.longest, probability })
     }
 }
 
-/// What is learned: the length of the longest execution; 0 if none was looked at.
+/// What is learned: the length of the longest execution; 0 if there was none.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Longest(pub(crate) u32);
 
@@ -223,7 +223,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        // Two tasks and five steps: 1/2 for each execution, then 1/10.
+        // Two tasks and five steps: probability 1/2 for each execution, then 1/10.
         assert_eq!(at_most(sample(1, 2)), (1, 5, 250.0));
         assert_eq!(at_most(sample(2, 20)), (2, 5, 122.0));
         assert_eq!(sample(6, 20), None);

@@ -1,12 +1,11 @@
-//! Partial-order sampling (Yuan, Yang, Gu, CAV 2018).
+//! Partial-order sampling (Yuan, Yang and Gu, CAV 2018).
 //!
-//! Whatever a task is about to do gets a random priority of its own, and the highest that can happen does. What was in a race
-//! with it, because both could happen and their order makes a difference, draws anew. So of several steps that race, each
-//! is equally likely to be first, however many others come in between, and no weight is spent on the order of steps that have
-//! nothing to do with one another: two tasks, one of which takes a single step, end with that one in 1 of n + 1 executions if
-//! it is independent of the n of the other, where a random walk would do that in 1 of 2^n.
+//! Every pending step gets a random priority, and the enabled step with the highest one runs. Steps that raced with it (both were enabled,
+//! and they are dependent) draw new priorities. So of several racing steps, each is equally likely to be first, however many others
+//! come in between. No probability is spent on the order of independent steps. Example: one task takes a single step, which is
+//! independent of the n steps of another task. The single step comes last in 1 of n + 1 executions; in a random walk, in 1 of 2^n.
 //!
-//! Where we differ: each way out of a wait, and each message that could be received, is something to do of its own.
+//! Difference from the paper: each alternative of a task (timeout, spurious wakeup, message) has a priority of its own.
 
 use raddle_engine::ids::{ObjectId, StepIx};
 use raddle_engine::rng::{Rng, mix};
@@ -14,43 +13,43 @@ use raddle_engine::strategy::{After, ByNumber, Capabilities, Decision, Needs, Ne
 use raddle_engine::system::{Action, Choice, Point, Variant};
 use raddle_engine::trace::{Effect, Trace};
 
-/// Random priorities of steps, drawn again where they race.
+/// Random priorities of steps, drawn again after a race.
 #[derive(Debug)]
 pub struct Pos {
     seed: u64,
     execution: u64,
     rng: Rng,
-    /// By task: what it could do when it was last asked about, and how urgent that is.
-    waiting: Vec<Vec<Waiting>>,
-    /// Steps that were taken into account.
+    /// By task: its pending alternatives when it was last seen, with their priorities.
+    waiting: Vec<Vec<PendingAlternative>>,
+    /// The number of steps that were processed.
     followed: usize,
 }
 
-/// Something that can happen.
+/// A pending alternative.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingAlternative {
     variant: Variant,
     object: ObjectId,
     effect: Effect,
     priority: u64,
-    /// It could have happened at the latest point.
-    able: bool,
+    /// It was enabled at the latest point.
+    enabled: bool,
 }
 
-impl Waiting {
+impl PendingAlternative {
     fn races(&self, object: ObjectId, effect: Effect) -> bool {
-        self.able && self.object == object && (self.effect == Effect::Change || effect == Effect::Change)
+        self.enabled && self.object == object && (self.effect == Effect::Change || effect == Effect::Change)
     }
 }
 
 impl Pos {
-    /// The executions that belong to `seed`.
+    /// The executions of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, execution: 0, rng: Rng::new(seed), waiting: Vec::new(), followed: 0 }
     }
 
-    /// Forgets the priorities of what has happened since, and of what that was in a race with.
+    /// Drops the priorities of the steps that have happened since, and of those that raced with them.
     fn follow(&mut self, so_far: &Trace) {
         while let Some(step) = so_far.steps().get(self.followed) {
             if step.alternatives == 1 {
@@ -69,12 +68,12 @@ impl Pos {
         self.disable();
     }
 
-    /// Nothing else can happen, as far as is known.
+    /// Marks all alternatives as not enabled.
     fn disable(&mut self) {
-        self.waiting.iter_mut().flatten().for_each(|waiting| waiting.able = false);
+        self.waiting.iter_mut().flatten().for_each(|waiting| waiting.enabled = false);
     }
 
-    /// How urgent an action is; drawn if that is not known.
+    /// The priority of an action; drawn if it has none.
     fn priority(&mut self, action: &Action) -> u64 {
         let Action { task, variant, object, effect, .. } = *action;
         if self.waiting.len() <= task.index() {
@@ -82,11 +81,11 @@ impl Pos {
         }
         let own = &mut self.waiting[task.index()];
         if let Some(known) = own.iter_mut().find(|it| it.variant == variant) {
-            known.able = true;
+            known.enabled = true;
             return known.priority;
         }
         let priority = self.rng.bits();
-        own.push(Waiting { variant, object, effect, priority, able: true });
+        own.push(PendingAlternative { variant, object, effect, priority, enabled: true });
         priority
     }
 }

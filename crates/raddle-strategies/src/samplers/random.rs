@@ -1,7 +1,7 @@
-//! Uniform random walk: at every point each alternative is equally likely.
+//! Uniform random walk: at every point, each alternative is equally likely.
 //!
-//! Each execution has a stream of its own, drawn from the seed and the execution's number, so that any one of them can be
-//! had again without those before it.
+//! Each execution has its own random numbers, which depend on the seed and the execution's number. So any execution can be repeated
+//! without those before it.
 
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{After, ByNumber, Capabilities, Decision, Needs, Next, Run, Sharing, Start, Strategy};
@@ -17,7 +17,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The walks that belong to `seed`.
+    /// The walks of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, execution: 0, rng: Rng::new(seed) }
@@ -36,7 +36,7 @@ impl Strategy for Random {
         Next::Run(Start { uniform: Some(self.rng.clone()), steps: false, ..Start::with_seed(seed) })
     }
 
-    /// Called only by strategies that use this one for some of their executions, and look at the steps.
+    /// Called only by strategies that use this one for some of their executions and need the steps. Otherwise the engine chooses.
     fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
         Decision::Take(Choice(self.rng.below(at.alternatives())))
     }

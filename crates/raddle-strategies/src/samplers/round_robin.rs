@@ -1,14 +1,14 @@
-//! Round robin: every task in turn, one step each; the deterministic manager of Eta (seed 003). One execution.
+//! Round robin: each task takes one step in turn. One execution.
 //!
-//! Waits end by time or for no reason only where nothing else can happen. Of the messages that an actor can receive it gets the one that
-//! was sent first. Data choices get their first value.
+//! Waits end by a timeout or a spurious wakeup only if nothing else is enabled. An actor receives the enabled message that was sent
+//! first. Data choices get their first value.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::strategy::{After, Claim, Decision, Needs, Next, Run, Start, Strategy};
 use raddle_engine::system::{Action, Choice, Point, Variant};
 use raddle_engine::trace::Trace;
 
-/// The deterministic order in which each task takes one step after the other.
+/// The deterministic order in which each task takes one step in turn.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
     last: Option<TaskId>,
@@ -42,8 +42,8 @@ impl Strategy for RoundRobin {
         };
         let last = self.last;
         // Messages are listed in the order of sending, and the first of equals is taken.
-        let way = |a: &Action| if let Variant::Message(_) = a.variant { Variant::Ready } else { a.variant };
-        let rank = |(_, a): &(usize, &Action)| (way(a) != Variant::Ready, Some(a.task) <= last, a.task, way(a));
+        let kind = |a: &Action| if let Variant::Message(_) = a.variant { Variant::Ready } else { a.variant };
+        let rank = |(_, a): &(usize, &Action)| (kind(a) != Variant::Ready, Some(a.task) <= last, a.task, kind(a));
         let (index, action) = actions.iter().enumerate().min_by_key(rank).expect("raddle bug: a point without actions");
         self.last = Some(action.task);
         Decision::Take(Choice(u32::try_from(index).expect("raddle bug: more than 2^32 actions")))

@@ -1,31 +1,27 @@
-//! Selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
+//! Selectively uniform random walk (Zhao, Wolff, Mathur and Roychoudhury, ASPLOS 2025).
 //!
-//! For each execution, one object is drawn of those that several tasks touch. What they do to it is what matters there, and all
-//! orders of that are equally likely, however much else the tasks do and however unlike they are in that. A random walk is far from
-//! it: it hardly ever lets the one step of a task wait for the twenty of another.
+//! For each execution, one object is drawn of those that several tasks touch. All orders of the steps on this object are equally likely,
+//! whatever else the tasks do. A random walk is far from that: it rarely delays the single step of one task behind the twenty
+//! steps of another.
 //!
-//! How: it is known from earlier executions how often each task touches the object. Who comes next is drawn with that weight,
-//! less what was done already. In half of the executions it goes on until it has taken that step, and others only where it waits for
-//! them; in the other half they all go on with whatever else they have to do, as in a random walk, but stop short of the object. The
-//! orders of what matters are the same in both, but what does not is either held back or far ahead, and there are bugs of either kind.
+//! Earlier executions show how often each task touches the object. The task of the next step on the object is drawn with this number as
+//! weight, minus the steps already taken. In half of the executions, that task runs until it has taken the step, and others run only
+//! where it waits for them. In the other half, all tasks run as in a random walk, but stop before a step on the object. Both halves draw the
+//! same orders of the steps on the object; the other steps come late in one and early in the other. There are bugs of both kinds.
 //!
-//! What a task will do includes what those will do that it has yet to create; when it creates one, their weights part. With that,
-//! and if each task touches the object as often as before, the orders are exactly uniform, but for what locks, joins and
-//! the like make impossible.
+//! The weight of a task includes the steps of the tasks that it will create; when it creates one, the weight is split. So
+//! the orders are exactly uniform if each task touches the object as often as before, except for orders that locks, joins and the like
+//! exclude.
 //!
-//! Where we differ: objects go by names that are the same in every execution. The counts are means of the first executions, of
-//! which the first is a random walk and the others already go by what is known.
+//! Differences from the paper: Objects are identified by names that are the same in every execution. The counts are means over the
+//! first executions; the first of these is a random walk, the others already use the counts.
 
 mod lineage;
-mod places;
+mod object_names;
 mod profile;
 
 use std::collections::BTreeMap;
 
-use self::lineage::Lineage;
-use self::places::Places;
-pub use self::profile::{Counts, Touched};
-use crate::format::{self, Format};
 use raddle_engine::facts::Fact;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::piece::Checkpoint;
@@ -36,58 +32,63 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Action, Choice, Point};
 use raddle_engine::trace::{Class, Step, Trace};
 
-/// All orders of the steps that matter are equally likely.
+use self::lineage::Lineage;
+use self::object_names::ObjectNames;
+pub use self::profile::{TouchCounts, Touched};
+use crate::format::{self, Format};
+
+/// All orders of the steps on the selected object are equally likely.
 #[derive(Debug)]
 pub struct Surw {
     seed: u64,
     execution: u64,
     rng: Rng,
-    profile: Counts,
-    /// Those of the profile.
+    profile: TouchCounts,
+    /// The objects of the profile that several tasks touch.
     shared: Vec<u64>,
-    /// What matters in this execution, if anything does.
+    /// The object selected for this execution, if there is one.
     object: Option<u64>,
-    /// By task: how often it is expected to touch that.
+    /// By task: how often it is expected to touch that object.
     expected: BTreeMap<u64, i64>,
     lineage: Lineage,
-    places: Places,
-    /// The objects that turned out to be that.
-    found: Vec<ObjectId>,
-    /// Which of the actions at this point are about it.
-    about: Vec<bool>,
-    /// By task: how many steps that matter are left to it, with those of whom it will create; `None` if it was not seen yet.
+    object_names: ObjectNames,
+    /// The ids of that object in this execution.
+    selected_ids: Vec<ObjectId>,
+    /// By action at this point: whether it touches that object.
+    touches_selected: Vec<bool>,
+    /// By task: how many steps on that object it has left, with those of the tasks it will create; `None` if it was not seen yet.
     left: Vec<Option<i64>>,
-    /// Whose step is to be the next one that matters.
+    /// The task of the next step on that object.
     next: Option<TaskId>,
-    /// It comes before anything else.
-    straight: bool,
-    /// Steps that were taken into account.
+    /// That task runs before all others.
+    runs_directly: bool,
+    /// The number of steps that were processed.
     followed: usize,
     weights: Vec<(TaskId, u32)>,
 }
 
-/// Executions from which the counts are learnt. The others do not add to them, so that each can be had by its number.
+/// The number of executions from which the counts are learned. Later ones do not change them, so that each depends on its number alone.
 const PROFILED: u64 = 32;
 
 impl Surw {
-    /// The executions that belong to `seed`.
+    /// The executions of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             execution: 0,
             rng: Rng::new(seed),
-            profile: Counts::default(),
+            profile: TouchCounts::default(),
             shared: Vec::new(),
             object: None,
             expected: BTreeMap::new(),
             lineage: Lineage::default(),
-            places: Places::default(),
-            found: Vec::new(),
-            about: Vec::new(),
+            object_names: ObjectNames::default(),
+            selected_ids: Vec::new(),
+            touches_selected: Vec::new(),
             left: Vec::new(),
             next: None,
-            straight: false,
+            runs_directly: false,
             followed: 0,
             weights: Vec::new(),
         }
@@ -101,7 +102,7 @@ impl Surw {
         left[task.index()].get_or_insert_with(|| expected.get(&lineage.name(task)).copied().unwrap_or(0))
     }
 
-    /// Takes in what has happened since.
+    /// Processes the steps that have happened since.
     fn follow(&mut self, so_far: &Trace) {
         while let Some(step) = so_far.steps().get(self.followed) {
             self.followed += 1;
@@ -112,33 +113,35 @@ impl Surw {
     fn take(&mut self, step: &Step) {
         let counts = profile::counts(step);
         if counts && self.matters(step.task, step.access.object) {
-            if !self.found.contains(&step.access.object) {
-                self.found.push(step.access.object);
+            if !self.selected_ids.contains(&step.access.object) {
+                self.selected_ids.push(step.access.object);
             }
             *self.left(step.task) -= 1;
-            // Also if another was meant to come: who comes after this one is a new question.
+            // Even if another task was expected: the next step on the object needs a new draw.
             self.next = None;
         }
         if counts {
-            self.places.touch(step.task, step.access.object);
+            self.object_names.touch(step.task, step.access.object);
         }
         if step.op.class == Class::Finish {
             *self.left(step.task) = 0;
             self.next = self.next.filter(|&next| next != step.task);
         }
         if let Some(new) = self.lineage.follow(step) {
-            self.part(step.task, new);
+            self.split_weight(step.task, new);
         }
     }
 
-    /// Whether what the task does to the object is what matters in this execution.
+    /// True if the object, as `task` names it, is the selected one.
     fn matters(&mut self, task: TaskId, object: ObjectId) -> bool {
-        let Self { object: Some(wanted), found, places, lineage, profile, .. } = self else { return false };
-        found.contains(&object) || profile.object(places.name(lineage, task, object)) == Some(*wanted)
+        let Self { object: Some(wanted), selected_ids, object_names, lineage, profile, .. } = self else {
+            return false;
+        };
+        selected_ids.contains(&object) || profile.object(object_names.name(lineage, task, object)) == Some(*wanted)
     }
 
-    /// A task was created: what it will do is no longer part of what its parent will.
-    fn part(&mut self, parent: TaskId, new: TaskId) {
+    /// A task was created: moves the weight of its steps from its parent to it.
+    fn split_weight(&mut self, parent: TaskId, new: TaskId) {
         let steps = *self.left(new);
         *self.left(parent) -= steps;
         if self.next == Some(parent) {
@@ -149,12 +152,12 @@ impl Surw {
         }
     }
 
-    /// Gives a task a weight by what is left to it.
+    /// Gives a task a weight according to the steps it has left.
     fn weigh(&mut self, task: TaskId, about_to: bool) {
         let steps = *self.left(task);
-        // Whoever is about to take a step has one left, whatever was counted before.
+        // A task that is about to take such a step has at least one left, whatever was counted before.
         let steps = if about_to { steps.max(1) } else { steps };
-        // Long executions are weighed as if they were shorter, so that sums stay small.
+        // The weights of long executions are capped, so that sums stay small.
         let weight = u32::try_from(steps.clamp(0, 1 << 16)).expect("raddle bug: a weight out of bounds");
         self.weights.push((task, weight));
     }
@@ -171,7 +174,7 @@ impl Surw {
         None
     }
 
-    /// Draws whose step is to be the next one that matters.
+    /// Draws the task of the next step on the selected object.
     fn draw_next(&mut self, actions: &[Action]) {
         self.weights.clear();
         for action in actions {
@@ -185,7 +188,7 @@ impl Surw {
         self.next = self.draw();
     }
 
-    /// Draws from those who are about to take such a step, if nobody else can do anything.
+    /// Draws among the tasks that are about to take such a step, if no other action is possible.
     fn draw_from(&mut self, actions: &[Action]) {
         self.weights.clear();
         let mut latest = None;
@@ -199,23 +202,28 @@ impl Surw {
     }
 
     fn is_about_to(&self, actions: &[Action], task: TaskId) -> bool {
-        actions.iter().zip(&self.about).any(|(action, about)| *about && action.task == task)
+        actions
+            .iter()
+            .zip(&self.touches_selected)
+            .any(|(action, touches_selected)| *touches_selected && action.task == task)
     }
 
-    /// Finds out which actions are about what matters.
-    fn look_at(&mut self, actions: &[Action]) {
-        self.about.clear();
+    /// Determines which actions touch the selected object.
+    fn mark_actions(&mut self, actions: &[Action]) {
+        self.touches_selected.clear();
         for Action { task, op, object, .. } in actions {
-            let about = object.is_some() && profile::matters(op.class) && self.matters(*task, *object);
-            self.about.push(about);
+            let touches_selected = object.is_some() && profile::matters(op.class) && self.matters(*task, *object);
+            self.touches_selected.push(touches_selected);
         }
     }
 
-    /// The actions that need not wait.
-    fn able<'a>(&'a self, actions: &'a [Action]) -> impl Iterator<Item = u32> + 'a {
-        let comes = self.straight && actions.iter().any(|action| Some(action.task) == self.next);
-        let may = move |(action, about): (&Action, &bool)| Some(action.task) == self.next || !comes && !about;
-        (0..).zip(actions.iter().zip(&self.about)).filter(move |it| may(it.1)).map(|it| it.0)
+    /// The actions that are not held back.
+    fn allowed<'a>(&'a self, actions: &'a [Action]) -> impl Iterator<Item = u32> + 'a {
+        let comes = self.runs_directly && actions.iter().any(|action| Some(action.task) == self.next);
+        let may = move |(action, touches_selected): (&Action, &bool)| {
+            Some(action.task) == self.next || !comes && !touches_selected
+        };
+        (0..).zip(actions.iter().zip(&self.touches_selected)).filter(move |it| may(it.1)).map(|it| it.0)
     }
 }
 
@@ -232,12 +240,12 @@ impl Strategy for Surw {
         self.left.clear();
         self.next = None;
         self.followed = 0;
-        self.places.clear();
-        self.found.clear();
+        self.object_names.clear();
+        self.selected_ids.clear();
         let objects = u32::try_from(self.shared.len()).expect("raddle bug: more than 2^32 objects");
         self.object = (objects > 0).then(|| self.shared[self.rng.below(objects) as usize]);
         self.expected = self.object.map(|object| self.profile.expected(object)).unwrap_or_default();
-        self.straight = self.rng.below(2) == 0;
+        self.runs_directly = self.rng.below(2) == 0;
         Next::run(seed)
     }
 
@@ -246,16 +254,16 @@ impl Strategy for Surw {
             return Decision::Take(Choice(self.rng.below(at.alternatives())));
         };
         self.follow(so_far);
-        self.look_at(actions);
+        self.mark_actions(actions);
         if self.next.is_none() && self.object.is_some() {
             self.draw_next(actions);
         }
-        if self.able(actions).next().is_none() {
+        if self.allowed(actions).next().is_none() {
             self.draw_from(actions);
         }
-        let able = u32::try_from(self.able(actions).count()).expect("raddle bug: more than 2^32 actions");
-        let drawn = self.rng.below(able) as usize;
-        let choice = self.able(actions).nth(drawn).expect("raddle bug: somebody who need not wait was counted");
+        let allowed = u32::try_from(self.allowed(actions).count()).expect("raddle bug: more than 2^32 actions");
+        let drawn = self.rng.below(allowed) as usize;
+        let choice = self.allowed(actions).nth(drawn).expect("raddle bug: an allowed action was counted");
         Decision::Take(Choice(choice))
     }
 
@@ -289,7 +297,7 @@ impl Summarize for Surw {
     }
 }
 
-impl Format for Counts {
+impl Format for TouchCounts {
     const NAME: &'static str = "touched objects 1";
 
     fn is_sound(&self) -> bool {
@@ -311,7 +319,7 @@ impl ByNumber for Surw {
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint, _: u64) -> bool {
-        let Some(profile) = format::read_checkpoint::<Counts>(checkpoint) else { return false };
+        let Some(profile) = format::read_checkpoint::<TouchCounts>(checkpoint) else { return false };
         self.shared = profile.shared();
         self.profile = profile;
         true

@@ -1,12 +1,11 @@
-//! All states, each entered once: a plain depth-first search.
+//! A depth-first search that visits each state once.
 //!
-//! As [`Exhaustive`](crate::tree::exhaustive::Exhaustive), but what leads to a state that was entered before is pruned there, since all that lies
-//! beyond it was walked from where it was first entered, or will be. What makes a state is told in `visited.rs`. The order of the
-//! alternatives is that of the program; a search that comes to likely bugs first is [`Delay`](super::delay::Delay).
+//! It works as [`Exhaustive`](crate::tree::exhaustive::Exhaustive), but prunes an execution when it reaches a known state: everything beyond
+//! that state is explored from its first visit. `visited.rs` says how a state is identified. The alternatives are run in
+//! the order of the program; [`Delay`](super::delay::Delay) reaches likely bugs earlier.
 //!
-//! **Memory**: a state takes 9.1 to 11.4 bytes, and up to 18.3 as long as there are fewer than a quarter of a million. When
-//! there are as many as are allowed, later ones are entered as often as they turn up, or take the place of earlier ones;
-//! nothing is lost by either.
+//! **Memory**: a state takes 9.1 to 11.4 bytes, and up to 18.3 while there are fewer than a quarter of a million. At the limit, later
+//! states are either not stored (and visited again whenever they are reached), or replace earlier ones. Both only cost time.
 
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{
@@ -19,40 +18,40 @@ use raddle_engine::trace::Trace;
 use super::visited::Visited;
 use crate::tree::exhaustive::{DfsPiece, Path};
 
-/// States that are kept if nobody says otherwise: up to a gigabyte.
-pub(super) const MOST_STATES: usize = 1 << 26;
+/// The default limit on stored states: up to a gigabyte.
+pub(super) const MAX_STATES: usize = 1 << 26;
 
-/// All states, in the order of the tree's branches.
+/// Visits all states, in depth-first order.
 #[derive(Debug)]
 pub struct States {
     path: Path,
     visited: Visited,
-    /// The state of the program can be seen.
-    seen: bool,
+    /// The program has a state fingerprint.
+    has_fingerprint: bool,
 }
 
 impl Default for States {
     fn default() -> Self {
-        Self::with(Visited::new(MOST_STATES))
+        Self::with(Visited::new(MAX_STATES))
     }
 }
 
 impl States {
-    /// Keeps at most so many states; what comes later is entered as often as it turns up.
+    /// Stores at most so many states. Later ones are visited whenever they are reached.
     #[must_use]
     pub fn up_to(most: usize) -> Self {
         Self::with(Visited::new(most))
     }
 
-    /// When as many states are kept as may be, a new one takes the place of an old one. That is better where states turn up again
-    /// soon after they were entered, if at all.
+    /// At the limit, a new state replaces an old one. That is better if states that are reached again are reached soon after their first
+    /// visit.
     #[must_use]
     pub fn replacing(self) -> Self {
         Self::with(self.visited.replacing())
     }
 
     fn with(visited: Visited) -> Self {
-        Self { path: Path::default(), visited, seen: false }
+        Self { path: Path::default(), visited, has_fingerprint: false }
     }
 }
 
@@ -71,7 +70,7 @@ impl Strategy for States {
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        if !self.seen && !self.visited.enter_after(so_far, 0) {
+        if !self.has_fingerprint && !self.visited.visit_after(so_far, 0) {
             return Decision::Prune;
         }
         Decision::Take(self.path.choose(at.alternatives()))
@@ -79,9 +78,9 @@ impl Strategy for States {
 
     fn end(&mut self, run: &Run<'_>) -> After {
         self.path.end(run.choices);
-        // The last state is one too.
-        if run.outcome.is_some() && !self.seen {
-            self.visited.enter_after(run.trace, 0);
+        // The final state counts, too.
+        if run.outcome.is_some() && !self.has_fingerprint {
+            self.visited.visit_after(run.trace, 0);
         }
         After::Next
     }
@@ -103,8 +102,8 @@ impl Capabilities for States {
 
 impl StateSearch for States {
     fn visit_state(&mut self, state: Option<u64>) -> bool {
-        self.seen = state.is_some();
-        state.is_none_or(|state| self.visited.enter_state(state))
+        self.has_fingerprint = state.is_some();
+        state.is_none_or(|state| self.visited.visit(state))
     }
 
     fn next_sibling(&mut self) -> Sibling {
@@ -116,7 +115,7 @@ impl StateSearch for States {
     }
 }
 
-/// With several workers, who enters a state first is up to them, and so is what is found first.
+/// With several workers, it depends on timing which worker visits a state first, and which failure is found first.
 impl ByPiece for States {
     fn copy(&self) -> Box<dyn Strategy> {
         Box::new(Self::with(self.visited.copy()))
@@ -144,7 +143,7 @@ impl ByPiece for States {
     }
 
     fn revert(&mut self) {
-        self.visited.lose();
+        self.visited.discard_uncommitted();
     }
 
     fn claim(&self) -> Claim {

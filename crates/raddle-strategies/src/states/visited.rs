@@ -1,54 +1,55 @@
-//! What was entered, and how far the current execution has been followed.
+//! The visited states, and how far the current execution was processed.
 //!
-//! A state is known by its [fingerprint](raddle_engine::system::System::fingerprint), or, where the program's state cannot be seen, by the
-//! happens-before relation of what led to it: that of equal prefixes is equal, and so are the states. From where a wait has ended by time
-//! or for no reason in a program whose state cannot be seen, nothing is given up.
+//! A state is identified by its [fingerprint](raddle_engine::system::System::fingerprint). If the program has none, it is identified by the
+//! happens-before relation of the steps that led to it: prefixes with equal relations reach equal states. In such a program, nothing is
+//! pruned after a wait has ended by timeout or by a spurious wakeup.
 //!
-//! Both are kept as hashes of 64 bits. Among four million, two different ones are taken for the same with a chance of about one in two
-//! million. Workers share what they [entered](Entered).
+//! Both are stored as 64-bit hashes. Among four million states, the probability of a collision is about one in two million. Workers
+//! share the [set](StateCache).
 
-use super::entered::{Entered, Full};
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
 use raddle_engine::rng::mix;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::Trace;
 
-/// What was entered by one worker and the others, and how far the current execution has been followed.
+use super::state_cache::{StateCache, WhenFull};
+
+/// The states visited by all workers, and how far the current execution was processed.
 #[derive(Debug)]
 pub(crate) struct Visited {
-    entered: Entered,
-    /// What nobody had entered before, in this execution.
+    cache: StateCache,
+    /// How many new states the current execution has visited.
     new: u64,
     events: Events,
     before: Before,
     followed: usize,
-    /// In this execution a wait has ended by time or for no reason.
-    odd: bool,
+    /// In this execution, a wait has ended by timeout or by a spurious wakeup.
+    has_timeout_or_spurious: bool,
 }
 
 impl Visited {
-    /// Nothing; at most so much is kept.
+    /// An empty set, for at most so many states.
     pub fn new(most: usize) -> Self {
-        Self::sharing(Entered::new(most))
+        Self::sharing(StateCache::new(most))
     }
 
-    fn sharing(entered: Entered) -> Self {
+    fn sharing(cache: StateCache) -> Self {
         let (events, before) = (Events::default(), Before::default());
-        Self { entered, new: 0, events, before, followed: 0, odd: false }
+        Self { cache, new: 0, events, before, followed: 0, has_timeout_or_spurious: false }
     }
 
-    /// Nothing; when as much is kept as may be, what comes later takes the place of what was there.
+    /// An empty set. At the limit, a new state replaces an old one.
     pub fn replacing(self) -> Self {
-        Self::sharing(Entered::with(self.entered.most(), Full::Replace))
+        Self::sharing(StateCache::with(self.cache.limit(), WhenFull::Replace))
     }
 
-    /// For another worker.
+    /// The same set, for another worker.
     pub fn copy(&self) -> Self {
-        Self::sharing(self.entered.copy())
+        Self::sharing(self.cache.copy())
     }
 
-    /// A new execution has begun.
+    /// Begins a new execution.
     pub fn begin(&mut self) {
         self.new = 0;
         if self.followed > 0 {
@@ -56,45 +57,46 @@ impl Visited {
             self.before.clear();
             self.followed = 0;
         }
-        self.odd = false;
+        self.has_timeout_or_spurious = false;
     }
 
-    /// Whether nobody has been in this state.
-    pub fn enter_state(&mut self, state: u64) -> bool {
-        let new = self.entered.enter(state);
+    /// Visits a state. Returns false if it was visited before.
+    pub fn visit(&mut self, state: u64) -> bool {
+        let new = self.cache.add(state);
         self.new += u64::from(new);
         new
     }
 
-    /// Whether nobody has been in the state that these steps lead to, with this beside it.
-    pub fn enter_after(&mut self, so_far: &Trace, beside: u64) -> bool {
-        self.odd |= so_far.steps()[self.followed..].iter().any(|step| is_odd(step.variant));
+    /// Visits the state that these steps lead to, combined with `context`. Returns false if it was visited before.
+    pub fn visit_after(&mut self, so_far: &Trace, context: u64) -> bool {
+        self.has_timeout_or_spurious |=
+            so_far.steps()[self.followed..].iter().any(|step| is_timeout_or_spurious(step.variant));
         self.followed = so_far.len();
-        if self.odd {
+        if self.has_timeout_or_spurious {
             return true;
         }
         self.events.follow(so_far);
         self.before.follow(&self.events);
-        self.enter_state(mix(self.before.fingerprint(), beside))
+        self.visit(mix(self.before.fingerprint(), context))
     }
 
-    /// How much nobody had entered before the current execution did.
+    /// How many new states the current execution has visited.
     pub fn new_states(&self) -> u64 {
         self.new
     }
 
-    /// What was entered stays entered.
+    /// Makes the visits since the latest commit permanent.
     pub fn commit(&mut self) {
-        self.entered.commit();
+        self.cache.commit();
     }
 
-    /// Forgets what was entered since the latest commit.
-    pub fn lose(&mut self) {
-        self.entered.lose();
+    /// Forgets the visits since the latest commit.
+    pub fn discard_uncommitted(&mut self) {
+        self.cache.discard_uncommitted();
     }
 }
 
-/// Whether a wait ends by time or for no reason.
-pub(crate) fn is_odd(variant: Variant) -> bool {
+/// True if a wait ends by timeout or by a spurious wakeup.
+pub(crate) fn is_timeout_or_spurious(variant: Variant) -> bool {
     matches!(variant, Variant::TimedOut | Variant::Spurious)
 }

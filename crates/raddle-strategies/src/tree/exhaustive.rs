@@ -1,20 +1,14 @@
-//! All orders, by the tree of decisions: a node is a point, an edge a choice, a leaf an execution. Never walks a
-//! branch twice, and knows when none is left.
+//! All executions, by the tree of decisions: a node is a point, an edge a choice, a leaf an execution. Never walks a branch
+//! twice, and knows when none is left.
 //!
-//! Depth-first keeps only the path it is on, so its memory does not grow with the number of executions. The random order
-//! draws uniformly among the unexplored children of every node, breadth-first takes the shallowest open branch; both keep
-//! what is open, and drop a subtree as soon as it is done.
+//! Depth-first order stores only the current path, so its memory does not grow with the number of executions. Random order draws
+//! uniformly among the unexplored children of every node. Breadth-first order takes the shallowest unexplored branch. Both store all
+//! unexplored branches, and drop a subtree as soon as it is done.
 
 mod breadth_first;
 mod depth_first;
 mod random;
 
-use serde::{Deserialize, Serialize};
-
-use self::breadth_first::Frontier;
-pub(crate) use self::depth_first::Path;
-use self::random::Tree;
-use crate::format::{self, Format};
 use raddle_engine::estimate::{Branching, Estimate, Subtrees};
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{
@@ -22,28 +16,34 @@ use raddle_engine::strategy::{
 };
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
+use serde::{Deserialize, Serialize};
 
-/// All orders, one after another.
+use self::breadth_first::BfsFrontier;
+pub(crate) use self::depth_first::Path;
+use self::random::Tree;
+use crate::format::{self, Format};
+
+/// Runs all executions, one after another.
 #[derive(Debug)]
 pub struct Exhaustive {
     order: Order,
     /// See [`deviations`](Self::deviations).
     bound: Option<u32>,
-    /// What the choices so far have cost.
+    /// The cost of the choices so far.
     cost: u32,
-    /// Something was left out because of the bound.
-    cut: bool,
+    /// Some alternative was dropped because of the bound.
+    hit_bound: bool,
 }
 
 #[derive(Debug)]
 enum Order {
     DepthFirst(Path),
-    BreadthFirst(Frontier),
+    BreadthFirst(BfsFrontier),
     Random(Tree),
 }
 
 impl Exhaustive {
-    /// In the order of the tree's branches.
+    /// In depth-first order.
     #[must_use]
     pub fn depth_first() -> Self {
         Self::new(Order::DepthFirst(Path::default()))
@@ -52,7 +52,7 @@ impl Exhaustive {
     /// The branch that leaves the explored ones nearest to the root comes next.
     #[must_use]
     pub fn breadth_first() -> Self {
-        Self::new(Order::BreadthFirst(Frontier::default()))
+        Self::new(Order::BreadthFirst(BfsFrontier::default()))
     }
 
     /// At every node, each child that is not yet done is equally likely.
@@ -61,15 +61,15 @@ impl Exhaustive {
         Self::new(Order::Random(Tree::new(seed)))
     }
 
-    /// Leaves out what strays further than this from the first order: the k-th alternative of a point, counted from 0, costs k,
-    /// and the sum along an execution is at most `most`.
+    /// Bounds the distance from the first execution: the k-th alternative of a point, counted from 0, costs k. The sum of the costs along an
+    /// execution is at most `most`.
     #[must_use]
     pub fn deviations(self, most: u32) -> Self {
         Self { bound: Some(most), ..self }
     }
 
     fn new(order: Order) -> Self {
-        Self { order, bound: None, cost: 0, cut: false }
+        Self { order, bound: None, cost: 0, hit_bound: false }
     }
 }
 
@@ -96,7 +96,7 @@ impl Strategy for Exhaustive {
     fn choose(&mut self, at: &Point<'_>, _: &Trace) -> Decision {
         let all = at.alternatives();
         let alternatives = self.bound.map_or(all, |bound| all.min(bound.saturating_sub(self.cost).saturating_add(1)));
-        self.cut |= alternatives < all;
+        self.hit_bound |= alternatives < all;
         let choice = match &mut self.order {
             Order::DepthFirst(path) => path.choose(alternatives),
             Order::BreadthFirst(frontier) => frontier.choose(alternatives),
@@ -150,8 +150,8 @@ impl ByPiece for Exhaustive {
     fn copy(&self) -> Box<dyn Strategy> {
         let order = match &self.order {
             Order::DepthFirst(_) => Order::DepthFirst(Path::default()),
-            Order::BreadthFirst(_) => Order::BreadthFirst(Frontier::default()),
-            Order::Random(tree) => Order::Random(tree.fresh()),
+            Order::BreadthFirst(_) => Order::BreadthFirst(BfsFrontier::default()),
+            Order::Random(tree) => Order::Random(tree.copy_for_worker()),
         };
         Box::new(Self { bound: self.bound, ..Self::new(order) })
     }
@@ -186,7 +186,7 @@ impl ByPiece for Exhaustive {
     }
 
     fn claim(&self) -> Claim {
-        match self.bound.filter(|_| self.cut) {
+        match self.bound.filter(|_| self.hit_bound) {
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,
         }
@@ -200,19 +200,19 @@ impl ByPiece for Exhaustive {
 /// Parts of the tree that are not done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DfsPiece {
-    pub(crate) subtrees: Vec<Subtree>,
+    pub(crate) subtrees: Vec<DfsSubtree>,
 }
 
 impl DfsPiece {
-    /// These parts as a piece; `None` if there are none.
-    pub(crate) fn write(subtrees: Vec<Subtree>) -> Option<Piece> {
+    /// Writes the parts as a piece; `None` if there are none.
+    pub(crate) fn write(subtrees: Vec<DfsSubtree>) -> Option<Piece> {
         (!subtrees.is_empty()).then(|| format::part(0, &Self { subtrees }))
     }
 
-    /// The parts that a piece stands for; the whole is one of them.
+    /// Reads the parts of a piece. [`Piece::Whole`] is the whole tree.
     pub(crate) fn read(piece: &Piece) -> Option<Self> {
         match piece {
-            Piece::Whole => Some(Self { subtrees: vec![Subtree::default()] }),
+            Piece::Whole => Some(Self { subtrees: vec![DfsSubtree::default()] }),
             piece => format::read_part(piece),
         }
     }
@@ -223,26 +223,26 @@ impl Format for DfsPiece {
 
     fn is_sound(&self) -> bool {
         let fits = |level: &Level| level.choice < level.end && level.end <= level.alternatives;
-        self.subtrees.iter().all(|subtree| subtree.frozen <= subtree.levels.len() && subtree.levels.iter().all(fits))
+        self.subtrees.iter().all(|subtree| subtree.fixed <= subtree.levels.len() && subtree.levels.iter().all(fits))
     }
 }
 
-/// One part of the tree: the path that is walked next, and with it what comes after it at the levels that are not frozen.
+/// One part of the tree: the path that is walked next, and the later alternatives at its levels, without those at the first `fixed` levels.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Subtree {
+pub(crate) struct DfsSubtree {
     levels: Vec<Level>,
-    /// At so many levels, from the root, nothing else is part of it.
-    frozen: usize,
+    /// At so many levels, from the root, no other alternative is part of it.
+    fixed: usize,
 }
 
-/// What was chosen at a level, out of how many. What comes before the choice is done.
+/// The choice at a level, and the number of alternatives. Alternatives before the choice are done.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Level {
     choice: u32,
-    /// The first choice that is not part of this piece.
+    /// The first alternative that is not part of this piece.
     end: u32,
     alternatives: u32,
-    /// What lies below the choices that are done.
+    /// The sizes of the subtrees that are done.
     #[serde(skip)]
     done: Subtrees,
 }
@@ -253,7 +253,7 @@ impl Level {
     }
 }
 
-/// Whether the path comes before the choices in the order of branches, or is on the way to them.
+/// True if the path comes before the choices in depth-first order, or leads to them.
 fn precedes(levels: &[Level], choices: &[Choice]) -> bool {
     levels.iter().map(|level| level.choice).le(choices.iter().map(|choice| choice.0))
 }

@@ -1,8 +1,7 @@
-//! One random walk: what could be decided at each point, with which weights, and what the walk stands for in the end.
+//! One random walk: the alternatives at each point with their weights, and what the walk stands for.
 
 use std::mem;
 
-use super::{Policy, Weights};
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::by_slot::BySlot;
 use raddle_engine::order::events::{Events, Label};
@@ -10,7 +9,9 @@ use raddle_engine::rng::Rng;
 use raddle_engine::system::Choice;
 use raddle_engine::trace::Effect;
 
-/// What can be decided at a point.
+use super::{Policy, Weights};
+
+/// An alternative at a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alternative {
     pub task: TaskId,
@@ -18,13 +19,13 @@ pub(super) struct Alternative {
     pub weights: Weights,
 }
 
-/// The points so far.
+/// The points of the walk so far.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     points: Vec<Weighed>,
-    /// Those of all points, one after another, and then those offered for the next point.
+    /// The alternatives of all points, in order, and then those offered for the next point.
     alternatives: Vec<Alternative>,
-    links: Links,
+    latest_events: LatestEvents,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +34,9 @@ struct Weighed {
     begin: usize,
     /// Where they end.
     end: usize,
-    /// Of all of them.
+    /// The sum of their weights.
     all: Weights,
-    /// Of the one that was taken.
+    /// The weights of the one that was taken.
     taken: Weights,
 }
 
@@ -66,13 +67,13 @@ impl Walk {
         Choice(u32::try_from(at).expect("raddle bug: more than 2^32 alternatives"))
     }
 
-    /// How many orders the walk stands for: one over its probability.
+    /// How many executions the walk stands for: one over its probability.
     pub fn orders(&self) -> f64 {
         let logarithms = self.points.iter().map(|point| logarithm(point.taken, point.all));
         (-mean(logarithms.fold([0.0; 2], plus))).exp()
     }
 
-    /// How many traces it stands for; `events` are its own.
+    /// How many traces the walk stands for; `events` are its own.
     pub fn traces(&mut self, events: &Events) -> f64 {
         let within = self.within(events);
         let (mut walk, mut share) = ([0.0; 2], [0.0; 2]);
@@ -83,26 +84,26 @@ impl Walk {
         (mean(share) - mean(walk)).exp()
     }
 
-    /// For each point, the weight of the alternatives that could have been taken there within the same trace.
+    /// For each point: the weight of the alternatives that could have been taken there within the same trace.
     fn within(&mut self, events: &Events) -> Vec<Weights> {
-        self.links.clear();
+        self.latest_events.clear();
         let mut within = vec![[0.0; 2]; self.points.len()];
-        // An execution that was cut short may have decided more than came of it.
+        // An execution that was cut short may have more decisions than events.
         for event in 0..events.len().min(self.points.len()) {
             let (task, label) = (events.get(event).task, events.get(event).label);
-            let first = self.links.first_point(events, event);
+            let first = self.latest_events.first_point(events, event);
             for (point, within) in (first..).zip(&mut within[first..=event]) {
                 *within = plus(*within, self.weights(point, task, label));
             }
         }
         for (within, point) in within.iter_mut().zip(&self.points) {
-            // What was taken is always one of them.
+            // The alternative that was taken is always one of them.
             *within = [within[0].max(point.taken[0]), within[1].max(point.taken[1])];
         }
         within
     }
 
-    /// Of an alternative; 0 if there was no such one.
+    /// The weights of an alternative; 0 if there was no such one.
     fn weights(&self, point: usize, task: TaskId, label: Label) -> Weights {
         let Weighed { begin, end, .. } = self.points[point];
         let is_it = |it: &&Alternative| it.task == task && it.label == label;
@@ -114,12 +115,12 @@ fn plus(a: Weights, b: Weights) -> Weights {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-/// Of the part that `some` is of `all`.
+/// The logarithms of `some / all`.
 fn logarithm(some: Weights, all: Weights) -> Weights {
     [(some[0] / all[0]).ln(), (some[1] / all[1]).ln()]
 }
 
-/// The logarithm of the mean of what these are the logarithms of.
+/// The logarithm of the mean of two numbers that are given by their logarithms.
 fn mean(logarithms: Weights) -> f64 {
     let larger = logarithms[0].max(logarithms[1]);
     let smaller = logarithms[0].min(logarithms[1]);
@@ -128,20 +129,20 @@ fn mean(logarithms: Weights) -> f64 {
 
 /// The latest events that a later one can depend on.
 #[derive(Debug, Default)]
-struct Links {
+struct LatestEvents {
     /// By task: its latest event, plus one.
     tasks: Vec<usize>,
     /// By object: the latest event that touched it and the latest that changed it, plus one.
     objects: BySlot<(usize, usize)>,
 }
 
-impl Links {
+impl LatestEvents {
     fn clear(&mut self) {
         self.tasks.clear();
         self.objects.clear();
     }
 
-    /// Takes in the next event, and tells the first point at which it could have come: just after the latest it depends on.
+    /// Adds the next event. Returns the first point at which it could have come: just after the latest event it depends on.
     fn first_point(&mut self, events: &Events, event: usize) -> usize {
         let task = events.get(event).task.index();
         if self.tasks.len() <= task {

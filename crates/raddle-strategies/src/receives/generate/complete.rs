@@ -1,10 +1,11 @@
-//! Makes an order of receives one that can come about: who waits for a reply gets it first, and messages that come in the order of
-//! sending do.
+//! Makes an order of receives feasible: a task that waits for a reply gets the reply first, and messages that arrive in the order of sending
+//! are received in that order.
 
-use super::Base;
 use raddle_engine::coverage::bits::Bits;
 
-/// What is missing for an order to be possible is put in, as far as that is known; where it is not, the order is cut off.
+use super::Base;
+
+/// Inserts the receives that the order needs, as far as they are known. Where they are not, cuts the order off.
 pub(super) fn complete(base: &Base, order: Vec<usize>, mut doubtful: Bits) -> Vec<usize> {
     let arrival = base.recorded.events.iter().any(|event| event.mailbox && event.delivery.is_none());
     if base.recorded.waits.is_empty() && !arrival {
@@ -24,13 +25,13 @@ struct Completion<'b> {
     base: &'b Base,
     out: Vec<usize>,
     placed: Bits,
-    /// What cannot be put in.
+    /// Receives that cannot be inserted.
     doubtful: Bits,
     arrival: bool,
 }
 
 impl Completion<'_> {
-    /// Whether it could be placed, after all that has to come before.
+    /// Places a receive, after all that have to come before it. Returns false if that is impossible.
     fn place(&mut self, event: usize, depth: usize) -> bool {
         let recorded = &self.base.recorded;
         if self.placed.contains(event) {
@@ -56,24 +57,25 @@ impl Completion<'_> {
             return false;
         }
         if depth > 0 {
-            self.doubt(event);
+            self.mark_doubtful(event);
         }
         self.placed.insert(event);
         self.out.push(event);
         true
     }
 
-    /// What is put in comes before others of its task that it came after: what these lead to may not come about any more.
-    fn doubt(&mut self, event: usize) {
+    /// Marks receives as doubtful. An inserted receive comes before receives of its task that it came after in the recorded execution, so
+    /// their consequences may not happen any more.
+    fn mark_doubtful(&mut self, event: usize) {
         let (base, task) = (self.base, self.base.recorded.events[event].task);
-        let passed = |&earlier: &usize| base.recorded.events[earlier].task == task && !self.placed.contains(earlier);
-        let passed: Vec<_> = (0..event).filter(passed).collect();
-        if !passed.is_empty() {
-            passed.into_iter().chain([event]).for_each(|event| self.doubtful.add(base.must.after(event)));
+        let overtaken = |&earlier: &usize| base.recorded.events[earlier].task == task && !self.placed.contains(earlier);
+        let overtaken: Vec<_> = (0..event).filter(overtaken).collect();
+        if !overtaken.is_empty() {
+            overtaken.into_iter().chain([event]).for_each(|event| self.doubtful.add(base.must.after(event)));
         }
     }
 
-    /// Whether all that was sent before it to the same receiver has been received.
+    /// True if all messages sent before it to the same receiver were received.
     fn is_next(&self, event: usize) -> bool {
         let events = &self.base.recorded.events;
         let own = &events[event];
@@ -82,10 +84,10 @@ impl Completion<'_> {
         }
         let place = |event: Option<usize>| event.map(|cause| self.out.iter().position(|&other| other == cause));
         let comes_first = |other: usize| match (place(events[other].cause), place(own.cause)) {
-            // It is not sent yet.
+            // The message was not sent yet.
             (Some(None), _) => false,
             (Some(theirs), Some(own_place)) => (theirs, events[other].sent) < (own_place, own.sent),
-            // Who is no actor sends as it did.
+            // A sender that is no actor sends as in the recorded execution.
             _ => events[other].sent < own.sent,
         };
         let others = &self.base.of_receiver[&self.base.places[event].receiver];

@@ -1,8 +1,9 @@
-//! The paper's examples to the letter.
+//! The paper's examples.
+
+use raddle_engine::coverage::roll::Roll;
 
 use super::*;
 use crate::receives::example::{ERROR, Line, ONE_ACTION, TWO_ACTIONS, recorded};
-use raddle_engine::coverage::roll::Roll;
 
 struct Example {
     base: Base,
@@ -29,7 +30,7 @@ impl Example {
         order.iter().map(|&event| self.lines[event].0).collect::<Vec<_>>().join(" ")
     }
 
-    /// All schedules, each of which counts as achieved when the next is generated.
+    /// All schedules. Each counts as achieved when the next one is generated.
     fn all(&mut self, criterion: Criterion) -> Vec<String> {
         let (mut cursor, mut said) = (Cursor::default(), Vec::new());
         while let Some(planned) = self.base.next(criterion, &self.achieved, &Goals::default(), &mut cursor) {
@@ -67,8 +68,8 @@ fn the_worked_example_of_section_4() {
 
 #[test]
 fn a_few_schedules_cover_what_can_be_covered() {
-    // Writes come in both orders, and each before and after the flush; the two that are done come in both orders as well, though after
-    // the change of places nothing is known of the flush.
+    // The writes come in both orders, and each before and after the flush. The two `ad` come in both orders as well; after they are
+    // swapped, nothing is known of the flush.
     let mut example = Example::new(&TWO_ACTIONS, "", Criterion::Pairs);
     assert_eq!(
         example.all(Criterion::Pairs),
@@ -86,7 +87,7 @@ fn an_error_is_looked_for_after_it_has_come() {
     let example = Example::new(&ERROR, "", Criterion::Pairs);
     let (check, error) = (example.at("ch"), example.at("er"));
     let order = example.base.schedule(check, error, true, Criterion::Pairs, &example.achieved).unwrap();
-    // All that the error needs is there, the write after the flush among it.
+    // The order contains everything that the error needs, including the write after the flush.
     assert_eq!(example.say(&order), "ex ad fl fd w er ch");
     let mut example = example;
     let all = example.all(Criterion::Pairs);

@@ -1,59 +1,59 @@
-//! How the tasks of an execution came to be: names that are the same whoever was created first.
+//! Names of tasks that do not depend on the order of creation: a task is named by its ancestors.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::rng::mix;
 use raddle_engine::trace::{Class, Step};
 
-/// The tasks that are known.
+/// The tasks of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Lineage {
-    tasks: Vec<Option<Known>>,
+    tasks: Vec<Option<TaskRecord>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct TaskRecord {
     name: u64,
     parent: Option<TaskId>,
     children: u32,
 }
 
 impl Lineage {
-    /// Forgets everything.
+    /// Removes all tasks.
     pub(super) fn clear(&mut self) {
         self.tasks.clear();
     }
 
-    fn known(&mut self, task: TaskId) -> &mut Known {
+    fn record(&mut self, task: TaskId) -> &mut TaskRecord {
         if self.tasks.len() <= task.index() {
             self.tasks.resize(task.index() + 1, None);
         }
-        // Whoever was not seen to be created was there from the start.
-        let root = || Known { name: mix(u64::from(task.number()), 0), parent: None, children: 0 };
+        // A task whose creation was not seen existed from the start.
+        let root = || TaskRecord { name: mix(u64::from(task.number()), 0), parent: None, children: 0 };
         self.tasks[task.index()].get_or_insert_with(root)
     }
 
-    /// Takes in a step; the task that it created, if it did.
+    /// Processes a step. Returns the task that it created, if it did.
     pub(super) fn follow(&mut self, step: &Step) -> Option<TaskId> {
         let (Class::Spawn, Some(new)) = (step.op.class, step.found) else { return None };
         let new = TaskId::next_of(new.0 as usize);
-        let parent = self.known(step.task);
+        let parent = self.record(step.task);
         parent.children += 1;
         let name = mix(parent.name, u64::from(parent.children));
-        *self.known(new) = Known { name, parent: Some(step.task), children: 0 };
+        *self.record(new) = TaskRecord { name, parent: Some(step.task), children: 0 };
         Some(new)
     }
 
     /// The name of a task.
     pub(super) fn name(&mut self, task: TaskId) -> u64 {
-        self.known(task).name
+        self.record(task).name
     }
 
-    /// The names of a task and of those that it comes from.
+    /// The names of a task and its ancestors.
     pub(super) fn line(&mut self, task: TaskId) -> Vec<u64> {
-        let mut line = vec![self.known(task).name];
+        let mut line = vec![self.record(task).name];
         let mut at = task;
-        while let Some(parent) = self.known(at).parent {
-            line.push(self.known(parent).name);
+        while let Some(parent) = self.record(at).parent {
+            line.push(self.record(parent).name);
             at = parent;
         }
         line

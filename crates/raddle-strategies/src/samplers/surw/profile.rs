@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use raddle_engine::ids::ObjectId;
+use raddle_engine::trace::{Class, Effect, Step, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::lineage::Lineage;
-use super::places::{Name, Places};
-use raddle_engine::ids::ObjectId;
-use raddle_engine::trace::{Class, Effect, Step, Trace};
+use super::object_names::{Name, ObjectNames};
 
-/// What is known of how often objects are touched.
+/// How often objects are touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// In so many executions.
+pub struct TouchCounts {
+    /// The number of executions.
     pub executions: u64,
     /// By a task's name for an object: what that task did to it.
     pub touched: BTreeMap<u64, Touched>,
@@ -21,18 +21,18 @@ pub struct Counts {
 /// What a task did to an object, in all executions together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
-    /// The name of the task, and of those that it comes from.
+    /// The names of the task and its ancestors.
     pub line: Vec<u64>,
-    /// How often it touched it.
+    /// How often the task touched the object.
     pub times: u64,
-    /// Whether it ever changed it.
+    /// Whether the task ever changed the object.
     pub changed: bool,
     /// The smallest of all names for the same object.
     pub object: u64,
 }
 
-/// Whether the order of this step among others on its object may matter. What is given back was taken before, and who is
-/// created, ends or is joined makes no choice of it.
+/// True if the order of such steps on their object may matter. A release follows its acquire, and creating, ending or joining a task is no
+/// decision.
 pub(super) fn matters(class: Class) -> bool {
     !matches!(
         class,
@@ -40,16 +40,16 @@ pub(super) fn matters(class: Class) -> bool {
     )
 }
 
-/// Whether the step is one that was decided, and matters.
+/// True if the step was decided, and its order matters.
 pub(super) fn counts(step: &Step) -> bool {
     step.alternatives > 0 && step.access.object.is_some() && matters(step.op.class)
 }
 
-impl Counts {
-    /// Takes in an execution.
+impl TouchCounts {
+    /// Learns from an execution.
     pub(super) fn learn(&mut self, trace: &Trace) {
         self.executions += 1;
-        let (mut lineage, mut places) = (Lineage::default(), Places::default());
+        let (mut lineage, mut object_names) = (Lineage::default(), ObjectNames::default());
         let mut names: BTreeMap<ObjectId, BTreeSet<Name>> = BTreeMap::new();
         for step in trace.steps() {
             lineage.follow(step);
@@ -57,8 +57,8 @@ impl Counts {
                 continue;
             }
             let object = step.access.object;
-            let name = places.name(&mut lineage, step.task, object);
-            places.touch(step.task, object);
+            let name = object_names.name(&mut lineage, step.task, object);
+            object_names.touch(step.task, object);
             names.entry(object).or_default().insert(name);
             let touched = self.touched.entry(name).or_insert_with(|| Touched {
                 line: lineage.line(step.task),
@@ -72,7 +72,7 @@ impl Counts {
         names.values().for_each(|names| self.unite(names));
     }
 
-    /// These are names for one object.
+    /// Records that these are names for one object.
     fn unite(&mut self, names: &BTreeSet<Name>) {
         let objects: BTreeSet<u64> = names.iter().filter_map(|name| self.object(*name)).collect();
         let Some(&first) = objects.first() else { return };
@@ -81,12 +81,12 @@ impl Counts {
         }
     }
 
-    /// Which object it is that a task calls so.
+    /// The object that has this name.
     pub(super) fn object(&self, name: Name) -> Option<u64> {
         self.touched.get(&name).map(|touched| touched.object)
     }
 
-    /// The objects that several tasks touch, and change.
+    /// The objects that several tasks touch, and at least one changes.
     pub(super) fn shared(&self) -> Vec<u64> {
         let mut tasks: BTreeMap<u64, (u32, bool)> = BTreeMap::new();
         for touched in self.touched.values() {
@@ -97,7 +97,7 @@ impl Counts {
         tasks.into_iter().filter(|(_, (tasks, changed))| *tasks > 1 && *changed).map(|(object, _)| object).collect()
     }
 
-    /// By task: how often it, with those that come from it, is expected to touch an object in one execution.
+    /// By task: how often it and its descendants are expected to touch an object in one execution.
     pub(super) fn expected(&self, object: u64) -> BTreeMap<u64, i64> {
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         for touched in self.touched.values().filter(|touched| touched.object == object) {

@@ -1,182 +1,183 @@
-//! One sample: executions that follow one another, each with one delay more than the one before, at a point drawn uniformly among those
-//! from the latest delay on.
+//! One sample: a series of executions, each with one more delay than the previous one. The point of the new delay is drawn uniformly
+//! among the points from the latest delay on.
 //!
-//! The point is drawn while the execution runs: the n-th one takes the place of the one drawn before with probability 1/n, and
-//! only the level that is drawn is kept. Whoever runs the execution can keep a [copy](raddle_engine::strategy::Strategy::comes_back) of
-//! the program there.
+//! The point is drawn while the execution runs (reservoir sampling): the n-th candidate replaces the current one with probability 1/n. Only
+//! the level of the current candidate is stored. The search can take a snapshot of the program there, because the strategy
+//! [announces](raddle_engine::strategy::Decision::take) that it will backtrack to this point.
 
-use super::frontier::Entry;
-use super::level::Level;
-use super::{Delay, DelayingExplorer};
 use raddle_engine::rng::Rng;
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// A point at which one delay more is possible.
+use super::frontier::FrontierEntry;
+use super::level::DelayLevel;
+use super::{Delay, DelayingExplorer};
+
+/// A point at which one more delay is possible.
 #[derive(Clone, Debug)]
 pub(super) struct Pick<E> {
     /// How many choices lead there.
     depth: usize,
-    /// Points with more than one alternative until there, itself included.
+    /// The number of points with more than one alternative up to there, itself included.
     points: u32,
-    level: Level<E>,
+    level: DelayLevel<E>,
 }
 
 /// A sample that is being drawn.
 #[derive(Debug)]
-pub(super) struct Draw<E> {
-    /// The explorer as it is before the first step.
-    first: E,
+pub(super) struct SampleDraw<E> {
+    /// The explorer before the first step.
+    initial: E,
     rng: Rng,
-    /// Delays that are to be added after this execution.
-    more: u32,
-    /// Choices at all points of this execution.
-    way: Vec<Choice>,
-    /// Points with more than one alternative.
+    /// How many delays are added after this execution.
+    delays_left: u32,
+    /// The choices at all points of this execution.
+    path: Vec<Choice>,
+    /// The number of points with more than one alternative.
     points: u32,
     /// The latest point.
-    here: Option<Level<E>>,
-    /// What is to be followed before it begins.
-    following: Option<Entry>,
-    /// Points of this execution at which the next delay can be.
-    open: u32,
+    latest: Option<DelayLevel<E>>,
+    /// The entry that the execution replays before the sample begins.
+    replaying: Option<FrontierEntry>,
+    /// The number of points in this execution at which the next delay can be.
+    candidates: u32,
     pick: Option<Pick<E>>,
-    /// It is at the latest point.
+    /// True if `pick` is the latest point.
     picked_here: bool,
 }
 
-impl<E: DelayingExplorer + Clone + Send + 'static> Draw<E> {
-    pub fn new(first: E) -> Self {
+impl<E: DelayingExplorer + Clone + Send + 'static> SampleDraw<E> {
+    pub fn new(initial: E) -> Self {
         Self {
-            first,
+            initial,
             rng: Rng::new(0),
-            more: 0,
-            way: Vec::new(),
+            delays_left: 0,
+            path: Vec::new(),
             points: 0,
-            here: None,
-            following: None,
-            open: 0,
+            latest: None,
+            replaying: None,
+            candidates: 0,
             pick: None,
             picked_here: false,
         }
     }
 
-    /// An execution from the start, without delays; none follows.
+    /// Begins an execution from the start, without delays. No other execution follows.
     pub fn without_delay(&mut self) {
-        self.more = 0;
-        self.way.clear();
+        self.delays_left = 0;
+        self.path.clear();
         self.points = 0;
-        self.here = None;
-        self.following = None;
-        self.open = 0;
+        self.latest = None;
+        self.replaying = None;
+        self.candidates = 0;
         self.pick = None;
         self.picked_here = false;
     }
 
-    /// A sample that begins with an execution that goes on from an entry; `more` delays are added to that.
-    pub fn begin_at_entry(&mut self, entry: Entry, more: u32, rng: Rng) {
+    /// Begins a sample with an execution that continues from an entry. `delays_left` delays are added to it.
+    pub fn begin_at_entry(&mut self, entry: FrontierEntry, delays_left: u32, rng: Rng) {
         self.without_delay();
-        self.following = Some(entry);
-        (self.more, self.rng) = (more, rng);
+        self.replaying = Some(entry);
+        (self.delays_left, self.rng) = (delays_left, rng);
     }
 
-    /// A sample of so many delays, the first of them at one of the points of an execution that went this way.
-    pub fn begin_at_one_of(&mut self, picks: &[Pick<E>], way: &[Choice], delays: u32, mut rng: Rng) {
+    /// Begins a sample with so many delays. The first delay is at one of `picks`, points of an execution with this path.
+    pub fn begin_at_one_of(&mut self, picks: &[Pick<E>], path: &[Choice], delays: u32, mut rng: Rng) {
         let which = rng.below(u32::try_from(picks.len()).expect("raddle bug: more than 2^32 points"));
         let pick = picks[which as usize].clone();
-        (self.more, self.rng) = (delays, rng);
-        self.way.clear();
-        self.way.extend_from_slice(&way[..pick.depth]);
+        (self.delays_left, self.rng) = (delays, rng);
+        self.path.clear();
+        self.path.extend_from_slice(&path[..pick.depth]);
         self.deviate(pick);
     }
 
-    /// Goes on to the next execution of the sample; false if there is none.
-    pub fn go_on(&mut self) -> bool {
+    /// Begins the next execution of the sample. Returns false if there is none.
+    pub fn begin_next(&mut self) -> bool {
         let pick = self.pick.take();
-        let goes_on = pick.is_some();
+        let has_next = pick.is_some();
         pick.into_iter().for_each(|pick| self.deviate(pick));
-        goes_on
+        has_next
     }
 
-    /// Whether one more execution belongs to the sample.
-    pub fn goes_on(&self) -> bool {
+    /// True if the sample has another execution.
+    pub fn has_next(&self) -> bool {
         self.pick.is_some()
     }
 
-    /// What is common to the execution before and this one, and the choice that was delayed to.
-    pub fn way(&self) -> &[Choice] {
-        &self.way
+    /// The choices shared with the previous execution, and the choice after the delay.
+    pub fn path(&self) -> &[Choice] {
+        &self.path
     }
 
-    /// Points with more than one alternative in this execution, so far.
+    /// The number of points with more than one alternative in this execution, so far.
     pub fn points(&self) -> u32 {
         self.points
     }
 
-    /// Delays in this execution, so far.
+    /// The number of delays in this execution, so far.
     pub fn delays(&self) -> u32 {
-        self.here.as_ref().map_or(0, |level| level.total)
+        self.latest.as_ref().map_or(0, |level| level.total)
     }
 
-    /// Whether the next delay would be at the latest point.
+    /// True if the next delay would be at the latest point.
     pub fn picked_here(&self) -> bool {
         self.picked_here
     }
 
-    /// The latest point, if one delay more is possible there.
+    /// The latest point, if one more delay is possible there.
     pub fn open_here(&self) -> Option<Pick<E>> {
-        let level = self.here.as_ref().filter(|level| level.has_more())?;
-        Some(Pick { depth: self.way.len() - 1, points: self.points, level: level.clone() })
+        let level = self.latest.as_ref().filter(|level| level.has_more())?;
+        Some(Pick { depth: self.path.len() - 1, points: self.points, level: level.clone() })
     }
 
-    /// What is done at a point.
+    /// Decides at a point.
     pub fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Choice {
-        let before = self.here.as_ref();
-        let explorer = Delay::explorer_here(&self.first, before, at, so_far);
-        let mut level = Level::new(at, explorer, so_far.len(), before);
+        let before = self.latest.as_ref();
+        let explorer = Delay::explorer_here(&self.initial, before, at, so_far);
+        let mut level = DelayLevel::new(at, explorer, so_far.len(), before);
         self.points += u32::from(at.alternatives() > 1);
-        let begun = self.following.as_ref().is_none_or(|entry| entry.lead(self.way.len(), &mut level));
+        let begun = self.replaying.as_ref().is_none_or(|entry| entry.steer(self.path.len(), &mut level));
         if begun {
-            self.following = None;
+            self.replaying = None;
         }
         self.picked_here = begun && self.offer(&level);
         let choice = Choice(level.choice());
-        self.way.push(choice);
-        self.here = Some(level);
+        self.path.push(choice);
+        self.latest = Some(level);
         choice
     }
 
     fn deviate(&mut self, pick: Pick<E>) {
         let Pick { depth, points, mut level } = pick;
-        self.way.truncate(depth);
+        self.path.truncate(depth);
         self.points = points;
-        self.more -= 1;
-        self.open = 0;
+        self.delays_left -= 1;
+        self.candidates = 0;
         level.delay();
         self.picked_here = self.offer(&level);
-        self.way.push(Choice(level.choice()));
-        self.here = Some(level);
+        self.path.push(Choice(level.choice()));
+        self.latest = Some(level);
     }
 
-    /// The next delay may be at this level; whether it would be, as things stand.
-    fn offer(&mut self, level: &Level<E>) -> bool {
-        if self.more == 0 || !level.has_more() {
+    /// Considers a level for the next delay. Returns whether it is the current candidate.
+    fn offer(&mut self, level: &DelayLevel<E>) -> bool {
+        if self.delays_left == 0 || !level.has_more() {
             return false;
         }
-        self.open += 1;
-        let drawn = self.rng.below(self.open) == 0;
+        self.candidates += 1;
+        let drawn = self.rng.below(self.candidates) == 0;
         if drawn {
-            self.pick = Some(Pick { depth: self.way.len(), points: self.points, level: level.clone() });
+            self.pick = Some(Pick { depth: self.path.len(), points: self.points, level: level.clone() });
         }
         drawn
     }
 }
 
-impl Entry {
-    /// Leads the way at a level, so many choices after the start; whether this is where it ends.
-    fn lead<E: DelayingExplorer>(&self, depth: usize, level: &mut Level<E>) -> bool {
+impl FrontierEntry {
+    /// Makes a level, `depth` choices after the start, follow the entry. Returns whether the entry ends there.
+    fn steer<E: DelayingExplorer>(&self, depth: usize, level: &mut DelayLevel<E>) -> bool {
         let wanted = self.path.get(depth);
-        let short = |level: &Level<E>| match wanted {
+        let short = |level: &DelayLevel<E>| match wanted {
             Some(choice) => level.choice() != *choice,
             None => level.rank <= self.rank,
         };

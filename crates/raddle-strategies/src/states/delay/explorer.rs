@@ -1,67 +1,67 @@
-//! What decides in which order tasks go on, as long as nobody deviates.
+//! The order in which tasks run as long as there is no delay.
 
 use raddle_engine::ids::TaskId;
 
-/// A deterministic scheduler that can be told to deviate. An order that takes n deviations is found in stratum n, so a good explorer
-/// is one for which the orders that are worth looking at take few.
+/// A deterministic scheduler that can be asked to deviate. An execution with n deviations is run in stratum n. So an explorer is good if the
+/// interesting executions need few deviations from its order.
 ///
-/// The search keeps copies of it along its way, so it is cloned often: small is fast.
+/// The search clones the explorer at each point, so it should be small.
 ///
 /// ```
 /// use raddle_engine::ids::TaskId;
-/// use raddle_engine::strategy::delay::{DelayingExplorer, Event};
+/// use raddle_strategies::states::delay::{DelayingExplorer, Event};
 ///
 /// /// The task that was created last goes first.
 /// #[derive(Clone, Default)]
 /// struct YoungestFirst {
-///     passed_by: Vec<TaskId>,
+///     skipped: Vec<TaskId>,
 ///     chosen: Option<TaskId>,
 /// }
 ///
 /// impl DelayingExplorer for YoungestFirst {
 ///     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-///         let waits = |task: &&TaskId| !self.passed_by.contains(task);
+///         let waits = |task: &&TaskId| !self.skipped.contains(task);
 ///         let next = *ready.iter().rev().find(waits).unwrap_or(&ready[0]);
 ///         self.chosen = Some(next);
 ///         next
 ///     }
 ///
 ///     fn step(&mut self, _: &Event) {
-///         self.passed_by.clear();
+///         self.skipped.clear();
 ///     }
 ///
 ///     fn delay(&mut self) {
-///         self.passed_by.extend(self.chosen);
+///         self.skipped.extend(self.chosen);
 ///     }
 /// }
 /// ```
 pub trait DelayingExplorer {
-    /// Who goes on, of the tasks that can, which are given in order of creation; never none. Called at each point, and again
-    /// after each [`delay`](Self::delay) there. The answer must be one of `ready`, and only depend on what it has been told.
+    /// Returns the task to run, one of `ready`: the enabled tasks, in order of creation, never none. The search calls this at each point, and
+    /// again after each [`delay`](Self::delay) there. The answer may depend only on earlier calls.
     fn next(&mut self, ready: &[TaskId]) -> TaskId;
 
-    /// Something has happened. Called for each event between two points, in order.
+    /// Reports an event. The search calls this for each event between two points, in order.
     fn step(&mut self, event: &Event);
 
-    /// Somebody else is to go on than it just said. Repeated at one point, this must bring every task that is ready to
-    /// [`next`](Self::next): the search says so if it does not.
+    /// Asks for another task than the one that [`next`](Self::next) has just returned. Repeated calls at one point must make `next` return every
+    /// enabled task. Otherwise the search panics with an explanation.
     fn delay(&mut self);
 }
 
-/// What a delaying explorer hears of.
+/// An event that the search reports to a delaying explorer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A task has taken a step.
     Stepped(TaskId),
-    /// A task was created. Those that exist before the first step are not told of.
+    /// A task was created. Tasks that exist before the first step are not reported.
     Created(TaskId),
     /// A task has ended.
     Finished(TaskId),
-    /// A task can go on that could not before.
+    /// A task became enabled.
     Woken(TaskId),
     /// A message was sent to a task.
     Sent(TaskId),
-    /// The program has said this, by a hint.
+    /// The program has given this hint.
     Hint(u64),
 }

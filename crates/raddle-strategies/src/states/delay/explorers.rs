@@ -1,38 +1,38 @@
-//! The explorers of the paper.
+//! The explorers of Desai, Qadeer and Seshia (2015).
 
+use raddle_engine::ids::TaskId;
+use raddle_engine::rng::Rng;
 use smallvec::SmallVec;
 
 use super::{DelayingExplorer, Event};
-use raddle_engine::ids::TaskId;
-use raddle_engine::rng::Rng;
 
-/// Tasks in order of creation; the next one has its turn when one cannot go on. Delayed, a task goes to the end of the row.
+/// Runs tasks in order of creation, each until it blocks. A delay moves the task to the end of the queue.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
-    /// The row, beginning at `head` and going round.
-    row: SmallVec<[TaskId; 12]>,
+    /// A ring buffer that begins at `head`.
+    queue: SmallVec<[TaskId; 12]>,
     head: usize,
-    /// Those in the row.
-    known: Few,
+    /// The set of tasks in the queue.
+    known: TaskBits,
 }
 
-/// As whole words: a row is copied at every point.
+/// Copies the queue as whole words, because the search copies it at every point.
 impl Clone for RoundRobin {
     fn clone(&self) -> Self {
-        Self { row: SmallVec::from_slice(&self.row), head: self.head, known: self.known }
+        Self { queue: SmallVec::from_slice(&self.queue), head: self.head, known: self.known }
     }
 }
 
-/// Which of the first tasks there are, a bit for each, so that a list of them need not be searched.
+/// A set of tasks as bits, for the first 64 tasks. It avoids searching a list.
 #[derive(Clone, Copy, Debug, Default)]
-struct Few(u64);
+struct TaskBits(u64);
 
-impl Few {
+impl TaskBits {
     fn of(tasks: &[TaskId]) -> Self {
-        tasks.iter().fold(Self::default(), |few, task| few.and(*task))
+        tasks.iter().fold(Self::default(), |bits, task| bits.and(*task))
     }
 
-    /// Whether all of a list in order of creation, for which this stands, are in the list that `other` stands for.
+    /// True if all tasks of `list` (in order of creation), whose bits these are, are in `other`.
     fn is_within(self, other: Self, list: &[TaskId]) -> bool {
         self.0 & !other.0 == 0 && list.last().is_none_or(|last| last.number() < u64::BITS)
     }
@@ -41,7 +41,7 @@ impl Few {
         Self(self.0 | 1_u64.checked_shl(task.number()).unwrap_or(0))
     }
 
-    /// Whether a task is in the list that this stands for.
+    /// True if a task is in `list`, whose bits these are.
     fn has(self, task: TaskId, list: &[TaskId]) -> bool {
         match self.0.checked_shr(task.number()) {
             Some(bits) => bits & 1 == 1,
@@ -51,140 +51,140 @@ impl Few {
 }
 
 impl RoundRobin {
-    /// Puts a task at a place of the row.
+    /// Inserts a task into the queue.
     fn add(&mut self, task: TaskId, at: usize) {
         self.known = self.known.and(task);
-        self.row.rotate_left(self.head);
+        self.queue.rotate_left(self.head);
         self.head = 0;
-        self.row.insert(at, task);
+        self.queue.insert(at, task);
     }
 
     fn has(&self, task: TaskId) -> bool {
-        self.known.has(task, &self.row)
+        self.known.has(task, &self.queue)
     }
 
-    fn send_back(&mut self) {
-        self.head = if self.head + 1 < self.row.len() { self.head + 1 } else { 0 };
+    fn rotate(&mut self) {
+        self.head = if self.head + 1 < self.queue.len() { self.head + 1 } else { 0 };
     }
 }
 
 impl DelayingExplorer for RoundRobin {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-        let few = Few::of(ready);
-        if !few.is_within(self.known, ready) {
+        let bits = TaskBits::of(ready);
+        if !bits.is_within(self.known, ready) {
             for task in ready {
                 if !self.has(*task) {
-                    self.add(*task, self.row.len());
+                    self.add(*task, self.queue.len());
                 }
             }
         }
-        let (row, mut head) = (self.row.as_slice(), self.head);
-        for _ in 0..row.len() {
-            let first = row[head];
-            if few.has(first, ready) {
+        let (queue, mut head) = (self.queue.as_slice(), self.head);
+        for _ in 0..queue.len() {
+            let first = queue[head];
+            if bits.has(first, ready) {
                 self.head = head;
                 return first;
             }
-            head = if head + 1 < row.len() { head + 1 } else { 0 };
+            head = if head + 1 < queue.len() { head + 1 } else { 0 };
         }
-        unreachable!("raddle bug: of all that are ready, none is in the row")
+        unreachable!("raddle bug: of all that are ready, none is in the queue")
     }
 
     fn step(&mut self, event: &Event) {
         match event {
-            Event::Created(task) if !self.has(*task) => self.add(*task, self.row.len()),
+            Event::Created(task) if !self.has(*task) => self.add(*task, self.queue.len()),
             Event::Finished(task) => {
-                self.row.rotate_left(self.head);
+                self.queue.rotate_left(self.head);
                 self.head = 0;
-                self.row.retain(|other| other != task);
-                self.known = Few::of(&self.row);
+                self.queue.retain(|other| other != task);
+                self.known = TaskBits::of(&self.queue);
             }
             _ => {}
         }
     }
 
     fn delay(&mut self) {
-        self.send_back();
+        self.rotate();
     }
 }
 
-/// Follows what leads to what: whoever was created, woken or sent something last goes first. Delayed, a task goes last.
+/// Follows causality: the task that was created, woken or sent a message last runs first. A delay moves a task to the end.
 #[derive(Clone, Debug, Default)]
 pub struct RunToCompletion {
-    /// The last one goes first.
-    pile: Vec<TaskId>,
+    /// The last one runs first.
+    stack: Vec<TaskId>,
     chosen: Option<TaskId>,
 }
 
 impl RunToCompletion {
-    fn put_on_top(&mut self, task: TaskId) {
-        self.pile.retain(|other| *other != task);
-        self.pile.push(task);
+    fn push(&mut self, task: TaskId) {
+        self.stack.retain(|other| *other != task);
+        self.stack.push(task);
     }
 }
 
 impl DelayingExplorer for RunToCompletion {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-        let unknown: Vec<_> = ready.iter().filter(|task| !self.pile.contains(task)).copied().collect();
-        self.pile.splice(0..0, unknown.into_iter().rev());
+        let unknown: Vec<_> = ready.iter().filter(|task| !self.stack.contains(task)).copied().collect();
+        self.stack.splice(0..0, unknown.into_iter().rev());
         let next =
-            self.pile.iter().rev().find(|task| ready.contains(task)).expect("all that are ready are in the pile");
+            self.stack.iter().rev().find(|task| ready.contains(task)).expect("all that are ready are in the stack");
         self.chosen = Some(*next);
         *next
     }
 
     fn step(&mut self, event: &Event) {
         match event {
-            Event::Created(task) | Event::Woken(task) | Event::Sent(task) => self.put_on_top(*task),
-            Event::Finished(task) => self.pile.retain(|other| other != task),
+            Event::Created(task) | Event::Woken(task) | Event::Sent(task) => self.push(*task),
+            Event::Finished(task) => self.stack.retain(|other| other != task),
             _ => {}
         }
     }
 
     fn delay(&mut self) {
         if let Some(chosen) = self.chosen {
-            self.pile.retain(|other| *other != chosen);
-            self.pile.insert(0, chosen);
+            self.stack.retain(|other| *other != chosen);
+            self.stack.insert(0, chosen);
         }
     }
 }
 
-/// As [`RoundRobin`], but a new task has its place in the row by chance.
+/// As [`RoundRobin`], but a new task is inserted at a random place of the queue.
 #[derive(Clone, Debug)]
 pub struct ProbabilisticRoundRobin {
-    row: RoundRobin,
+    queue: RoundRobin,
     rng: Rng,
 }
 
 impl ProbabilisticRoundRobin {
-    /// The same seed, the same places.
+    /// The same seed gives the same places.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { row: RoundRobin::default(), rng: Rng::new(seed) }
+        Self { queue: RoundRobin::default(), rng: Rng::new(seed) }
     }
 
-    fn put_anywhere(&mut self, task: TaskId) {
-        if !self.row.has(task) {
-            let places = u32::try_from(self.row.row.len() + 1).expect("raddle bug: more than 2^32 tasks");
-            self.row.add(task, self.rng.below(places) as usize);
+    fn insert_at_random(&mut self, task: TaskId) {
+        if !self.queue.has(task) {
+            let places = u32::try_from(self.queue.queue.len() + 1).expect("raddle bug: more than 2^32 tasks");
+            self.queue.add(task, self.rng.below(places) as usize);
         }
     }
 }
 
 impl DelayingExplorer for ProbabilisticRoundRobin {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
-        ready.iter().for_each(|task| self.put_anywhere(*task));
-        self.row.next(ready)
+        ready.iter().for_each(|task| self.insert_at_random(*task));
+        self.queue.next(ready)
     }
 
     fn step(&mut self, event: &Event) {
         match event {
-            Event::Created(task) => self.put_anywhere(*task),
-            other => self.row.step(other),
+            Event::Created(task) => self.insert_at_random(*task),
+            other => self.queue.step(other),
         }
     }
 
     fn delay(&mut self) {
-        self.row.delay();
+        self.queue.delay();
     }
 }

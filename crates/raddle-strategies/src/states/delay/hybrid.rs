@@ -1,25 +1,23 @@
-//! Stratified search first, for all that takes few delays; then stratified sampling from where the search has left off.
+//! Stratified search first, for all executions with few delays; then stratified sampling of what the search has left.
 //!
-//! **The search** is that of [`Delay`], stratum by stratum, until the workers together have run as many executions or seen as many states as
-//! they may. If it comes to its end before, everything was covered.
+//! **The search** is that of [`Delay`], stratum by stratum, until the workers together have run a number of executions or visited a
+//! number of states. If the search is done before that, everything was covered.
 //!
-//! **The samples** begin at what the search has put off: a way through the tree and what comes next there. What is left is cut into
-//! pieces of a few hundred ways at most, and sampled in rounds, each a [stage](raddle_engine::piece::Piece::stage) of its own. In round r, a piece of F ways has at least F·2ʳ/64
-//! samples: one of its ways is drawn uniformly, and then r delays are added as in [`DelaySample`](super::DelaySample). So every execution
-//! that the search has left out can be drawn, up to those that lead to states it has been in. If no execution has more than L points
-//! with an alternative, one with n delays more than its way is drawn by one sample with probability at least 1/(F·Lⁿ): whatever
-//! the piece, by none in round r with probability at most exp(-2ʳ/(64·Lⁿ)).
+//! **The samples** begin at the frontier of the search: the paths that it has deferred, each with the alternative that comes next there. The
+//! frontier is cut into pieces of at most a few hundred entries. It is sampled in rounds; each round is a
+//! [stage](raddle_engine::piece::Piece::stage). In round r, a piece of F entries gets at least F·2ʳ/64 samples. A sample draws one
+//! of the entries uniformly, and then adds r delays as [`DelaySample`](super::DelaySample) does. So every execution that the search has left
+//! can be drawn, except those that lead to states it has visited. If no execution has more than L points with an alternative,
+//! one sample draws an execution with n delays more than its entry with probability at least 1/(F·Lⁿ). So, for any piece, round r misses
+//! it with probability at most exp(-2ʳ/(64·Lⁿ)).
 //!
-//! A sample depends on the seed, the ways of its piece, the round and its place there, not on who draws it.
+//! A sample depends on the seed, the entries of its piece, the round, and its number there. It does not depend on the worker.
+//!
+//! The paper (Desai, Qadeer and Seshia, 2015) has the search and the sampling; their combination is ours.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::draw::Draw;
-use super::frontier::{Entry, Frontier};
-use super::share::DelayPiece;
-use super::strata::guarantee_beyond;
-use super::{Delay, DelayingExplorer};
 use raddle_engine::facts::Fact;
 use raddle_engine::piece::Piece;
 use raddle_engine::rng::{Rng, mix};
@@ -30,138 +28,144 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// [`Delay`], then samples from what it has left.
+use super::draw::SampleDraw;
+use super::frontier::{DelayFrontier, FrontierEntry};
+use super::share::DelayPiece;
+use super::strata::guarantee_beyond;
+use super::{Delay, DelayingExplorer};
+
+/// Runs [`Delay`], then samples what it has left.
 #[derive(Debug)]
 pub struct DelayHybrid<E> {
     delay: Delay<E>,
     seed: u64,
     common: Arc<Common>,
-    /// What is being sampled; `None` while there is a search.
-    round: Option<Round>,
-    draw: Draw<E>,
-    /// For the next round.
-    later: Vec<Piece>,
+    /// The samples that are being drawn; `None` during the search.
+    round: Option<SampleRound>,
+    draw: SampleDraw<E>,
+    /// Pieces for the next round.
+    deferred: Vec<Piece>,
 }
 
-/// What all workers know.
+/// What all workers share.
 #[derive(Debug)]
 struct Common {
-    /// Executions and states of the search, at most.
-    share: (u64, u64),
+    /// The largest numbers of executions and states of the search.
+    limits: (u64, u64),
     executions: AtomicU64,
     states: AtomicU64,
-    /// The first stratum of which something was left to be sampled.
-    left_in: AtomicU32,
-    /// Rounds that are complete.
+    /// The first stratum of which something is left to the samples.
+    left_from: AtomicU32,
+    /// The number of complete rounds.
     rounds: AtomicU32,
-    /// The most points with an alternative in a sample.
+    /// The largest number of points with an alternative in a sample.
     longest: AtomicU32,
 }
 
-/// Samples of one piece.
+/// The samples of one piece in one round.
 #[derive(Debug)]
-struct Round {
+struct SampleRound {
     number: u32,
-    left: Frontier,
-    /// The same, one by one.
-    ways: Vec<Entry>,
-    /// Different for different ways.
-    name: u64,
+    frontier: DelayFrontier,
+    /// The entries of the frontier, as a list.
+    entries: Vec<FrontierEntry>,
+    /// A hash of the entries.
+    hash: u64,
     drawn: u64,
-    of: u64,
+    samples: u64,
 }
 
-/// Executions and states of the search, if nobody says otherwise: half of the executions that a test has if nobody says otherwise.
-const SHARE: (u64, u64) = (5_000, 1 << 20);
+/// The default limits of the search: half of the default number of executions of a test.
+const DEFAULT_LIMITS: (u64, u64) = (5_000, 1 << 20);
 
-/// The first round of samples is this stage.
-pub(super) const SAMPLES: u32 = 1 << 31;
+/// The stage of the first round of samples.
+pub(super) const FIRST_SAMPLE_STAGE: u32 = 1 << 31;
 
-/// In the first round there is one sample for so many ways.
-pub(super) const WAYS_PER_SAMPLE: u32 = 64;
+/// In the first round there is one sample for so many entries.
+pub(super) const ENTRIES_PER_SAMPLE: u32 = 64;
 
-/// What is sampled together takes no more bytes, so that there is enough for several workers.
+/// The largest piece of samples. Small pieces give work to several workers.
 const PIECE_BYTES: usize = 2 << 10;
 
 impl Common {
-    fn new(share: (u64, u64)) -> Self {
+    fn new(limits: (u64, u64)) -> Self {
         Self {
-            share,
+            limits,
             executions: AtomicU64::new(0),
             states: AtomicU64::new(0),
-            left_in: AtomicU32::new(u32::MAX),
+            left_from: AtomicU32::new(u32::MAX),
             rounds: AtomicU32::new(0),
             longest: AtomicU32::new(0),
         }
     }
 
     fn is_used_up(&self) -> bool {
-        self.executions.load(Relaxed) >= self.share.0 || self.states.load(Relaxed) >= self.share.1
+        self.executions.load(Relaxed) >= self.limits.0 || self.states.load(Relaxed) >= self.limits.1
     }
 }
 
-impl Round {
+impl SampleRound {
     fn new(piece: DelayPiece) -> Self {
-        let (number, drawn) = (piece.stratum - SAMPLES, piece.drawn);
-        let left = piece.left;
-        let ways = left.entries();
-        let name = ways.iter().fold(0, |name, way| {
-            way.path.iter().fold(mix(name, way.rank.into()), |name, choice| mix(name, (*choice).into()))
+        let (number, drawn) = (piece.stratum - FIRST_SAMPLE_STAGE, piece.drawn);
+        let frontier = piece.frontier;
+        let entries = frontier.entries();
+        let hash = entries.iter().fold(0, |hash, entry| {
+            entry.path.iter().fold(mix(hash, entry.rank.into()), |hash, choice| mix(hash, (*choice).into()))
         });
-        let of = ((ways.len() as u128) << number.min(64)).div_ceil(WAYS_PER_SAMPLE.into());
-        let of = u64::try_from(of).unwrap_or(u64::MAX);
-        Self { number, left, ways, name, drawn, of }
+        let samples = ((entries.len() as u128) << number.min(64)).div_ceil(ENTRIES_PER_SAMPLE.into());
+        let samples = u64::try_from(samples).unwrap_or(u64::MAX);
+        Self { number, frontier, entries, hash, drawn, samples }
     }
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> DelayHybrid<E> {
-    /// With this explorer; the samples are those that belong to `seed`.
+    /// With this explorer; the samples depend on `seed`.
     #[must_use]
     pub fn new(explorer: E, seed: u64) -> Self {
-        Self::over(Delay::new(explorer.clone()), explorer, seed, Arc::new(Common::new(SHARE)))
+        Self::over(Delay::new(explorer.clone()), explorer, seed, Arc::new(Common::new(DEFAULT_LIMITS)))
     }
 
     fn over(delay: Delay<E>, explorer: E, seed: u64, common: Arc<Common>) -> Self {
-        Self { delay, seed, common, round: None, draw: Draw::new(explorer), later: Vec::new() }
+        Self { delay, seed, common, round: None, draw: SampleDraw::new(explorer), deferred: Vec::new() }
     }
 
-    /// Searches for so many executions, at least one, and so many states at most.
+    /// Limits the search to so many executions (at least one) and states.
     #[must_use]
     pub fn with_share(self, executions: u64, states: u64) -> Self {
         Self { common: Arc::new(Common::new((executions.max(1), states.max(1)))), ..self }
     }
 
-    /// Leaves the rest of the search for samples to begin at.
-    fn leave_off(&mut self) {
+    /// Ends the search, and makes pieces to be sampled of its rest.
+    fn end_search(&mut self) {
         let rest = self.delay.rest();
         for piece in rest.into_iter().chain(self.delay.take_later()) {
-            if let Some(DelayPiece { left, whole: false, .. }) = DelayPiece::read(&piece) {
-                self.common.left_in.fetch_min(self.delay.stratum, Relaxed);
-                self.later.extend(to_be_sampled(left));
+            if let Some(DelayPiece { frontier, whole: false, .. }) = DelayPiece::read(&piece) {
+                self.common.left_from.fetch_min(self.delay.stratum, Relaxed);
+                self.deferred.extend(cut_for_sampling(frontier));
             }
         }
-        // Where there is something to sample, there is no end, and nothing is claimed.
-        let left_out = self.delay.left_out && self.later.is_empty();
-        self.delay.place(DelayPiece { left_out, ..DelayPiece::default() }.write());
+        // If something is left to sample, the whole search has no end, and nothing is claimed.
+        let dropped_some = self.delay.dropped_some && self.deferred.is_empty();
+        self.delay.place(DelayPiece { dropped_some, ..DelayPiece::default() }.write());
     }
 
-    /// The next sample of this round, if there is one; else what was sampled is for the next round.
-    fn draw_on(&mut self, mut round: Round, prefix: &mut Vec<Choice>) -> Next {
-        let next = if self.draw.go_on() {
-            prefix.extend_from_slice(self.draw.way());
-            // As in the search: its ways are those of this seed.
+    /// Begins the next execution of this round. If there is none, defers the piece to the next round.
+    fn begin_sample(&mut self, mut round: SampleRound, prefix: &mut Vec<Choice>) -> Next {
+        let next = if self.draw.begin_next() {
+            prefix.extend_from_slice(self.draw.path());
+            // The same seed as in the search: the paths are those of this seed.
             Next::run(0)
-        } else if round.drawn < round.of {
+        } else if round.drawn < round.samples {
             let place = mix(round.number.into(), round.drawn);
-            let mut rng = Rng::new(mix(mix(self.seed, round.name), place));
-            let ways = u32::try_from(round.ways.len()).expect("raddle bug: more than 2^32 ways in a piece");
-            let way = round.ways[rng.below(ways) as usize].clone();
-            self.draw.begin_at_entry(way, round.number, rng);
+            let mut rng = Rng::new(mix(mix(self.seed, round.hash), place));
+            let entries = u32::try_from(round.entries.len()).expect("raddle bug: more than 2^32 entries in a piece");
+            let entry = round.entries[rng.below(entries) as usize].clone();
+            self.draw.begin_at_entry(entry, round.number, rng);
             Next::run(0)
         } else {
             round.number += 1;
-            self.later.push(round.piece(0));
-            // Nothing is left out: all of it goes on in the next round.
+            self.deferred.push(round.piece(0));
+            // Nothing is dropped: the next round continues with all entries.
             return Next::Done(Claim::Exhausted);
         };
         self.round = Some(round);
@@ -169,23 +173,23 @@ impl<E: DelayingExplorer + Clone + Send + 'static> DelayHybrid<E> {
     }
 }
 
-impl Round {
+impl SampleRound {
     fn piece(&self, drawn: u64) -> Piece {
-        let stratum = SAMPLES.saturating_add(self.number).min(u32::MAX - 1);
-        DelayPiece { stratum, left: self.left.clone(), drawn, ..DelayPiece::default() }.write()
+        let stratum = FIRST_SAMPLE_STAGE.saturating_add(self.number).min(u32::MAX - 1);
+        DelayPiece { stratum, frontier: self.frontier.clone(), drawn, ..DelayPiece::default() }.write()
     }
 }
 
-/// These ways as pieces of the first round.
-fn to_be_sampled(left: Frontier) -> Vec<Piece> {
-    let mut open = vec![left];
+/// Cuts a frontier into pieces for the first round.
+fn cut_for_sampling(frontier: DelayFrontier) -> Vec<Piece> {
+    let mut open = vec![frontier];
     let mut pieces = Vec::new();
-    while let Some(mut left) = open.pop() {
-        let given = if left.unread() > PIECE_BYTES { left.split() } else { None };
+    while let Some(mut frontier) = open.pop() {
+        let given = if frontier.unread() > PIECE_BYTES { frontier.split() } else { None };
         match given {
-            Some(given) => open.extend([given, left]),
-            None if left.entries().is_empty() => {}
-            None => pieces.push(DelayPiece { stratum: SAMPLES, left, ..DelayPiece::default() }.write()),
+            Some(given) => open.extend([given, frontier]),
+            None if frontier.entries().is_empty() => {}
+            None => pieces.push(DelayPiece { stratum: FIRST_SAMPLE_STAGE, frontier, ..DelayPiece::default() }.write()),
         }
     }
     pieces
@@ -199,10 +203,10 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         if let Some(round) = self.round.take() {
-            return self.draw_on(round, prefix);
+            return self.begin_sample(round, prefix);
         }
-        if self.common.is_used_up() && !self.delay.is_at_first() {
-            self.leave_off();
+        if self.common.is_used_up() && !self.delay.is_at_first_execution() {
+            self.end_search();
         }
         self.delay.begin(prefix)
     }
@@ -220,15 +224,15 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelayHybrid<E> {
     fn end(&mut self, run: &Run<'_>) -> After {
         if let Some(round) = &mut self.round {
             self.common.longest.fetch_max(self.draw.points(), Relaxed);
-            round.drawn += u64::from(!self.draw.goes_on());
+            round.drawn += u64::from(!self.draw.has_next());
             return After::Next;
         }
         let after = self.delay.end(run);
         self.common.executions.fetch_add(1, Relaxed);
         self.common.states.fetch_add(self.delay.new_states(), Relaxed);
-        if self.delay.left_out {
-            // What could not be put off is missing from the next stratum.
-            self.common.left_in.fetch_min(self.delay.stratum + 1, Relaxed);
+        if self.delay.dropped_some {
+            // An alternative that could not be stored is missing from the next stratum.
+            self.common.left_from.fetch_min(self.delay.stratum + 1, Relaxed);
         }
         after
     }
@@ -258,7 +262,7 @@ impl<E: DelayingExplorer + Clone + Send + 'static> StateSearch for DelayHybrid<E
     }
 
     fn next_sibling(&mut self) -> Sibling {
-        // Each execution of the search has to end, to be counted.
+        // Each execution of the search must end, because executions are counted.
         if self.round.is_some() || self.delay.has_another() { Sibling::Unknown } else { self.delay.next_sibling() }
     }
 
@@ -269,9 +273,9 @@ impl<E: DelayingExplorer + Clone + Send + 'static> StateSearch for DelayHybrid<E
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Summarize for DelayHybrid<E> {
     fn covered(&self, stage: u32) -> Option<Bound> {
-        // In a search that was taken up again, nobody knows where samples began.
-        Some(stage.min(self.common.left_in.load(Relaxed)))
-            .filter(|stage| *stage < SAMPLES)
+        // A resumed search does not know where the samples began.
+        Some(stage.min(self.common.left_from.load(Relaxed)))
+            .filter(|stage| *stage < FIRST_SAMPLE_STAGE)
             .and_then(|stage| self.delay.covered(stage))
     }
 
@@ -289,8 +293,8 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Summarize for DelayHybrid<E> 
 
 impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for DelayHybrid<E> {
     fn copy(&self) -> Box<dyn Strategy> {
-        let explorer = self.delay.first.clone();
-        Box::new(Self::over(self.delay.for_another(), explorer, self.seed, Arc::clone(&self.common)))
+        let explorer = self.delay.initial.clone();
+        Box::new(Self::over(self.delay.copy_for_worker(), explorer, self.seed, Arc::clone(&self.common)))
     }
 
     fn understands(&self, piece: &Piece) -> bool {
@@ -300,36 +304,36 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for DelayHybrid<E> {
     fn place(&mut self, piece: Piece) {
         self.draw.without_delay();
         self.round = None;
-        if piece.stage() < SAMPLES {
+        if piece.stage() < FIRST_SAMPLE_STAGE {
             self.delay.place(piece);
             return;
         }
-        let round = Round::new(DelayPiece::read(&piece).expect("raddle bug: a piece of another strategy"));
+        let round = SampleRound::new(DelayPiece::read(&piece).expect("raddle bug: a piece of another strategy"));
         self.common.rounds.fetch_max(round.number, Relaxed);
         self.round = Some(round);
     }
 
     fn give(&mut self) -> Option<Piece> {
-        // Samples are in small pieces.
+        // Pieces of samples are small already.
         if self.round.is_some() { None } else { self.delay.give() }
     }
 
     fn rest(&mut self) -> Option<Piece> {
         match &self.round {
-            // Of a sample that is not complete, all is drawn again.
+            // An incomplete sample is drawn again.
             Some(round) => Some(round.piece(round.drawn)),
             None => self.delay.rest(),
         }
     }
 
     fn take_later(&mut self) -> Vec<Piece> {
-        let mut later = std::mem::take(&mut self.later);
+        let mut later = std::mem::take(&mut self.deferred);
         later.extend(self.delay.take_later());
         later
     }
 
     fn revert(&mut self) {
-        self.later.clear();
+        self.deferred.clear();
         self.delay.revert();
     }
 

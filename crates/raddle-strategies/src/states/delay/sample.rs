@@ -1,29 +1,24 @@
-//! Stratified sampling by a delaying explorer (Desai, Qadeer, Seshia; ALGORITHMS.md §3): what takes no deviation from what the
-//! explorer would do, then samples of what takes one, of what takes two, and so on without end.
+//! Stratified sampling with a delaying explorer (Desai, Qadeer and Seshia, 2015): the execution without a deviation from the explorer's
+//! order, then samples of executions with one deviation, with two, and so on without end.
 //!
-//! **A sample** of n delays is a sequence of executions: one without a delay, one that has a delay at a point of it, one that has a
-//! second delay at a point of that from there on, and so on. Each time the point is drawn uniformly among those where one delay
-//! more is possible: the one of the latest delay, if anything is left there, and those after it. So every order with n
-//! delays can be drawn, in exactly one way. The executions on the way are samples of the strata below. The one without a delay is the same
-//! for all samples and is run once.
+//! **A sample** of n delays is a series of executions: one without a delay, one with a delay at some point of it, one with a second delay
+//! at or after that point, and so on. Each point is drawn uniformly among those where one more delay is possible: the point of the
+//! latest delay, if it has alternatives left, and those after it. So every execution with n delays can be drawn, in exactly one way.
+//! The intermediate executions are samples of the lower strata. The execution without a delay is the same for all samples and is run
+//! once.
 //!
-//! **The guarantee.** The length of an execution is the number of its points with more than one alternative. If none is longer than
-//! L, any execution with n delays is drawn by one sample with probability at least 1/L^n. How far that has come is
-//! [told](Strategy::guarantee) from what was run.
+//! **The guarantee.** The length of an execution is the number of its points with more than one alternative. If no execution is longer than
+//! L, one sample draws any given execution with n delays with probability at least 1/L^n. [`Summarize::guarantee`] reports the resulting
+//! probabilities.
 //!
-//! **By number.** A number stands for a sample, so all its executions have the same. It depends on the seed and its number alone.
+//! **By number.** A number stands for a sample, so all executions of the sample have the same number. A sample depends on the seed and its
+//! number alone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::DelayingExplorer;
-use super::draw::{Draw, Pick};
-use super::strata::Strata;
-use raddle_engine::piece::Checkpoint;
-
-use crate::format;
-use crate::samplers::pct::Longest;
 use raddle_engine::facts::Fact;
+use raddle_engine::piece::Checkpoint;
 use raddle_engine::rng::{Rng, mix};
 use raddle_engine::strategy::{
     After, ByNumber, Capabilities, Claim, Decision, Needs, Next, Run, Sharing, Start, Strategy, Summarize, Unit,
@@ -31,48 +26,54 @@ use raddle_engine::strategy::{
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 
-/// Samples of few deviations from what an explorer does.
+use super::DelayingExplorer;
+use super::draw::{Pick, SampleDraw};
+use super::strata::Strata;
+use crate::format;
+use crate::samplers::pct::Longest;
+
+/// Draws executions with few deviations from an explorer's order.
 #[derive(Debug)]
 pub struct DelaySample<E> {
-    first: E,
+    initial: E,
     seed: u64,
     strata: Strata,
-    /// The sample that is being drawn, or comes next.
+    /// The current or next sample.
     number: u64,
-    /// Executions of it that were begun.
+    /// How many executions of it were begun.
     begun: u32,
-    draw: Draw<E>,
-    /// What takes no delay, once it was run.
-    plain: Option<Plain<E>>,
-    /// The same while it is run; `None` when something else is.
-    making: Option<Plain<E>>,
-    /// Of all workers: the most points with an alternative in an execution.
+    draw: SampleDraw<E>,
+    /// The execution without a delay, after it was run.
+    undelayed: Option<UndelayedRun<E>>,
+    /// The same while it is run; `None` in other executions.
+    recording: Option<UndelayedRun<E>>,
+    /// Shared by all workers: the largest number of points with an alternative in an execution.
     longest: Arc<AtomicU32>,
 }
 
 /// The execution without a delay.
 #[derive(Clone, Debug)]
-struct Plain<E> {
-    way: Vec<Choice>,
+struct UndelayedRun<E> {
+    path: Vec<Choice>,
     open: Vec<Pick<E>>,
 }
 
-/// Few enough that strata of several delays are soon reached.
+/// Few enough that strata with several delays are reached soon.
 const STRATA: Strata = Strata { first: 10, factor: 2 };
 
 impl<E: DelayingExplorer + Clone + Send + 'static> DelaySample<E> {
-    /// The samples that belong to `seed`: 10·2ⁿ with n delays.
+    /// The samples of `seed`: 10·2ⁿ with n delays.
     #[must_use]
     pub fn new(explorer: E, seed: u64) -> Self {
         Self {
-            first: explorer.clone(),
+            initial: explorer.clone(),
             seed,
             strata: STRATA,
             number: 0,
             begun: 0,
-            draw: Draw::new(explorer),
-            plain: None,
-            making: None,
+            draw: SampleDraw::new(explorer),
+            undelayed: None,
+            recording: None,
             longest: Arc::default(),
         }
     }
@@ -91,14 +92,14 @@ impl<E: DelayingExplorer + Clone + Send + 'static> DelaySample<E> {
         Self { strata: Strata { first: first.into(), factor: factor.into() }, ..self }
     }
 
-    /// Begins a sample that has delays; false if there are none to be had.
-    fn begin_sample(&mut self, plain: &Plain<E>) -> bool {
-        if plain.open.is_empty() {
+    /// Begins a sample with delays. Returns false if no delay is possible.
+    fn begin_sample(&mut self, undelayed: &UndelayedRun<E>) -> bool {
+        if undelayed.open.is_empty() {
             return false;
         }
         let delays = self.strata.place(self.number).delays;
         let rng = Rng::new(mix(self.seed, self.number));
-        self.draw.begin_at_one_of(&plain.open, &plain.way, delays, rng);
+        self.draw.begin_at_one_of(&undelayed.open, &undelayed.path, delays, rng);
         self.begun = 0;
         true
     }
@@ -110,22 +111,22 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelaySample<E> {
     }
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        match self.plain.take() {
-            Some(plain) if self.number > 0 => {
-                let runs = self.draw.go_on() || self.begin_sample(&plain);
-                self.plain = Some(plain);
-                self.making = None;
+        match self.undelayed.take() {
+            Some(undelayed) if self.number > 0 => {
+                let runs = self.draw.begin_next() || self.begin_sample(&undelayed);
+                self.undelayed = Some(undelayed);
+                self.recording = None;
                 if !runs {
-                    // Nowhere is there anything else to do: there is one order, and it was run.
+                    // No point has an alternative: there is only one execution, and it was run.
                     return Next::Done(Claim::Exhausted);
                 }
                 self.begun += 1;
-                prefix.extend_from_slice(self.draw.way());
+                prefix.extend_from_slice(self.draw.path());
             }
             _ => {
                 self.draw.without_delay();
                 self.begun = 0;
-                self.making = Some(Plain { way: Vec::new(), open: Vec::new() });
+                self.recording = Some(UndelayedRun { path: Vec::new(), open: Vec::new() });
             }
         }
         Next::Run(Start { probe: self.is_probe(), ..Start::with_seed(self.seed) })
@@ -133,19 +134,19 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelaySample<E> {
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
         let choice = self.draw.choose(at, so_far);
-        if let Some(plain) = &mut self.making {
-            plain.way.push(choice);
-            plain.open.extend(self.draw.open_here());
+        if let Some(undelayed) = &mut self.recording {
+            undelayed.path.push(choice);
+            undelayed.open.extend(self.draw.open_here());
         }
         Decision::take(choice, Some(self.draw.picked_here()))
     }
 
     fn end(&mut self, _: &Run<'_>) -> After {
         self.longest.fetch_max(self.draw.points(), Relaxed);
-        let unfinished = self.is_probe() || self.draw.goes_on();
+        let unfinished = self.is_probe() || self.draw.has_next();
         self.number += u64::from(!unfinished);
-        if self.making.is_some() {
-            self.plain = self.making.take();
+        if self.recording.is_some() {
+            self.undelayed = self.recording.take();
         }
         if unfinished { After::SameNumber } else { After::Next }
     }
@@ -156,9 +157,9 @@ impl<E: DelayingExplorer + Clone + Send + 'static> Strategy for DelaySample<E> {
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> DelaySample<E> {
-    /// A worker that has not run what takes no delay runs it first, whatever its numbers.
+    /// A worker without the execution without a delay runs it first, uncounted, whatever its numbers are.
     fn is_probe(&self) -> bool {
-        self.making.is_some() && self.number > 0
+        self.recording.is_some() && self.number > 0
     }
 }
 
@@ -193,9 +194,9 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByNumber for DelaySample<E> {
     }
 
     fn copy(&mut self) -> Box<dyn Strategy> {
-        let plain = self.plain.clone();
+        let undelayed = self.undelayed.clone();
         let longest = Arc::clone(&self.longest);
-        Box::new(Self { plain, longest, strata: self.strata, ..Self::new(self.first.clone(), self.seed) })
+        Box::new(Self { undelayed, longest, strata: self.strata, ..Self::new(self.initial.clone(), self.seed) })
     }
 
     fn checkpoint(&mut self) -> Checkpoint {

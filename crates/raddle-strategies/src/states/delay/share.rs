@@ -1,13 +1,13 @@
-//! A stratum by several workers: what one of them has to do, as data.
+//! How several workers share a stratum: a part of it as data.
 
-use serde::{Deserialize, Serialize};
-
-use super::frontier::{Entry, Frontier};
-use super::hybrid::SAMPLES;
-use super::{Delay, DelayingExplorer};
-use crate::format::{self, Format};
 use raddle_engine::piece::Piece;
 use raddle_engine::strategy::{Bound, ByPiece, Claim, Strategy, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::frontier::{DelayFrontier, FrontierEntry};
+use super::hybrid::FIRST_SAMPLE_STAGE;
+use super::{Delay, DelayingExplorer};
+use crate::format::{self, Format};
 
 /// A part of a stratum.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,10 +15,10 @@ pub(crate) struct DelayPiece {
     pub(super) stratum: u32,
     /// Nothing was run yet.
     pub(super) whole: bool,
-    pub(super) left: Frontier,
-    /// Something of a later stratum was not kept.
-    pub(super) left_out: bool,
-    /// Where the ways are [sampled](super::DelayHybrid): samples of this round that were drawn.
+    pub(super) frontier: DelayFrontier,
+    /// Some alternative of a later stratum was not stored.
+    pub(super) dropped_some: bool,
+    /// For [sampling](super::DelayHybrid): how many samples of this round were drawn.
     pub(super) drawn: u64,
 }
 
@@ -27,7 +27,7 @@ impl DelayPiece {
         format::part(self.stratum, self)
     }
 
-    /// What a piece stands for; the whole is one, too.
+    /// Reads a piece. [`Piece::Whole`] is the first stratum.
     pub(super) fn read(piece: &Piece) -> Option<Self> {
         match piece {
             Piece::Whole => Some(Self { whole: true, ..Self::default() }),
@@ -40,93 +40,93 @@ impl Format for DelayPiece {
     const NAME: &'static str = "delay 1";
 
     fn is_sound(&self) -> bool {
-        self.stratum < u32::MAX && self.left.is_sound()
+        self.stratum < u32::MAX && self.frontier.is_sound()
     }
 }
 
-/// A block of what comes later is closed when it has grown to this.
+/// A block of deferred paths is closed when it has reached this size.
 const BLOCK_BYTES: usize = 16 << 10;
 
 impl<E: DelayingExplorer + Clone + Send + 'static> Delay<E> {
-    fn piece(&self, stratum: u32, left: Frontier) -> Piece {
-        let left_out = self.left_out && stratum == self.stratum;
-        DelayPiece { stratum, left, left_out, ..DelayPiece::default() }.write()
+    fn piece(&self, stratum: u32, frontier: DelayFrontier) -> Piece {
+        let dropped_some = self.dropped_some && stratum == self.stratum;
+        DelayPiece { stratum, frontier, dropped_some, ..DelayPiece::default() }.write()
     }
 
-    /// The same for another worker, with nothing to do.
-    pub(super) fn for_another(&self) -> Self {
+    /// A copy for another worker, without work.
+    pub(super) fn copy_for_worker(&self) -> Self {
         let visited = self.visited.copy();
-        Self { visited, most: self.most, width: self.width, ..Self::new(self.first.clone()) }
+        Self { visited, most: self.most, width: self.width, ..Self::new(self.initial.clone()) }
     }
 
-    /// Whether the first execution of all is what comes next.
-    pub(super) fn is_at_first(&self) -> bool {
-        self.placed && self.levels.is_empty() && self.following.is_none()
+    /// True if the next execution is the first of all.
+    pub(super) fn is_at_first_execution(&self) -> bool {
+        self.path_ready && self.levels.is_empty() && self.replaying.is_none()
     }
 
-    /// What is left at a level of the way.
-    fn entry(&self, depth: usize, rank: u32, total: u32) -> Entry {
-        Entry { path: self.levels[..depth].iter().map(super::Level::choice).collect(), rank, total }
+    /// The entry for what is left at a level of the path.
+    fn entry(&self, depth: usize, rank: u32, total: u32) -> FrontierEntry {
+        FrontierEntry { path: self.levels[..depth].iter().map(super::DelayLevel::choice).collect(), rank, total }
     }
 
-    /// Keeps the way for a later stratum: what is left along it from level `from` on.
-    pub(super) fn put_off_from(&mut self, from: usize) {
+    /// Defers what is left along the path, from level `from` on, to a later stratum.
+    pub(super) fn defer_from(&mut self, from: usize) {
         if self.levels[from..].iter().all(|level| !level.own || !level.has_more()) {
             return;
         }
-        if self.stratum >= self.last_stratum() || self.later_bytes > self.room {
-            self.left_out = true;
+        if self.stratum >= self.last_stratum() || self.deferred_bytes > self.max_deferred_bytes {
+            self.dropped_some = true;
             return;
         }
-        let way: Vec<_> = self
+        let entry: Vec<_> = self
             .levels
             .iter()
             .map(|level| (level.choice(), (level.own && level.has_more()).then_some((level.rank, level.total + 1))))
             .collect();
-        if self.later.last().is_none_or(|block| block.bytes() >= BLOCK_BYTES) {
-            self.later.push(Frontier::default());
+        if self.deferred.last().is_none_or(|block| block.bytes() >= BLOCK_BYTES) {
+            self.deferred.push(DelayFrontier::default());
         }
-        let block = self.later.last_mut().expect("there is one now");
-        self.later_bytes -= block.bytes();
-        block.add(&way, from);
-        self.later_bytes += block.bytes();
+        let block = self.deferred.last_mut().expect("there is one now");
+        self.deferred_bytes -= block.bytes();
+        block.add(&entry, from);
+        self.deferred_bytes += block.bytes();
     }
 }
 
 impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     fn copy(&self) -> Box<dyn Strategy> {
-        Box::new(self.for_another())
+        Box::new(self.copy_for_worker())
     }
 
     fn understands(&self, piece: &Piece) -> bool {
-        DelayPiece::read(piece).is_some_and(|piece| piece.stratum < SAMPLES)
+        DelayPiece::read(piece).is_some_and(|piece| piece.stratum < FIRST_SAMPLE_STAGE)
     }
 
     fn place(&mut self, piece: Piece) {
         let read = DelayPiece::read(&piece).expect("raddle bug: a piece of another strategy");
-        let DelayPiece { stratum, whole, left, left_out, .. } = read;
+        let DelayPiece { stratum, whole, frontier, dropped_some, .. } = read;
         self.stratum = stratum;
-        self.now = left;
-        self.left_out = left_out;
+        self.remaining = frontier;
+        self.dropped_some = dropped_some;
         self.levels.clear();
         self.fixed = 0;
-        self.later.clear();
-        self.later_bytes = 0;
-        self.placed = whole;
-        self.following = None;
+        self.deferred.clear();
+        self.deferred_bytes = 0;
+        self.path_ready = whole;
+        self.replaying = None;
     }
 
     fn give(&mut self) -> Option<Piece> {
-        if !self.placed && !self.advance() {
+        if !self.path_ready && !self.advance() {
             return None;
         }
-        if let Some(left) = self.now.split() {
-            return Some(self.piece(self.stratum, left));
+        if let Some(frontier) = self.remaining.split() {
+            return Some(self.piece(self.stratum, frontier));
         }
-        if self.following.is_some() {
+        if self.replaying.is_some() {
             return None;
         }
-        // The last level is where this worker goes on itself.
+        // This worker itself continues at the last level.
         let bound = self.bound();
         let last = self.levels.len().saturating_sub(1);
         let open = |at: &usize| {
@@ -137,40 +137,40 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
         let (rank, total) = (self.levels[at].rank, self.levels[at].total + 1);
         let entry = self.entry(at, rank, total);
         self.levels[at].own = false;
-        let mut left = Frontier::default();
-        left.add_entry(&entry);
-        Some(self.piece(self.stratum, left))
+        let mut frontier = DelayFrontier::default();
+        frontier.add_entry(&entry);
+        Some(self.piece(self.stratum, frontier))
     }
 
     fn rest(&mut self) -> Option<Piece> {
-        if !self.placed && !self.advance() {
+        if !self.path_ready && !self.advance() {
             return None;
         }
-        let mut left = self.now.clone();
-        if let Some(entry) = &self.following {
-            left.add_entry(entry);
+        let mut frontier = self.remaining.clone();
+        if let Some(entry) = &self.replaying {
+            frontier.add_entry(entry);
         } else if self.levels.is_empty() {
             // The first execution of all.
             return Some(Piece::Whole);
         } else {
             let last = self.levels.len() - 1;
             let at = &self.levels[last];
-            left.add_entry(&self.entry(last, at.rank - 1, at.total));
+            frontier.add_entry(&self.entry(last, at.rank - 1, at.total));
             for depth in self.fixed..last {
                 let level = &self.levels[depth];
                 if level.own && level.has_more() {
-                    left.add_entry(&self.entry(depth, level.rank, level.total + 1));
+                    frontier.add_entry(&self.entry(depth, level.rank, level.total + 1));
                 }
             }
         }
-        Some(self.piece(self.stratum, left))
+        Some(self.piece(self.stratum, frontier))
     }
 
     fn take_later(&mut self) -> Vec<Piece> {
         self.visited.commit();
-        self.later_bytes = 0;
-        let later = std::mem::take(&mut self.later);
-        let close = |mut block: Frontier| {
+        self.deferred_bytes = 0;
+        let later = std::mem::take(&mut self.deferred);
+        let close = |mut block: DelayFrontier| {
             block.close();
             self.piece(self.stratum + 1, block)
         };
@@ -178,10 +178,14 @@ impl<E: DelayingExplorer + Clone + Send + 'static> ByPiece for Delay<E> {
     }
 
     fn revert(&mut self) {
-        self.visited.lose();
+        self.visited.discard_uncommitted();
     }
 
     fn claim(&self) -> Claim {
-        if self.left_out { Claim::Bounded(Bound { most: self.bound(), unit: Unit::Delay }) } else { Claim::Exhausted }
+        if self.dropped_some {
+            Claim::Bounded(Bound { most: self.bound(), unit: Unit::Delay })
+        } else {
+            Claim::Exhausted
+        }
     }
 }

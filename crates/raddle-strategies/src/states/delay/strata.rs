@@ -1,12 +1,13 @@
-//! Which sample belongs to which stratum, and what a number of samples is worth.
+//! The stratum of each sample, and the guarantee that a number of samples gives.
 //!
-//! What takes no delay is always the same and is run once. Then come `c1·c2` samples of one delay, `c1·c2²` of two, and so on. The
-//! executions on the way to a sample are samples of the strata below it, so these go on growing.
+//! The execution without delays is run once. Then come `c1·c2` samples with one delay, `c1·c2²` with two, and so on. The
+//! intermediate executions of a sample are samples of the lower strata, so these keep growing.
 
-use super::hybrid::WAYS_PER_SAMPLE;
 use raddle_engine::facts::Fact;
 
-/// How many samples each stratum has.
+use super::hybrid::ENTRIES_PER_SAMPLE;
+
+/// The number of samples of each stratum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strata {
     /// The paper's c1.
@@ -15,14 +16,14 @@ pub(super) struct Strata {
     pub factor: u64,
 }
 
-/// Where a sample has its place.
+/// The position of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its delays.
+    /// The number of its delays.
     pub delays: u32,
-    /// The number of the first sample with so many.
+    /// The number of the first sample with so many delays.
     pub from: u64,
-    /// Executions for the samples before it, at most.
+    /// The largest possible number of executions of the samples before it.
     pub before: u64,
 }
 
@@ -31,7 +32,7 @@ impl Strata {
         if delays == 0 { 1 } else { self.first.saturating_mul(self.factor.saturating_pow(delays)) }
     }
 
-    /// The place of the sample with this number.
+    /// The position of the sample with this number.
     pub fn place(self, number: u64) -> Place {
         let (mut delays, mut from, mut before) = (0, 0_u64, 0_u64);
         loop {
@@ -45,46 +46,46 @@ impl Strata {
         }
     }
 
-    /// The probability that an execution with so many delays was drawn at least once, at least, when the first `drawn` samples have
-    /// been, and no execution has more than `longest` points with an alternative.
+    /// A lower bound on the probability that an execution with so many delays was drawn at least once by the first `drawn` samples, if no
+    /// execution has more than `longest` points with an alternative.
     fn chance(self, delays: u32, drawn: u64, longest: u32) -> f64 {
         let from: u64 = (0..delays).map(|delays| self.size(delays)).fold(0, u64::saturating_add);
         let once = f64::from(longest.max(1)).powf(-f64::from(delays));
         let draws = drawn.saturating_sub(from);
-        // 1 - (1 - once)^draws, without losing what is small.
+        // 1 - (1 - once)^draws, without cancellation.
         if draws == 0 { 0.0 } else { -(draws as f64 * (-once).ln_1p()).exp_m1() }
     }
 
-    /// What can be said of the strata that are complete.
+    /// The guarantee for the complete strata.
     pub fn guarantee(self, drawn: u64, longest: u32) -> Option<Fact> {
         let chances = (1..self.place(drawn).delays).map(|delays| (delays, self.chance(delays, drawn, longest)));
-        worth_telling(chances, longest, false)
+        reported(chances, longest, false)
     }
 }
 
-/// What can be said of [samples](super::DelayHybrid) that begin where a search has left off, when so many rounds of them are complete: their
-/// delays are added to those of the ways that they begin at.
+/// The guarantee for [samples](super::DelayHybrid) that begin at the frontier of a search, after so many complete rounds. Their delays are
+/// counted in addition to those of their entries.
 pub(super) fn guarantee_beyond(rounds: u32, longest: u32) -> Option<Fact> {
     let chances = (0..rounds).map(|delays| (delays, chance_beyond(delays, rounds, longest)));
-    worth_telling(chances, longest, true)
+    reported(chances, longest, true)
 }
 
-/// The probability that an execution with so many delays more than its way was drawn in one of so many rounds, at least.
+/// A lower bound on the probability that an execution with so many delays more than its entry was drawn in one of so many rounds.
 fn chance_beyond(delays: u32, rounds: u32, longest: u32) -> f64 {
-    // Those with at least as many delays, for each way.
-    let samples = (f64::from(rounds).exp2() - f64::from(delays).exp2()) / f64::from(WAYS_PER_SAMPLE);
+    // The number of samples per entry with at least so many delays.
+    let samples = (f64::from(rounds).exp2() - f64::from(delays).exp2()) / f64::from(ENTRIES_PER_SAMPLE);
     let once = f64::from(longest.max(1)).powf(-f64::from(delays));
     -(-samples * once).exp_m1()
 }
 
-fn worth_telling(chances: impl Iterator<Item = (u32, f64)>, points: u32, beyond_search: bool) -> Option<Fact> {
-    let listed = |(place, (_, chance)): &(usize, (u32, f64))| *place == 0 || *chance >= WORTH_TELLING;
+fn reported(chances: impl Iterator<Item = (u32, f64)>, points: u32, beyond_search: bool) -> Option<Fact> {
+    let listed = |(place, (_, chance)): &(usize, (u32, f64))| *place == 0 || *chance >= MIN_REPORTED;
     let chances: Vec<_> = chances.enumerate().take_while(listed).map(|(_, chance)| chance).collect();
     (!chances.is_empty() && points > 0).then_some(Fact::Drawn { chances, beyond_search, points })
 }
 
-/// What is less likely is left out, after the first.
-const WORTH_TELLING: f64 = 0.000_1;
+/// Smaller probabilities are not reported, after the first.
+const MIN_REPORTED: f64 = 0.000_1;
 
 #[cfg(test)]
 mod tests {
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn beyond_a_search_the_chance_is_no_more_than_that_of_the_samples() {
-        // 640 ways: rounds of 10, 20, 40 and 80 samples, of which those from the second on have a delay more.
+        // 640 entries: rounds of 10, 20, 40 and 80 samples. Those from the second round on have one more delay each.
         let by_hand = |once: f64, draws| 1.0 - (1.0 - once / 640.0).powi(draws);
         for (delays, draws) in [(0, 150), (1, 140), (2, 120), (3, 80)] {
             let (chance, exact) = (chance_beyond(delays, 4, 5), by_hand(0.2_f64.powi(delays as i32), draws));

@@ -1,16 +1,16 @@
-//! How far each stratum goes.
+//! The bound of each stratum.
 
-/// How many delays more the next stratum has.
+/// How many delays the next stratum adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// So many.
+    /// A fixed number.
     By(u32),
-    /// As many as there were, so that there are few strata however deep a program is.
+    /// As many as the previous bound, so that there are few strata even in a deep program.
     Doubling,
 }
 
 impl Width {
-    /// The most delays that anything in this stratum has.
+    /// The largest number of delays in this stratum.
     #[inline]
     pub fn bound(self, stratum: u32) -> u32 {
         match self {
@@ -20,7 +20,7 @@ impl Width {
         }
     }
 
-    /// The first stratum that has everything up to so many delays.
+    /// The first stratum that includes so many delays.
     pub fn last(self, most: u32) -> u32 {
         match self {
             Self::By(delays) => most.div_ceil(delays),

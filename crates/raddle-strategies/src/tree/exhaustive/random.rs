@@ -1,47 +1,49 @@
-//! Each child that is not yet done is equally likely.
+//! Random order: each child that is not done is equally likely.
 //!
-//! Every node remembers how many leaves its visited children seem to have, done or not. After an execution the nodes along its
-//! branch are brought up to date from the leaf to the root (Eta's rule), so the estimate costs no more than the walk.
+//! Every node stores an estimate of the number of leaves of its visited children. After an execution, the nodes along its branch are
+//! updated from the leaf to the root: `estimate(node) = mean(visited children) · all children`. So the estimate costs no more than the
+//! walk.
 
-use super::Subtree;
-use super::breadth_first::subtree;
 use raddle_engine::estimate::Subtrees;
 use raddle_engine::rng::Rng;
 use raddle_engine::system::Choice;
 
-/// What has been seen of the tree, without the parts that are done.
+use super::DfsSubtree;
+use super::breadth_first::subtree;
+
+/// The explored part of the tree, without the subtrees that are done.
 #[derive(Debug)]
 pub(super) struct Tree {
     seed: u64,
     rng: Rng,
-    /// Nothing there: not walked yet, unless all is done.
-    root: Option<Box<Node>>,
+    /// `None` if nothing was walked yet, or all is done.
+    root: Option<Box<TreeNode>>,
     done: bool,
-    /// The branch being walked, as choices from the root, each with its place among the open children.
+    /// The current branch: choices from the root, each with its index among the children that are not done.
     walked: Vec<(u32, u32)>,
     leaves: Leaves,
 }
 
-/// How many leaves the whole tree seems to have.
+/// An estimate of the number of leaves of the whole tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Leaves {
     /// No branch was walked yet.
     Unknown,
     About(f64),
-    /// Only a part of the tree was taken up, and of the nodes above it nothing but the way down is known.
+    /// The search has only a part of the tree. Nothing is known of the nodes above it but the path.
     PartOnly,
 }
 
 #[derive(Debug, Default)]
-struct Node {
+struct TreeNode {
     /// Children that are not done.
-    open: Vec<(u32, Option<Box<Node>>)>,
+    open: Vec<(u32, Option<Box<TreeNode>>)>,
     alternatives: u32,
     /// The children that were visited, done or not.
     visited: Subtrees,
 }
 
-impl Node {
+impl TreeNode {
     fn new(alternatives: u32) -> Self {
         Self {
             open: (0..alternatives).map(|choice| (choice, None)).collect(),
@@ -50,7 +52,7 @@ impl Node {
         }
     }
 
-    /// How many leaves it seems to have; `None` if no branch through it was walked to its end.
+    /// An estimate of its number of leaves; `None` if no branch through it was walked to its end.
     fn leaves(&self) -> Option<f64> {
         (!self.visited.is_empty()).then(|| self.visited.leaves(self.alternatives, None))
     }
@@ -61,12 +63,12 @@ impl Tree {
         Self { seed, rng: Rng::new(seed), root: None, done: false, walked: Vec::new(), leaves: Leaves::Unknown }
     }
 
-    /// For another worker.
-    pub fn fresh(&self) -> Self {
+    /// A tree with the same seed, for another worker.
+    pub fn copy_for_worker(&self) -> Self {
         Self::new(self.seed)
     }
 
-    /// What is known of the tree is walked here, so that the search notices if a program offers something else there.
+    /// Chooses within the known part of the tree. The search replays these choices, so it detects if the program behaves otherwise.
     pub fn begin(&mut self, prefix: &mut Vec<Choice>) -> bool {
         self.walked.clear();
         let mut next = self.root.as_deref();
@@ -80,21 +82,21 @@ impl Tree {
         !self.done
     }
 
-    /// At a node that is new. Walks down from the root by what was walked so far: depths are small where this order is of use, and
-    /// the tree stays free of links upwards.
+    /// Chooses at a new node. Walks down from the root to find it. This order is used where depths are small, and so the nodes need no
+    /// links to their parents.
     pub fn choose(&mut self, alternatives: u32) -> Choice {
         let mut slot = &mut self.root;
         for &(_, at) in &self.walked {
-            slot = &mut slot.as_mut().expect("raddle bug: a walked node is gone").open[at as usize].1;
+            slot = &mut slot.as_mut().expect("raddle bug: a node of the current branch is gone").open[at as usize].1;
         }
-        let node = slot.get_or_insert_with(|| Box::new(Node::new(alternatives)));
+        let node = slot.get_or_insert_with(|| Box::new(TreeNode::new(alternatives)));
         let at = self.rng.below(node.open.len() as u32);
         let choice = node.open[at as usize].0;
         self.walked.push((choice, at));
         Choice(choice)
     }
 
-    /// The leaf just reached is done, and so is every ancestor whose other children are.
+    /// Removes the leaf just reached, and every ancestor whose children are all done.
     pub fn end(&mut self) {
         let leaves = close(&mut self.root, &self.walked);
         self.done = self.root.is_none();
@@ -103,7 +105,7 @@ impl Tree {
         }
     }
 
-    /// How many leaves there seem to be: what is not visited is taken to be like what is.
+    /// An estimate of the number of leaves. Assumes that unvisited subtrees are like the visited ones.
     pub fn leaves(&self) -> Option<f64> {
         match self.leaves {
             Leaves::About(leaves) => Some(leaves),
@@ -111,7 +113,7 @@ impl Tree {
         }
     }
 
-    pub fn place(&mut self, subtrees: Vec<Subtree>) {
+    pub fn place(&mut self, subtrees: Vec<DfsSubtree>) {
         self.root = None;
         self.done = subtrees.is_empty();
         let whole = subtrees.iter().all(|subtree| subtree.levels.is_empty());
@@ -132,8 +134,8 @@ impl Tree {
         }
     }
 
-    /// Half of the open children of the shallowest node that has more than one.
-    pub fn give(&mut self) -> Vec<Subtree> {
+    /// Splits off half of the unexplored children of the shallowest node that has more than one.
+    pub fn give(&mut self) -> Vec<DfsSubtree> {
         let (mut path, mut given) = (Vec::new(), Vec::new());
         let mut next = self.root.as_mut();
         while let Some(node) = next {
@@ -152,7 +154,7 @@ impl Tree {
         given
     }
 
-    pub fn rest(&self) -> Vec<Subtree> {
+    pub fn rest(&self) -> Vec<DfsSubtree> {
         let mut rest = Vec::new();
         if !self.done {
             collect(self.root.as_deref(), &mut Vec::new(), &mut rest);
@@ -161,15 +163,15 @@ impl Tree {
     }
 }
 
-/// Drops the end of the branch, and what is done with it. Says how many leaves there seem to be below the slot.
-fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) -> f64 {
+/// Removes the end of the branch, and the nodes that are done. Returns an estimate of the leaves below the slot.
+fn close(slot: &mut Option<Box<TreeNode>>, walked: &[(u32, u32)]) -> f64 {
     let Some(((_, at), rest)) = walked.split_first() else {
         *slot = None;
         return 1.0;
     };
-    let node = slot.as_mut().expect("raddle bug: a walked node is gone");
+    let node = slot.as_mut().expect("raddle bug: a node of the current branch is gone");
     let child = &mut node.open[*at as usize].1;
-    let before = child.as_deref().and_then(Node::leaves);
+    let before = child.as_deref().and_then(TreeNode::leaves);
     let now = close(child, rest);
     if child.is_none() {
         node.open.swap_remove(*at as usize);
@@ -182,7 +184,7 @@ fn close(slot: &mut Option<Box<Node>>, walked: &[(u32, u32)]) -> f64 {
     leaves
 }
 
-fn collect(node: Option<&Node>, path: &mut Vec<u32>, subtrees: &mut Vec<Subtree>) {
+fn collect(node: Option<&TreeNode>, path: &mut Vec<u32>, subtrees: &mut Vec<DfsSubtree>) {
     let Some(node) = node else { return subtrees.push(subtree(path)) };
     for (choice, below) in &node.open {
         path.push(*choice);

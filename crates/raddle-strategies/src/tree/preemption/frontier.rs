@@ -1,8 +1,8 @@
-//! The work of the next iteration: the branches that were walked, with the preemptions that they passed by.
+//! The work of the next iteration: the branches that were walked, with the preemptions that they skipped.
 //!
-//! A branch is written down as bytes: how many levels it has in common with the branch before, then what is new. Numbers take
-//! seven bits to a byte, so most levels take one or two bytes, and four where a preemption was passed by. Branches are read in the order
-//! in which they were written, once.
+//! A branch is stored as bytes: how many levels it shares with the previous branch, then the new ones. Numbers take seven bits per
+//! byte, so most levels take one or two bytes, and four at a skipped preemption. Branches are read once, in the order in which they
+//! were written.
 
 use std::mem;
 use std::ops::Range;
@@ -11,79 +11,83 @@ use serde::{Deserialize, Serialize};
 
 use crate::varint;
 
-/// What was decided at a point of a branch.
+/// The decision at a point of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Level {
-    /// This alternative.
+pub(super) struct PreemptionLevel {
+    /// The alternative that was taken.
     pub choice: u32,
-    /// Of so many.
+    /// The number of alternatives.
     pub alternatives: u32,
-    /// Those that are no preemption; without a gap.
+    /// The alternatives that are no preemption; they are adjacent.
     pub free: Range<u32>,
-    /// Here, or above, a wait could end by time or for no reason.
-    pub odd: bool,
+    /// Here, or above, a wait could end by a timeout or a spurious wakeup.
+    pub has_timeout_or_spurious: bool,
 }
 
-impl Level {
-    /// Whether no choice is a preemption here.
+impl PreemptionLevel {
+    /// True if no alternative is a preemption here.
     pub fn is_free(&self) -> bool {
         self.free.len() == self.alternatives as usize
     }
 
-    /// Whether there can be such a level: a file may say anything.
+    /// True if the parts fit together. The file may be damaged or edited.
     pub fn is_sound(&self) -> bool {
         self.choice < self.alternatives && self.free.start <= self.free.end && self.free.end <= self.alternatives
     }
 }
 
-/// Branches, and how far they have been read.
+/// Branches, and how far they were read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Frontier {
+pub(super) struct PreemptionFrontier {
     bytes: Vec<u8>,
-    /// The branch written last.
+    /// The branch that was written last.
     #[serde(skip)]
     written: Vec<(u32, bool)>,
     read: usize,
-    /// The branch read last.
-    branch: Vec<Level>,
-    /// Where in that branch the next preemption is looked for.
+    /// The branch that was read last.
+    branch: Vec<PreemptionLevel>,
+    /// The position in that branch from which the next preemption is searched.
     depth: usize,
     choice: u32,
 }
 
-impl Frontier {
-    /// Adds a branch. What was passed by in its first `known` levels is there already.
-    pub fn add(&mut self, branch: &[Level], known: usize) {
-        let same = |(level, written): &(&Level, &(u32, bool))| (level.choice, level.odd) == **written;
-        // What was passed by belongs to one branch only, so from there on nothing is shared.
+impl PreemptionFrontier {
+    /// Adds a branch. The preemptions skipped in its first `known` levels were added before.
+    pub fn add(&mut self, branch: &[PreemptionLevel], known: usize) {
+        let same = |(level, written): &(&PreemptionLevel, &(u32, bool))| {
+            (level.choice, level.has_timeout_or_spurious) == **written
+        };
+        // A skipped preemption belongs to one branch only, so nothing is shared from the first new level on.
         let shared = branch[..known].iter().zip(&self.written).take_while(same).count();
         self.put(shared);
         self.put(branch.len() - shared);
         self.written.truncate(shared);
         for (depth, level) in branch.iter().enumerate().skip(shared) {
-            let passed_by = depth >= known && !level.is_free();
-            self.put((level.choice as usize) << 2 | usize::from(level.odd) << 1 | usize::from(passed_by));
-            if passed_by {
+            let skipped = depth >= known && !level.is_free();
+            self.put(
+                (level.choice as usize) << 2 | usize::from(level.has_timeout_or_spurious) << 1 | usize::from(skipped),
+            );
+            if skipped {
                 self.put(level.alternatives as usize);
                 self.put(level.free.start as usize);
                 self.put(level.free.len());
             }
-            self.written.push((level.choice, level.odd));
+            self.written.push((level.choice, level.has_timeout_or_spurious));
         }
     }
 
-    /// How much memory the branches take.
+    /// The memory of the branches, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Nothing more will be added.
+    /// Frees what is needed only for adding.
     pub fn close(&mut self) {
         self.written = Vec::new();
         self.bytes.shrink_to_fit();
     }
 
-    /// Gives away the second half of the branches that have not been read, or else what is left of the one that has.
+    /// Splits off the second half of the unread branches or, if there is none, the rest of the branch that was read last.
     pub fn split(&mut self) -> Option<Self> {
         let half = self.read + (self.bytes.len() - self.read) / 2;
         let mut ahead = self.clone();
@@ -91,7 +95,7 @@ impl Frontier {
             ahead.read_branch();
         }
         if ahead.read == self.bytes.len() {
-            // Only one is left: somebody else can have it.
+            // Only one branch is left: give it away.
             ahead = self.clone();
         }
         let mut given = Self { bytes: self.bytes.split_off(ahead.read), branch: ahead.branch, ..Self::default() };
@@ -105,19 +109,19 @@ impl Frontier {
         given.clone().take(&mut Vec::new()).then_some(given)
     }
 
-    /// Whether it can have been written by a search: a file may say anything.
+    /// True if the bytes can come from a search. The file may be damaged or edited.
     pub fn is_sound(&self) -> bool {
         let mut read = Self { read: self.read, branch: self.branch.clone(), ..Self::default() };
         let fits = self.read <= self.bytes.len() && self.depth <= self.branch.len();
-        let mut sound = fits && self.branch.iter().all(Level::is_sound);
+        let mut sound = fits && self.branch.iter().all(PreemptionLevel::is_sound);
         while sound && read.read < self.bytes.len() {
             sound = read.try_branch(&self.bytes).is_some();
         }
         sound
     }
 
-    /// Leaves in `levels` the way to the next preemption, which is its last level; says no if there is none left.
-    pub fn take(&mut self, levels: &mut Vec<Level>) -> bool {
+    /// Writes the path to the next preemption into `levels`; the preemption is the last level. Returns false if none is left.
+    pub fn take(&mut self, levels: &mut Vec<PreemptionLevel>) -> bool {
         loop {
             while let Some(level) = self.branch.get(self.depth) {
                 if level.free.contains(&self.choice) {
@@ -126,7 +130,7 @@ impl Frontier {
                 if self.choice < level.alternatives {
                     levels.clear();
                     levels.extend_from_slice(&self.branch[..self.depth]);
-                    levels.push(Level { choice: self.choice, ..level.clone() });
+                    levels.push(PreemptionLevel { choice: self.choice, ..level.clone() });
                     self.choice += 1;
                     return true;
                 }
@@ -145,7 +149,7 @@ impl Frontier {
         self.bytes = bytes;
     }
 
-    /// Reads a branch from these bytes; `None` if they are none.
+    /// Reads a branch from these bytes; `None` if they are malformed.
     fn try_branch(&mut self, bytes: &[u8]) -> Option<()> {
         let shared = self.get(bytes)?;
         let new = self.get(bytes)?;
@@ -153,7 +157,7 @@ impl Frontier {
             return None;
         }
         self.branch.truncate(shared);
-        // What was passed by up there was taken with the branch before.
+        // The preemptions of the shared levels were taken with an earlier branch.
         self.depth = shared;
         for _ in 0..new {
             let word = self.get(bytes)?;
@@ -165,8 +169,8 @@ impl Frontier {
             } else {
                 (choice.checked_add(1)?, 0..choice + 1)
             };
-            let level = Level { choice, alternatives, free, odd: word & 2 != 0 };
-            self.branch.push(Some(level).filter(Level::is_sound)?);
+            let level = PreemptionLevel { choice, alternatives, free, has_timeout_or_spurious: word & 2 != 0 };
+            self.branch.push(Some(level).filter(PreemptionLevel::is_sound)?);
         }
         Some(())
     }
@@ -188,43 +192,43 @@ fn number(word: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn level(choice: u32, alternatives: u32, free: Range<u32>) -> Level {
-        Level { choice, alternatives, free, odd: alternatives == 300 }
+    fn level(choice: u32, alternatives: u32, free: Range<u32>) -> PreemptionLevel {
+        PreemptionLevel { choice, alternatives, free, has_timeout_or_spurious: alternatives == 300 }
     }
 
-    fn ways(frontier: &mut Frontier) -> Vec<Vec<u32>> {
+    fn paths(frontier: &mut PreemptionFrontier) -> Vec<Vec<u32>> {
         let mut levels = Vec::new();
-        let mut ways = Vec::new();
+        let mut paths = Vec::new();
         while frontier.take(&mut levels) {
-            ways.push(levels.iter().map(|level| level.choice).collect());
+            paths.push(levels.iter().map(|level| level.choice).collect());
         }
-        ways
+        paths
     }
 
     #[test]
-    fn each_preemption_passed_by_is_given_back_once() {
-        let mut frontier = Frontier::default();
+    fn each_skipped_preemption_is_taken_once() {
+        let mut frontier = PreemptionFrontier::default();
         let mut branch = vec![level(0, 2, 0..2), level(1, 3, 1..2), level(4, 5, 3..5)];
         frontier.add(&branch, 0);
-        // The same branch but for its last choice, and beyond it new.
+        // The same branch with another last choice, and a new level after it.
         branch[2].choice = 3;
         branch.push(level(200, 300, 200..298));
         frontier.add(&branch, 3);
         let expected: [&[u32]; 7] =
             [&[0, 0], &[0, 2], &[0, 1, 0], &[0, 1, 1], &[0, 1, 2], &[0, 1, 3, 0], &[0, 1, 3, 1]];
-        let all = ways(&mut frontier);
+        let all = paths(&mut frontier);
         assert_eq!(all[..7], expected);
         assert_eq!(all.len(), 5 + 202);
         assert_eq!(all.last().unwrap(), &[0, 1, 3, 299]);
-        assert!(ways(&mut frontier).is_empty());
+        assert!(paths(&mut frontier).is_empty());
     }
 
     #[test]
-    fn a_branch_elsewhere_shares_nothing() {
-        let mut frontier = Frontier::default();
+    fn a_branch_all_bytes_shares_nothing() {
+        let mut frontier = PreemptionFrontier::default();
         frontier.add(&[level(0, 2, 0..1), level(0, 2, 0..1)], 0);
         frontier.add(&[level(1, 2, 0..1), level(0, 2, 0..1)], 1);
         frontier.add(&[level(1, 2, 0..1), level(1, 2, 0..1), level(0, 300, 0..299)], 2);
-        assert_eq!(ways(&mut frontier), [vec![1], vec![0, 1], vec![1, 1], vec![1, 1, 299]]);
+        assert_eq!(paths(&mut frontier), [vec![1], vec![0, 1], vec![1, 1], vec![1, 1, 299]]);
     }
 }

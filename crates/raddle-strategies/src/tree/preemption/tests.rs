@@ -1,9 +1,10 @@
-//! Counted by hand, on programs that do nothing but take steps.
+//! Counts that were computed by hand, for programs that only take steps.
 
-use super::*;
 use raddle_engine::example::Counters;
 use raddle_engine::search::{Ended, Limits, Report, search};
 use raddle_engine::strategy::Claim;
+
+use super::*;
 
 /// Executions with exactly 0, 1, 2, … preemptions.
 fn by_bound(steps: &[u32]) -> Vec<u64> {
@@ -20,7 +21,7 @@ fn by_bound(steps: &[u32]) -> Vec<u64> {
 
 #[test]
 fn orders_by_the_number_of_preemptions() {
-    // A word over a and b; a preemption is a change of letter where the earlier letter comes again.
+    // An execution is a word over a and b. A preemption is a change of letter where the earlier letter comes again.
     assert_eq!(by_bound(&[1, 1]), [2]);
     assert_eq!(by_bound(&[2, 1]), [2, 1]);
     assert_eq!(by_bound(&[2, 2]), [2, 2, 2]);

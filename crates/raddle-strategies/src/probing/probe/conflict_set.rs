@@ -1,57 +1,57 @@
-//! Which tasks matter to what happens next, as far as was learnt.
+//! The tasks that matter to what happens next, as far as is known.
 //!
-//! Take one task that can go on. Whoever may later do something that conflicts with what it does next matters to it, and so on for
-//! these: the smallest set of tasks that is closed in this way. As long as what was learnt is right, nobody outside can make a
-//! difference to what those inside do next (it is a persistent set; Godefroid 1996, chapter 4), so each trace goes on with one
-//! of them. Of all such sets we take the smallest.
+//! Take an enabled task. A task matters to it if it may later do something that conflicts with the first one's next step; then
+//! take the tasks that matter to these, and so on. The result is the smallest closed set of tasks. If what was learned is right, no task outside
+//! can affect the next steps of the tasks inside (it is a persistent set; Godefroid 1996, chapter 4), so every trace continues with
+//! one of them. Of all such sets we use the smallest.
 
 use std::iter;
 
-use crate::probing::futures::{Futures, announced};
-use crate::probing::lengths::Taken;
 use raddle_engine::ids::TaskId;
 use raddle_engine::system::Action;
 use raddle_engine::trace::Trace;
 
 use super::Weights;
+use crate::probing::futures::{FutureTouches, declared_touch};
+use crate::probing::lengths::StepCounts;
 
 /// How near tasks are to what happens next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
-    /// The one that all goes out from.
+pub(super) struct ConflictSet {
+    /// The task from which the set was computed.
     focus: Tasks,
-    /// Those that matter to it directly.
+    /// The tasks that matter to it directly.
     direct: Tasks,
-    /// All that matter.
+    /// All tasks of the set.
     inside: Tasks,
-    /// What each of the others weighs.
+    /// The weight of each task outside.
     outside: f64,
 }
 
-/// A set of tasks, by their numbers. Programs with more have all of them inside.
+/// A set of tasks, by their numbers. In programs with more tasks, all of them are inside.
 type Tasks = u64;
 
-/// What the focus weighs more than who matters directly, and those more than the others inside.
+/// The ratio of the weights of the focus and the direct tasks, and of the direct tasks and the others inside.
 const STEP: f64 = 2.0;
 
-/// The weight of all who are outside together, about. Never 0, for what was learnt may be wrong.
+/// The approximate weight of all tasks outside together. Never 0, because what was learned may be wrong.
 const OUTSIDE: f64 = 1.0 / 16.0;
 
-impl Near {
-    /// Everybody may matter.
+impl ConflictSet {
+    /// The set of all tasks.
     pub fn all() -> Self {
         Self { focus: 0, direct: 0, inside: Tasks::MAX, outside: 1.0 }
     }
 
-    /// For a point where these actions are possible.
-    pub fn find(actions: &[Action], so_far: &Trace, futures: &Futures, taken: &Taken) -> Self {
+    /// Computes the set for a point with these enabled actions.
+    pub fn find(actions: &[Action], so_far: &Trace, futures: &FutureTouches, taken: &StepCounts) -> Self {
         let most = futures.tasks().chain(actions.iter().map(|action| action.task)).map(TaskId::index).max();
         if actions.len() < 2 || most.is_none_or(|most| most >= Tasks::BITS as usize) {
             return Self::all();
         }
         let latest = so_far.last().map(|step| step.task);
         let matters = |task: TaskId| matters_to(task, actions, futures, taken);
-        // The task that went on last comes first among equals: then sets that do not meet are done one after another.
+        // Among equals, the latest task comes first: then disjoint sets are run one after another.
         let first = actions.iter().map(|action| action.task).find(|&task| Some(task) == latest);
         let foci = first.into_iter().chain(actions.iter().map(|action| action.task));
         let mut known: [Option<Tasks>; Tasks::BITS as usize] = [None; Tasks::BITS as usize];
@@ -72,7 +72,7 @@ impl Near {
         best
     }
 
-    /// What `task` weighs.
+    /// The weights of `task`.
     pub fn weights(&self, task: TaskId) -> Weights {
         if self.inside == Tasks::MAX {
             return [1.0; 2];
@@ -91,11 +91,11 @@ fn bit(task: TaskId) -> Tasks {
     1 << task.index()
 }
 
-/// Who may do something that conflicts with what `task` does next; everybody if that is not known.
-fn matters_to(task: TaskId, actions: &[Action], futures: &Futures, taken: &Taken) -> Tasks {
+/// The tasks that may do something that conflicts with the next step of `task`; all if that step is not known.
+fn matters_to(task: TaskId, actions: &[Action], futures: &FutureTouches, taken: &StepCounts) -> Tasks {
     let Some(seen) = futures.next(task, taken.by(task)) else { return Tasks::MAX };
     let own = actions.iter().filter(|action| action.task == task);
-    let next = || seen.iter().copied().chain(own.clone().filter_map(announced));
+    let next = || seen.iter().copied().chain(own.clone().filter_map(declared_touch));
     let conflicts = |other: &TaskId| next().any(|touch| futures.conflicts(*other, taken.by(*other), touch));
     iter::once(task).chain(futures.tasks().filter(conflicts)).fold(0, |tasks, task| tasks | bit(task))
 }

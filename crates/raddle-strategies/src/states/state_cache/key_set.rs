@@ -1,36 +1,36 @@
-//! A set of keys that takes little room: a table without pointers that grows by a quarter at a time, once it is not small any more.
+//! A compact set of keys: a hash table without pointers. Once it is no longer small, it grows by a quarter at a time.
 //!
-//! Keys are hashes, with all bits as good as random, so a key's place follows from its high bits. Places come in rows of eight, as many as
-//! the processor fetches at once; what finds its row full goes to the next one that is not. At most seven places in eight are taken, so a key
-//! takes 9.1 to 11.4 bytes; up to 18.3 in a small table, which doubles.
+//! Keys are hashes with all bits as good as random, so the high bits of a key select its row. A row has eight slots, which is one cache line.
+//! A key whose row is full goes to the next row that is not. At most seven of eight slots are used, so a key takes 9.1 to 11.4
+//! bytes; up to 18.3 in a small table, which doubles.
 
 /// A set of keys.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    /// The rows, after so many words that the first one begins where the processor begins to fetch. Memory that is aligned is
-    /// asked for in another way and leaves gaps when it grows.
+pub(super) struct KeySet {
+    /// The rows, after `offset` unused words that align the first row to a cache line. A `Vec` with aligned elements would use another
+    /// allocation function, which leaves gaps when the table grows.
     words: Vec<u64>,
-    skipped: usize,
+    offset: usize,
     rows: usize,
     taken: usize,
 }
 
-/// Keys from the left; 0 where there is none.
+/// Keys from the left; 0 in unused slots.
 #[derive(Debug)]
 struct Row<'a>(&'a [u64; WIDTH]);
 
 const WIDTH: usize = 8;
 
-/// Rows at first.
-const FEW: usize = 2;
+/// The initial number of rows.
+const INITIAL_ROWS: usize = 2;
 
-/// Up to so many rows, a table doubles: all keys are moved when it grows.
-const SMALL: usize = 512;
+/// A table with fewer rows doubles when it grows. Growing moves all keys.
+const SMALL_TABLE: usize = 512;
 
 impl Row<'_> {
     #[inline]
     fn has(&self, key: u64) -> bool {
-        // Without a way out before the end, all are compared at once.
+        // Without an early return, the compiler compares all slots at once.
         self.0.iter().fold(false, |has, taken| has | (*taken == key))
     }
 
@@ -39,7 +39,7 @@ impl Row<'_> {
         self.0[WIDTH - 1] != 0
     }
 
-    /// How many places are taken, if it is not full.
+    /// The number of used slots, if the row is not full.
     #[inline]
     fn len(&self) -> usize {
         let half = if self.0[3] == 0 { 0 } else { 4 };
@@ -48,41 +48,41 @@ impl Row<'_> {
     }
 }
 
-/// Where a key is, or would be.
-enum Found {
-    In(usize),
-    NotIn(usize),
+/// The row that has a key, or would have it.
+enum Lookup {
+    Present(usize),
+    Absent(usize),
 }
 
-impl Keys {
+impl KeySet {
     pub fn len(&self) -> usize {
         self.taken
     }
 
-    /// Whether the key was not there before.
+    /// Adds a key. Returns false if it is already there.
     pub fn insert(&mut self, key: u64) -> bool {
         if 8 * (self.taken + 1) > 7 * WIDTH * self.rows {
             self.grow();
         }
-        match self.find(written(key)) {
-            Found::In(_) => false,
-            Found::NotIn(at) => {
-                self.put(at, written(key));
+        match self.find(stored(key)) {
+            Lookup::Present(_) => false,
+            Lookup::Absent(at) => {
+                self.put(at, stored(key));
                 self.taken += 1;
                 true
             }
         }
     }
 
-    /// Puts the key in the place of another one, which is forgotten; whether it was not there before. Call if there are any.
+    /// Replaces some key by this one. Returns false if this one is already there. The set must not be empty.
     pub fn replace(&mut self, key: u64) -> bool {
         if self.contains(key) {
             return false;
         }
-        let home = self.home(written(key));
+        let home = self.home(stored(key));
         if self.row(home).is_full() {
-            // By bits that neither the row nor a shard goes by. Those beyond a full row are found as before.
-            self.row_mut(home)[(key >> 8) as usize % WIDTH] = written(key);
+            // Selects the slot by bits that neither the row nor the shard uses. The row stays full, so keys in later rows are still found.
+            self.row_mut(home)[(key >> 8) as usize % WIDTH] = stored(key);
             return true;
         }
         let mut at = home;
@@ -94,15 +94,15 @@ impl Keys {
     }
 
     pub fn contains(&self, key: u64) -> bool {
-        self.rows > 0 && matches!(self.find(written(key)), Found::In(_))
+        self.rows > 0 && matches!(self.find(stored(key)), Lookup::Present(_))
     }
 
     pub fn remove(&mut self, key: u64) {
-        let key = written(key);
+        let key = stored(key);
         if self.rows == 0 {
             return;
         }
-        let Found::In(at) = self.find(key) else { return };
+        let Lookup::Present(at) = self.find(key) else { return };
         self.taken -= 1;
         let row = self.row(at);
         let mut overflowed = row.is_full();
@@ -111,7 +111,7 @@ impl Keys {
         let row = self.row_mut(at);
         row.swap(place, last);
         row[last] = 0;
-        // Those behind a full row may have been put there only because it was.
+        // Keys in the rows after a full row may be there only because it was full. Insert them again.
         let mut at = at;
         while overflowed {
             at = self.after(at);
@@ -125,39 +125,39 @@ impl Keys {
 
     #[inline]
     fn row(&self, at: usize) -> Row<'_> {
-        let row = self.words[self.skipped + WIDTH * at..].first_chunk();
+        let row = self.words[self.offset + WIDTH * at..].first_chunk();
         Row(row.expect("raddle bug: a row beyond the last one"))
     }
 
     #[inline]
     fn row_mut(&mut self, at: usize) -> &mut [u64; WIDTH] {
-        let row = self.words[self.skipped + WIDTH * at..].first_chunk_mut();
+        let row = self.words[self.offset + WIDTH * at..].first_chunk_mut();
         row.expect("raddle bug: a row beyond the last one")
     }
 
     #[inline]
-    fn find(&self, key: u64) -> Found {
+    fn find(&self, key: u64) -> Lookup {
         let mut at = self.home(key);
         loop {
             let row = self.row(at);
             if row.has(key) {
-                return Found::In(at);
+                return Lookup::Present(at);
             }
             if !row.is_full() {
-                return Found::NotIn(at);
+                return Lookup::Absent(at);
             }
             at = self.after(at);
         }
     }
 
-    /// Puts a key that is not there into a row that is not full.
+    /// Writes a new key into a row that is not full.
     #[inline]
     fn put(&mut self, at: usize, key: u64) {
         let place = self.row(at).len();
         self.row_mut(at)[place] = key;
     }
 
-    /// Puts a key that is not there where it belongs.
+    /// Writes a new key into its row, or into the next one that is not full.
     fn put_new(&mut self, key: u64) {
         let mut at = self.home(key);
         while self.row(at).is_full() {
@@ -166,7 +166,7 @@ impl Keys {
         self.put(at, key);
     }
 
-    /// The row of a key if that is not full.
+    /// The row of a key, if that row is not full.
     #[inline]
     fn home(&self, key: u64) -> usize {
         ((u128::from(key) * self.rows as u128) >> 64) as usize
@@ -180,19 +180,19 @@ impl Keys {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let more = if self.rows < SMALL { self.rows } else { self.rows.div_ceil(4) };
-        let rows = (self.rows + more).max(FEW);
+        let more = if self.rows < SMALL_TABLE { self.rows } else { self.rows.div_ceil(4) };
+        let rows = (self.rows + more).max(INITIAL_ROWS);
         let words = vec![0; WIDTH * rows + WIDTH - 1];
-        let skipped = words.as_ptr().addr().wrapping_neg() / size_of::<u64>() % WIDTH;
-        let before = std::mem::replace(self, Self { words, skipped, rows, taken: self.taken });
+        let offset = words.as_ptr().addr().wrapping_neg() / size_of::<u64>() % WIDTH;
+        let before = std::mem::replace(self, Self { words, offset, rows, taken: self.taken });
         for key in before.words.into_iter().filter(|key| *key != 0) {
             self.put_new(key);
         }
     }
 }
 
-/// No key is written as 0; that two are written alike is as likely as any two being equal.
-fn written(key: u64) -> u64 {
+/// The stored form of a key, which is never 0. The keys 0 and 1 collide; that is as likely as any other collision.
+fn stored(key: u64) -> u64 {
     key.max(1)
 }
 
@@ -200,15 +200,16 @@ fn written(key: u64) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
-    use super::*;
     use raddle_engine::rng::Rng;
+
+    use super::*;
 
     #[test]
     fn it_holds_what_a_set_holds() {
         let mut rng = Rng::new(1);
-        let (mut keys, mut set) = (Keys::default(), HashSet::new());
+        let (mut keys, mut set) = (KeySet::default(), HashSet::new());
         for round in 0..20_000_u32 {
-            // Near one another, so that they are in each other's way and wrap around.
+            // The keys are close together, so that they share rows and wrap around.
             let key = u64::MAX - u64::from(rng.below(600)) * (u64::MAX >> 13);
             if rng.below(3) == 0 {
                 keys.remove(key);
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn a_key_that_replaces_another_leaves_all_others_in_place() {
         let mut rng = Rng::new(3);
-        let (mut keys, mut set) = (Keys::default(), HashSet::new());
+        let (mut keys, mut set) = (KeySet::default(), HashSet::new());
         let mut draw = || u64::MAX - u64::from(rng.below(600)) * (u64::MAX >> 13);
         while set.len() < 100 {
             let key = draw();
@@ -244,11 +245,11 @@ mod tests {
     #[test]
     fn a_key_takes_no_more_than_it_says() {
         let mut rng = Rng::new(2);
-        let mut keys = Keys::default();
+        let mut keys = KeySet::default();
         while keys.len() < 10_000 {
             keys.insert(u64::from(rng.below(u32::MAX)) << 32 | u64::from(rng.below(u32::MAX)));
             let (bytes, keys) = (size_of_val(&*keys.words), keys.len());
-            let most = if keys <= 7 * SMALL { 183 } else { 115 };
+            let most = if keys <= 7 * SMALL_TABLE { 183 } else { 115 };
             assert!(keys < 1_000 || 10 * bytes <= most * keys + 640, "{bytes} bytes for {keys} keys");
         }
     }

@@ -1,9 +1,9 @@
-//! Makes a program small that shows something, by leaving things out.
+//! Minimizes a program that shows a problem, by removing parts.
 
 use crate::syntax::{Litmus, Statement};
 
-/// Leaves out of `litmus` whatever can be left out while `shows` says that it still shows what it is kept for.
-pub fn smaller(litmus: &Litmus, mut shows: impl FnMut(&Litmus) -> bool) -> Litmus {
+/// Removes parts of `litmus` as long as `shows` says that the rest still shows the problem.
+pub fn minimize(litmus: &Litmus, mut shows: impl FnMut(&Litmus) -> bool) -> Litmus {
     let mut best = litmus.clone();
     while let Some(less) = variants(&best).into_iter().find(&mut shows) {
         best = less;
@@ -11,7 +11,7 @@ pub fn smaller(litmus: &Litmus, mut shows: impl FnMut(&Litmus) -> bool) -> Litmu
     best
 }
 
-/// The program with one thing less. The largest things come first.
+/// The program with one part removed. The largest parts come first.
 fn variants(litmus: &Litmus) -> Vec<Litmus> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Litmus)| {
@@ -48,7 +48,7 @@ fn variants(litmus: &Litmus) -> Vec<Litmus> {
     all
 }
 
-/// The statements with one less, or with one replaced by what is inside it.
+/// The statements with one removed, or with one replaced by its body.
 fn shorter(body: &[Statement]) -> Vec<Vec<Statement>> {
     let mut all = Vec::new();
     for (at, statement) in body.iter().enumerate() {
@@ -88,7 +88,7 @@ mod tests {
             thread b { k = 0; while k < 2 { k = k + 1; add(y, 1); } } final { assert load(y) == 0; }";
         let litmus = Litmus::parse(text).unwrap();
         let shows = |less: &Litmus| less.to_string().contains("store(y, 2)") && crate::Program::new(less, "").is_ok();
-        let left = smaller(&litmus, shows).to_string();
+        let left = minimize(&litmus, shows).to_string();
         let words: Vec<_> = left.split_whitespace().collect();
         assert_eq!(words.join(" "), "shared y = 0; thread a(i in 1..=1) { store(y, 2); }");
     }

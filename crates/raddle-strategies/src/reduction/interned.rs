@@ -1,23 +1,23 @@
-//! Items that many plans have in common, each in memory once.
+//! Items that many plans share, each in memory once.
 //!
-//! There are about half as many plans as executions when a search is in the middle of its way, if every task is in a race with every
-//! other: the optimal algorithm cannot do without. Most of their items are equal.
+//! If every task races with every other, then halfway through a search there are about half as many plans as executions. The optimal
+//! algorithm needs them all. Most of their items are equal.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::wakeup::Item;
 use raddle_engine::order::events::{Events, Touch};
 use raddle_engine::rng::mix;
+use serde::{Deserialize, Serialize};
 
-/// An item that may be part of several plans.
+use super::item::Item;
+
+/// An item that several plans may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Item", into = "Item")]
-pub(crate) struct Kept(Arc<Item>);
+pub(crate) struct Interned(Arc<Item>);
 
-impl Deref for Kept {
+impl Deref for Interned {
     type Target = Item;
 
     fn deref(&self) -> &Item {
@@ -25,39 +25,39 @@ impl Deref for Kept {
     }
 }
 
-impl From<Item> for Kept {
+impl From<Item> for Interned {
     fn from(item: Item) -> Self {
         Self(Arc::new(item))
     }
 }
 
-impl From<Kept> for Item {
-    fn from(kept: Kept) -> Self {
-        Arc::unwrap_or_clone(kept.0)
+impl From<Interned> for Item {
+    fn from(interned: Interned) -> Self {
+        Arc::unwrap_or_clone(interned.0)
     }
 }
 
-/// The latest items, each at a place that follows from what it is: one that comes to the place of another takes it.
+/// The most recent items: a direct-mapped cache, indexed by a hash of the item.
 #[derive(Debug, Default)]
-pub(super) struct Items(Vec<Option<Kept>>);
+pub(super) struct Interner(Vec<Option<Interned>>);
 
-/// How many places there are.
-const PLACES: usize = 1024;
+/// The size of the cache.
+const CACHE_SIZE: usize = 1024;
 
-impl Items {
-    /// An event as an item.
-    pub fn of(&mut self, events: &Events, index: usize) -> Kept {
+impl Interner {
+    /// The item of an event.
+    pub fn of(&mut self, events: &Events, index: usize) -> Interned {
         if self.0.is_empty() {
-            self.0.resize(PLACES, None);
+            self.0.resize(CACHE_SIZE, None);
         }
         let event = events.get(index);
         let who = mix(u64::from(event.task.number()), event.label.code());
         let fold =
             |hash: u64, touch: &Touch| (hash ^ u64::from(touch.object.number())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = events.touches(index).iter().fold(who, fold);
-        let place = &mut self.0[(hash >> 48) as usize % PLACES];
+        let place = &mut self.0[(hash >> 48) as usize % CACHE_SIZE];
         match place {
-            Some(kept) if kept.is_event(events, index) => kept.clone(),
+            Some(interned) if interned.is_event(events, index) => interned.clone(),
             _ => place.insert(Item::of(events, index).into()).clone(),
         }
     }
@@ -65,11 +65,12 @@ impl Items {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use raddle_engine::ids::{ObjectId, TaskId};
     use raddle_engine::order::events::{Event, Label};
     use raddle_engine::system::Variant;
     use raddle_engine::trace::{Class, Effect, Role};
+
+    use super::*;
 
     #[test]
     fn equal_items_are_one_and_others_are_not() {
@@ -81,7 +82,7 @@ mod tests {
         };
         let all: Vec<usize> = (0..3000).map(|at| add(at % 50, at % 60, Effect::Change)).collect();
         let read = add(0, 0, Effect::Read);
-        let mut items = Items::default();
+        let mut items = Interner::default();
         for &at in &all {
             assert_eq!(*items.of(&events, at), Item::of(&events, at));
         }

@@ -1,19 +1,19 @@
-//! What the program drew when it was recorded is drawn again in the course of the same receives.
+//! Identifies data choices across executions, so that those of the recorded execution are repeated during the same receives.
 
 use raddle_engine::coverage::{Draw, Name};
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::Trace;
 
-/// Which draw a task is about to make, by the receive in whose course it is.
+/// The next data choice of each task, identified by the task's latest receive.
 #[derive(Debug, Default)]
-pub(super) struct Draws {
+pub(super) struct DataChoices {
     receipts: usize,
-    /// By task: its latest receive, and how often it has drawn since.
+    /// By task: its latest receive, and the number of its data choices since.
     latest: Vec<(Option<Name>, u32)>,
 }
 
-impl Draws {
-    /// The one that `task` is about to make.
+impl DataChoices {
+    /// The data choice that `task` is about to make.
     pub(super) fn next(&mut self, task: TaskId, trace: &Trace) -> Draw {
         for receipt in &trace.receipts()[self.receipts..] {
             if !receipt.reply {
