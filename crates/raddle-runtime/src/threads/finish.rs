@@ -244,7 +244,7 @@ impl Running {
 /// Drops what the `static`s of the running execution hold; memory is freed only when all of it is dropped.
 fn drop_kept_values() {
     let mut dropped = Vec::new();
-    while let Some(mut kept) = current::with(|execution| execution.state.borrow_mut().last_kept()).flatten() {
+    while let Some(mut kept) = current::with(|execution| execution.state.borrow_mut().take_last_static()).flatten() {
         // In a process of its own nobody would ever drop a `static`: what its destructor panics about is no failure.
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| kept.drop_value())) {
             std::mem::forget(payload);
