@@ -1,26 +1,26 @@
-//! Tells words that are addresses from others, so that two runs of a program can be compared.
+//! Tells words that are addresses from other words, so that two executions of a program can be compared.
 //!
-//! A value in an atomic may be a pointer, also a tagged one. The allocator gives other addresses to each run, and a correct program
-//! does the same with them. A clock value, a random number or a count must not be taken for an address. So a word counts as an address
-//! only if memory of this process is, or was a moment ago, at that place.
+//! A value in an atomic may be a pointer, perhaps a tagged one. The allocator returns other addresses in each execution, and a correct program
+//! does the same with them. But a clock value, a random number or a count must not be taken for an address. So a word counts as an address
+//! only if this process has memory at that address, or had it a short time ago.
 
 use std::cell::RefCell;
 
-/// Memory that is freed may be given back to the system, so words that lie this close to mapped memory count as addresses.
+/// The allocator may return freed memory to the system. So a word this close to mapped memory counts as an address.
 const NEAR: u64 = 64 << 20;
 
-/// Pointers use this many bits; some programs keep a tag in those above.
+/// Pointers use so many bits. Some programs store a tag in the bits above.
 const POINTER_BITS: u32 = 48;
 
-/// Where this process has memory, as far as it was asked for.
+/// Where this process has memory, as it was when it was last read.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    /// First and last address of each part, [widened](NEAR).
+    /// The first and last address of each mapping, extended by [`NEAR`].
     mapped: RefCell<Vec<(u64, u64)>>,
 }
 
 impl Addresses {
-    /// Whether both words are addresses with the same tag, so that they may mean the same in two runs.
+    /// Whether both words are addresses with the same tag, so that they may mean the same in two executions.
     pub(crate) fn are_both(&self, first: u64, second: u64) -> bool {
         first >> POINTER_BITS == second >> POINTER_BITS && self.is_mapped(first) && self.is_mapped(second)
     }
@@ -36,7 +36,7 @@ impl Addresses {
     }
 }
 
-/// Whether one of these addresses lies among the values of `static`s of the program itself. Where the system does not tell, none does.
+/// Whether one of these addresses is in the memory for `static`s of the program. False if the system has no list of mappings.
 pub(crate) fn any_is_static(mut addresses: impl Iterator<Item = u64>) -> bool {
     let exe = std::env::current_exe().ok().and_then(|exe| exe.to_str().map(str::to_owned));
     let (Some(exe), Ok(maps)) = (exe, std::fs::read_to_string("/proc/self/maps")) else { return false };
@@ -47,7 +47,7 @@ pub(crate) fn any_is_static(mut addresses: impl Iterator<Item = u64>) -> bool {
         let range =
             range.and_then(|(from, to)| Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?)));
         let Some((from, to)) = range else { continue };
-        // What begins as zeroes has no file, and follows what has one.
+        // Memory that is initialised with zeroes has no file, and follows a mapping that has one.
         let own = line.ends_with(&exe) || words.nth(4).is_none() && parts.last().is_some_and(|last| last.1 == from);
         if own {
             parts.push((from, to));
@@ -56,7 +56,7 @@ pub(crate) fn any_is_static(mut addresses: impl Iterator<Item = u64>) -> bool {
     addresses.any(|address| parts.iter().any(|(from, to)| (*from..*to).contains(&address)))
 }
 
-/// What is mapped now. Where the system does not tell, every large word may be an address.
+/// The memory that is mapped now. If the system has no list of mappings, every large word may be an address.
 fn mapped() -> Vec<(u64, u64)> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
         return vec![(1 << 32, u64::MAX)];
@@ -64,7 +64,7 @@ fn mapped() -> Vec<(u64, u64)> {
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();
     let part = |line: &str| {
         let (first, end) = line.split_whitespace().next()?.split_once('-')?;
-        // Words below this are taken for numbers, wherever a program is loaded.
+        // Smaller words always count as numbers.
         Some((hex(first)?.saturating_sub(NEAR).max(1 << 20), hex(end)?.saturating_add(NEAR)))
     };
     maps.lines().filter_map(part).collect()

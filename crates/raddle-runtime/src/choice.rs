@@ -1,4 +1,4 @@
-//! Explicit nondeterminism: the program asks, the strategy decides, and an exhaustive search tries every answer.
+//! Explicit nondeterminism: the program asks for a value, and the strategy decides which. An exhaustive search tries every value.
 
 use std::fmt::Debug;
 use std::ops::RangeBounds;
@@ -15,11 +15,11 @@ static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 static ANY: Operation = Operation { verb: "any", class: Class::Choice };
 static FLIP: Operation = Operation { verb: "flip", class: Class::Choice };
 
-/// One of the numbers below `n`, as the strategy decides.
+/// One of the numbers below `n`. The strategy decides which.
 ///
 /// # Panics
 ///
-/// If `n` is 0 or does not fit in 32 bits, and outside an execution: there is nobody to decide.
+/// If `n` is 0 or does not fit in 32 bits, and outside an execution, where there is no strategy to decide.
 #[must_use]
 #[track_caller]
 pub fn choose(n: usize) -> usize {
@@ -28,11 +28,11 @@ pub fn choose(n: usize) -> usize {
     decide(choices, "choose", &CHOOSE, here()) as usize
 }
 
-/// One of the numbers in `range`, as the strategy decides. The step shows its place in the range, counted from 0.
+/// One of the numbers in `range`. The strategy decides which. The step shows its position in the range, counted from 0.
 ///
 /// # Panics
 ///
-/// If the range is empty or has 2³² values or more, and outside an execution: there is nobody to decide.
+/// If the range is empty or has 2³² values or more, and outside an execution, where there is no strategy to decide.
 #[must_use]
 #[track_caller]
 pub fn any<T: Integer + Debug>(range: impl RangeBounds<T>) -> T {
@@ -45,11 +45,11 @@ pub fn any<T: Integer + Debug>(range: impl RangeBounds<T>) -> T {
     nth(first, u128::from(decide(choices, "any", &ANY, here())))
 }
 
-/// Yes or no, as the strategy decides.
+/// True or false. The strategy decides which.
 ///
 /// # Panics
 ///
-/// Outside an execution: there is nobody to decide.
+/// Outside an execution, where there is no strategy to decide.
 #[must_use]
 #[track_caller]
 pub fn flip() -> bool {

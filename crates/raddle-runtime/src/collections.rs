@@ -1,12 +1,12 @@
 //! Hash maps and sets that are iterated in the same order in every execution.
 //!
-//! The maps of `std` draw new hash keys each time, so a program that iterates one does something else each time it is run. These
-//! are the same maps with other keys. Inside an execution the keys follow from the seed of the search, from the task that makes the map and from how many
-//! it has made before: they are the same in every execution, and differ between maps and between seeds. Other seeds show
-//! other orders of iteration. Outside of any execution the keys are random, as those of `std` are.
+//! The maps of `std` use random hash keys, so a program that iterates over a map does something different each time it runs. These are the
+//! same maps with other keys. In an execution the keys depend on the seed of the search, the task that makes the map, and how many it has made
+//! before. So they are the same in every execution, and differ between maps and between seeds. Other seeds show other orders of iteration.
+//! Outside of any execution the keys are random, as in `std`.
 //!
-//! The task and its own count are used, and not a count of all maps: that would depend on which task makes its map first, and reduction takes such
-//! orders to be equivalent.
+//! The keys depend on the count of each task and not on a count of all maps. A count of all maps would depend on which task makes its map
+//! first, and reduction treats such orders as equivalent.
 
 mod map;
 mod set;
@@ -31,7 +31,7 @@ enum Keys {
 }
 
 impl RandomState {
-    /// With keys of its own: those that are next in the running execution, or random ones outside of any.
+    /// Makes new keys: the next ones of the current task, or random ones outside of any execution.
     #[must_use]
     pub fn new() -> Self {
         let keys = current::with(|execution| execution.state.borrow_mut().hash_keys());

@@ -1,14 +1,14 @@
-//! Stackful coroutines: each task of a program runs on a stack of its own and hands control back wherever it is about to
-//! do something that others could notice.
+//! Fibers (stackful coroutines): each task of a program runs on a stack of its own and pauses before each operation that other tasks can
+//! observe.
 //!
-//! All unsafe code of the runtime but one file lives here and below, on these invariants:
+//! Most unsafe code of the runtime is here and below. It relies on these invariants:
 //!
 //! - A fiber never leaves the OS thread it was made on (`Fiber` is neither `Send` nor `Sync`).
 //! - The [current execution](current) is set exactly while one of its fibers runs or its owner works on it.
-//! - A yielder's address is used only between the moment its fiber is resumed and the moment it hands control back.
+//! - The address of a yielder is used only between the moment its fiber is resumed and the moment it pauses.
 //!
-//! Miri has no model of switching stacks, so these files are argued for instead of run under it; the tests run them in
-//! debug builds, where corosensei checks stack alignment and state.
+//! Miri cannot switch stacks, so it does not check these files. The tests run them in debug builds, where corosensei checks stack
+//! alignment and state.
 
 pub(crate) mod act;
 pub(crate) mod current;
@@ -29,56 +29,56 @@ pub(crate) type Job = Box<dyn FnOnce()>;
 
 type Switch = Yielder<(), Paused>;
 
-/// Why a fiber handed control back by itself.
+/// Why a fiber has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paused {
-    /// Its job has asked for something and waits to be resumed.
+    /// Its job has asked for an operation and waits to be resumed.
     Asking,
-    /// Its job is done; it can be given another.
+    /// Its job is done. The fiber can get another one.
     Idle,
 }
 
-/// What came of resuming a fiber.
+/// How a fiber has returned control after it was resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resumed {
-    /// It handed control back.
+    /// It has paused.
     Paused(Paused),
-    /// It ran out of stack, or was about to abort the process, and was cut off where it was; it cannot be resumed.
+    /// A signal handler has cut it off, because its stack overflowed or it was about to abort the process. It cannot be resumed.
     CutOff,
 }
 
 /// A stack and what runs on it, one job after another.
 pub(crate) struct Fiber {
     coroutine: Coroutine<(), Paused, (), DefaultStack>,
-    berth: Box<Berth>,
+    state: Box<FiberState>,
 }
 
-/// What a fiber's own code has to find, at an address that stays.
-struct Berth {
-    /// The way back to whoever resumed it, once it has run.
+/// The part of a fiber that its own code uses. It has a fixed address.
+struct FiberState {
+    /// The yielder by which the fiber pauses. Null until the fiber has run.
     switch: Cell<*const Switch>,
     job: Cell<Option<Job>>,
-    /// How to cut it off when it runs into its guard page; there as soon as the coroutine is.
+    /// Cuts the fiber off when it runs into its guard page. Set as soon as the coroutine exists.
     trap: Cell<Option<CoroutineTrapHandler<()>>>,
-    /// Where its stack ended in the loop that runs its jobs.
+    /// The stack pointer in the loop that runs its jobs. The frames of jobs are below.
     jobs_below: Cell<usize>,
     /// The highest address of its stack.
     base: usize,
     stack_bytes: usize,
 }
 
-/// More than any machine has.
+/// The largest stack that can be asked for: more than any machine has.
 const MOST_STACK_BYTES: usize = 1 << 44;
 
-impl Berth {
-    /// The lowest address of the stack that may be used; the reserve and the guard page lie below.
+impl FiberState {
+    /// The lowest address of the stack that the fiber may use. The reserve and the guard page are below.
     fn limit(&self) -> usize {
         self.base - self.stack_bytes.next_multiple_of(cut_off::PAGE_BYTES)
     }
 }
 
 impl Fiber {
-    /// A fiber on a fresh stack of at least `stack_bytes`, with guarded pages below it.
+    /// Makes a fiber with a new stack of at least `stack_bytes` and guard pages below it.
     pub(crate) fn new(stack_bytes: usize) -> std::io::Result<Self> {
         cut_off::install();
         if stack_bytes > MOST_STACK_BYTES {
@@ -88,9 +88,9 @@ impl Fiber {
         Self::on(stack, stack_bytes)
     }
 
-    /// A fiber on this stack, of which `stack_bytes` may be used.
+    /// Makes a fiber that uses `stack_bytes` of this stack.
     fn on(stack: DefaultStack, stack_bytes: usize) -> std::io::Result<Self> {
-        let berth = Box::new(Berth {
+        let state = Box::new(FiberState {
             switch: Cell::new(ptr::null()),
             job: Cell::default(),
             trap: Cell::default(),
@@ -98,69 +98,69 @@ impl Fiber {
             base: stack.base().get(),
             stack_bytes,
         });
-        cut_off::close_reserve(berth.limit())?;
-        let own: *const Berth = &raw const *berth;
+        cut_off::close_reserve(state.limit())?;
+        let own: *const FiberState = &raw const *state;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Switch, ()| {
             // SAFETY: the box outlives the coroutine: both are fields of one `Fiber`, and the coroutine only runs while the
             // fiber is borrowed by `resume`.
-            let berth = unsafe { &*own };
-            berth.switch.set(yielder);
-            berth.jobs_below.set(stack_pointer());
+            let state = unsafe { &*own };
+            state.switch.set(yielder);
+            state.jobs_below.set(stack_pointer());
             loop {
-                let job = berth.job.take().expect("raddle bug: an idle fiber was resumed without a job");
+                let job = state.job.take().expect("raddle bug: an idle fiber was resumed without a job");
                 job();
                 yielder.suspend(Paused::Idle);
             }
         });
-        berth.trap.set(Some(coroutine.trap_handler()));
-        Ok(Self { coroutine, berth })
+        state.trap.set(Some(coroutine.trap_handler()));
+        Ok(Self { coroutine, state })
     }
 
-    /// Gives an idle fiber a job, to be begun when it is resumed.
+    /// Gives an idle fiber a job. The fiber begins it when it is resumed.
     pub(crate) fn assign(&mut self, job: Job) {
-        self.berth.job.set(Some(job));
+        self.state.job.set(Some(job));
     }
 
-    /// Runs the fiber until it hands control back.
+    /// Runs the fiber until it pauses or is cut off.
     #[inline(always)]
-    pub(crate) fn resume(&mut self, lane: &Lane) -> Resumed {
-        let before = lane.berth.replace(&raw const *self.berth);
+    pub(crate) fn resume(&mut self, running: &RunningFiber) -> Resumed {
+        let before = running.state.replace(&raw const *self.state);
         let result = self.coroutine.resume(());
-        lane.berth.set(before);
+        running.state.set(before);
         match result {
             CoroutineResult::Yield(paused) => Resumed::Paused(paused),
             CoroutineResult::Return(()) => Resumed::CutOff,
         }
     }
 
-    /// How much stack it has.
+    /// The size of its stack.
     pub(crate) fn stack_bytes(&self) -> usize {
-        self.berth.stack_bytes
+        self.state.stack_bytes
     }
 
-    /// Gives the job up in its middle: what lives on the stack is never dropped, and the stack is used again by the fiber that is
-    /// returned. Nobody may run any more who could use what lies there.
+    /// Abandons the job in its middle and returns a new fiber that uses the same stack. The values on the stack are never dropped. No
+    /// code that could still use them may run afterwards.
     pub(crate) fn reset(mut self) -> std::io::Result<Self> {
-        let stack_bytes = self.berth.stack_bytes;
+        let stack_bytes = self.state.stack_bytes;
         // SAFETY: the frames on the stack are forgotten, as `mem::forget` forgets a value. Whatever borrows from them belongs to tasks of
         // the same execution, which are abandoned together (see `threads::finish`).
         unsafe { self.coroutine.force_reset() };
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: `this` is not used or dropped after its fields are moved out.
-        let (coroutine, berth) = unsafe { (ptr::read(&raw const this.coroutine), ptr::read(&raw const this.berth)) };
+        let (coroutine, state) = unsafe { (ptr::read(&raw const this.coroutine), ptr::read(&raw const this.state)) };
         let stack = coroutine.into_stack();
-        drop(berth);
+        drop(state);
         Self::on(stack, stack_bytes)
     }
 
-    /// Gives the fiber up in the middle of its job. What lives on its stack is never dropped and never touched again, and
-    /// the stack itself is kept for ever, since something may still point into it.
+    /// Abandons the fiber in the middle of its job. The values on its stack are never dropped. The stack is never freed, since other values
+    /// may still point into it.
     pub(crate) fn abandon(self) {
         std::mem::forget(self);
     }
 }
 
-/// An idle fiber holds nothing but its own loop; dropping it must not unwind, for that would count as a panic.
+/// Drops an idle fiber without unwinding its loop: the unwinding would count as a panic.
 impl Drop for Fiber {
     fn drop(&mut self) {
         // SAFETY: fibers are dropped only when idle or never started (the runtime abandons all others): the frames left on
@@ -169,53 +169,54 @@ impl Drop for Fiber {
     }
 }
 
-/// Which fiber runs now.
+/// The fiber that runs now. Its code pauses it through this.
 #[derive(Default)]
-pub(crate) struct Lane {
-    berth: Cell<*const Berth>,
+pub(crate) struct RunningFiber {
+    /// Null if no fiber runs.
+    state: Cell<*const FiberState>,
 }
 
-impl Lane {
-    /// Hands control back from the running fiber to whoever resumed it; returns when it is resumed again.
+impl RunningFiber {
+    /// Pauses the running fiber: its caller of `resume` goes on. Returns when the fiber is resumed again.
     #[inline(always)]
     pub(crate) fn suspend(&self) {
-        let berth = self.berth.get();
-        assert!(!berth.is_null(), "raddle bug: suspended outside a fiber");
-        // SAFETY: `resume` set the berth of the fiber whose code is calling, so its box and the yielder in it are alive,
+        let state = self.state.get();
+        assert!(!state.is_null(), "raddle bug: suspended outside a fiber");
+        // SAFETY: `resume` set the state of the fiber whose code is calling, so its box and the yielder in it are alive,
         // and this code runs on that fiber's own stack.
-        unsafe { (*(*berth).switch.get()).suspend(Paused::Asking) };
+        unsafe { (*(*state).switch.get()).suspend(Paused::Asking) };
     }
 
-    /// Where the frames of the job of the fiber that runs now begin: all of them lie below.
+    /// The address above the frames of the running fiber's job.
     pub(crate) fn jobs_below(&self) -> usize {
-        let berth = self.berth.get();
-        assert!(!berth.is_null(), "raddle bug: a stack was looked at outside a fiber");
+        let state = self.state.get();
+        assert!(!state.is_null(), "raddle bug: a stack was looked at outside a fiber");
         // SAFETY: as in `suspend`.
-        let berth = unsafe { &*berth };
-        berth.jobs_below.get()
+        let state = unsafe { &*state };
+        state.jobs_below.get()
     }
 
-    /// Calls `work` from the running fiber on the stack of whoever resumed it, for what may need more than a fiber has.
+    /// Calls `work` on the stack of the code that resumed the running fiber. For work that may need more stack than a fiber has.
     pub(crate) fn on_large_stack<R>(&self, work: impl FnOnce() -> R + Send) -> R {
-        let berth = self.berth.get();
-        assert!(!berth.is_null(), "raddle bug: a stack was left outside a fiber");
-        // SAFETY: as in `suspend`. `work` does not resume or suspend anything: it cannot have a fiber or a lane, which are not `Send`.
-        unsafe { (*(*berth).switch.get()).on_parent_stack(work) }
+        let state = self.state.get();
+        assert!(!state.is_null(), "raddle bug: a stack was left outside a fiber");
+        // SAFETY: as in `suspend`. `work` neither resumes nor suspends a fiber: fibers and `RunningFiber` are not `Send`.
+        unsafe { (*(*state).switch.get()).on_parent_stack(work) }
     }
 
-    /// The guard of the fiber that runs now: how to cut it off, and the lowest address that may be used.
+    /// How to cut off the running fiber, and the lowest address of its stack that it may use.
     fn trap(&self) -> Option<(CoroutineTrapHandler<()>, usize)> {
-        let berth = self.berth.get();
-        if berth.is_null() {
+        let state = self.state.get();
+        if state.is_null() {
             return None;
         }
         // SAFETY: as in `suspend`; this runs in a signal handler on the same OS thread, while `resume` is active.
-        let berth = unsafe { &*berth };
-        Some((berth.trap.get()?, berth.limit()))
+        let state = unsafe { &*state };
+        Some((state.trap.get()?, state.limit()))
     }
 }
 
-/// Where the stack of the calling function ends.
+/// The stack pointer of the calling function.
 #[inline(always)]
 fn stack_pointer() -> usize {
     let at: usize;
@@ -245,18 +246,18 @@ mod tests {
 
     #[test]
     fn a_fiber_runs_job_after_job() {
-        let lane = Rc::new(Lane::default());
+        let running = Rc::new(RunningFiber::default());
         let log = Rc::new(Cell::new(0));
         let mut fiber = Fiber::new(64 * 1024).unwrap();
         for round in 1..=3 {
-            let (l, log2) = (lane.clone(), log.clone());
+            let (l, log2) = (running.clone(), log.clone());
             let job = Box::new(move || {
                 l.suspend();
                 log2.set(log2.get() + round);
             });
             fiber.assign(job);
-            assert_eq!(fiber.resume(&lane), Resumed::Paused(Paused::Asking));
-            assert_eq!(fiber.resume(&lane), Resumed::Paused(Paused::Idle));
+            assert_eq!(fiber.resume(&running), Resumed::Paused(Paused::Asking));
+            assert_eq!(fiber.resume(&running), Resumed::Paused(Paused::Idle));
         }
         assert_eq!(log.get(), 6);
     }

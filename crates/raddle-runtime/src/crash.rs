@@ -1,24 +1,23 @@
-//! What is told when the process ends, or hangs, in the middle of an execution.
+//! Reports about a process that ends or hangs in the middle of an execution.
 //!
-//! A segmentation fault, an abort, a call of `exit`, or a loop that never comes back leaves no time for a report: the search cannot go
-//! on, and the memory of the process may be in any state. So what is to be said is said from where it happens, by a handler of the
-//! signal: what happened, in which task, after which step, and the schedule that leads there. The schedule goes to the file of
-//! regressions as well.
+//! After a segmentation fault, an abort, a call of `exit`, or in a loop that never ends, the search cannot go on, and the memory of the
+//! process may be in any state. So a signal handler writes the report: what happened, in which task, after which step, and the schedule
+//! that leads there. The handler adds the schedule to the file of regressions as well.
 //!
-//! Handlers only call what is safe in handlers of signals. They allocate nothing and take no lock: all that depends on the test is
-//! [prepared](LastWords) before, the decisions are read from the trace of the running execution, and text is formatted into a
-//! small buffer and written straight to the file descriptor. Afterwards the signal goes to whoever handled it before, so that the
-//! process ends as it would have.
+//! The handlers use only what is safe in signal handlers. They allocate nothing and take no lock. What depends on the test is
+//! [prepared](LastWords) before. The decisions are read from the trace of the running execution. The text is formatted in a small buffer and
+//! written to the file descriptor. Afterwards the signal goes to the handler that was installed before, so the process ends as it would
+//! without Raddle.
 //!
-//! - `attending`: the record that each worker has on its OS thread, through which handlers find the running execution.
-//! - `account`: the text.
-//! - `schedule`: the decisions of the running execution, as text.
-//! - `sink`: formatting without allocation.
-//! - `participants`: the tasks of the running execution, as handlers see them.
-//! - `words`: what is prepared for a test.
-//! - `watchdog`: finds workers that have not taken a step for a long time.
+//! - `attending`: the record that each worker has on its OS thread. Handlers find the running execution through it.
+//! - `account`: the text of the report.
+//! - `schedule`: the decisions of the running execution as text.
+//! - `fd_writer`: formatting without allocation.
+//! - `view`: what handlers may ask of the running execution.
+//! - `words`: the texts that are prepared for a test.
+//! - `watchdog`: finds workers whose program has taken no step for a long time.
 //!
-//! Where there are no such signals (elsewhere than on Linux), `elsewhere` stands in: nothing is told, and nothing else changes.
+//! On systems other than Linux there are no handlers: `elsewhere` has functions that do nothing.
 
 #[cfg(target_os = "linux")]
 mod account;
@@ -28,11 +27,11 @@ mod attending;
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod exit;
-mod participants;
+#[cfg(target_os = "linux")]
+mod fd_writer;
 #[cfg(target_os = "linux")]
 mod schedule;
-#[cfg(target_os = "linux")]
-mod sink;
+mod view;
 #[cfg(target_os = "linux")]
 mod watchdog;
 mod words;
@@ -47,5 +46,5 @@ pub(crate) use self::attending::{handles, inside, inside_model};
 pub use self::elsewhere::{Attending, attend};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::elsewhere::{handles, inside, inside_model};
-pub(crate) use self::participants::Participants;
+pub(crate) use self::view::CrashView;
 pub use self::words::{LastWords, Patience, RegressionFile};

@@ -1,16 +1,16 @@
 //! One execution: its tasks, the objects they share, and how an operation becomes a step.
 //!
-//! A primitive (a mutex, an atomic) asks for an operation with [`Place::step`]; the task pauses there until the engine
-//! chooses it, and only then does the operation take effect. In between, the engine sees what the task
-//! [asks for](Ask), so what a task will do next is known before it is done.
+//! A primitive (a mutex, an atomic) asks for an operation with [`Place::step`]. The task pauses there until the engine chooses it, and
+//! only then does the operation take effect. While the task is paused, the engine sees what it [asks for](Ask). So the engine knows the
+//! next operation of each task before it happens.
 
 mod budget;
+mod crash_view;
 mod enabled;
 mod ending;
 mod facts;
 mod frames;
 mod object;
-mod participants;
 mod record;
 mod settings;
 mod spin;
@@ -34,60 +34,62 @@ pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
 pub use self::settings::{LeakedThreads, Settings, Timeouts};
 pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};
-use crate::coroutine::Lane;
+use crate::coroutine::RunningFiber;
 use crate::coroutine::act::Act;
 use crate::coroutine::current;
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
-    /// How the running task hands control back.
-    pub(crate) lane: Lane,
-    /// Borrowed for moments only, never while control changes hands.
+    /// The fiber that runs now. The running task hands control back through it.
+    pub(crate) fiber: RunningFiber,
+    /// Borrowed for short times only, never while a task is resumed or suspended.
     pub(crate) state: RefCell<State>,
-    /// Where choices are drawn from, while they are drawn [by lot](crate::actor).
+    /// The random choices of an execution that runs untraced.
     pub(crate) lots: RefCell<RandomChoices>,
-    /// The task whose handler runs on a stack that is lent.
+    /// The task whose handler runs on a borrowed stack.
     pub(crate) handles: Cell<TaskId>,
-    /// A task is on its way to abort the process, which is not to happen.
+    /// True if the panic hook has seen that the running task is about to abort the process. The handler of `SIGABRT` then cuts the task
+    /// off instead.
     pub(crate) aborting: Cell<bool>,
-    /// Tasks that can never go on are resumed to be unwound.
+    /// True while the execution resumes tasks only to unwind them, because they can never go on.
     pub(crate) unwinds_all: Cell<bool>,
-    /// An atomic operation or a fence used an ordering weaker than `SeqCst`. Here and not in the state, as a store must be cheap.
+    /// True if an atomic operation or a fence used an ordering weaker than `SeqCst`. It is here and not in the state, because setting it
+    /// must be cheap.
     pub(crate) weak_orderings: Cell<bool>,
 }
 
-/// What a task wants to do next.
+/// The operation that a task wants to do next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) op: &'static Operation,
     pub(crate) object: ObjectId,
-    /// As far as is known before it is done.
+    /// The effect as far as it is known before the operation happens.
     pub(crate) effect: Effect,
     pub(crate) role: Role,
     pub(crate) ordered: Ordered,
     pub(crate) site: Site,
-    /// Whether it can be done, by the object's word and `key`; `None` if always.
+    /// Whether the operation is enabled, given the object's word and `key`. `None` if it is always enabled.
     pub(crate) ready: Option<fn(u64, u64) -> bool>,
     /// What `ready` compares the word with.
     pub(crate) key: u64,
-    /// When the wait may end although it is not ready.
+    /// The time at which a wait may time out.
     pub(crate) deadline: Option<u64>,
-    /// Nobody can tell when it is done (joining an ended task), so it needs no decision.
+    /// True for an invisible operation: no other task can observe when it happens (a join of an ended task). It needs no decision.
     pub(crate) unseen: bool,
-    /// It receives from this mailbox.
+    /// The mailbox that the operation receives from.
     pub(crate) mail: Option<u32>,
-    /// Whom it lets go on is said by the mailboxes that [have changed](State::actors).
+    /// True if the operation enables only receivers of the mailboxes that [have changed](State::actors).
     pub(crate) posts: bool,
-    /// Whoever waits for mail may crash instead.
+    /// True if a receiver may crash instead of receiving.
     pub(crate) may_crash: bool,
-    /// It can be done when nothing else can.
+    /// True if the operation is enabled only when no other one is.
     pub(crate) quiet: bool,
-    /// It waits for an answer of this task.
+    /// The task whose reply the operation waits for.
     pub(crate) asked: Option<TaskId>,
 }
 
 impl Ask {
-    /// Something that can always be done.
+    /// An operation that is always enabled.
     pub(crate) fn new(op: &'static Operation, object: ObjectId, effect: Effect, site: Site) -> Self {
         Self {
             op,
@@ -109,23 +111,23 @@ impl Ask {
     }
 }
 
-/// The moment in which an operation takes effect. Its step is the latest of the trace, if steps are kept.
+/// The moment in which an operation takes effect. Its step is the latest one of the trace, if the trace records steps.
 pub(crate) struct Moment<'a> {
     pub(crate) state: &'a mut State,
     object: ObjectId,
     variant: Variant,
-    /// Whether others can find the object different from before; decides what a spinning task waits for.
+    /// What the operation means to spin detection.
     progress: Progress,
 }
 
-/// What an operation means to those who spin.
+/// What an operation means to [spin detection](spin).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The task has only looked.
+    /// The task has only looked at the object.
     Looked,
-    /// Neither looked nor changed (taking a lock).
+    /// The operation counts neither as a look nor as a change (taking a lock).
     Neutral,
-    /// The object may be different now.
+    /// Other tasks may find the object different from before.
     Changed,
 }
 
@@ -136,77 +138,77 @@ impl Moment<'_> {
         &mut self.state.objects[self.object.index()].word
     }
 
-    /// What it is done to.
+    /// The object of the operation.
     pub(crate) fn object(&self) -> ObjectId {
         self.object
     }
 
-    /// Whether what was waited for came true, or the time, or nothing.
+    /// How the operation was chosen: because it is enabled, because its time is over, or for no reason.
     pub(crate) fn variant(&self) -> Variant {
         self.variant
     }
 
-    /// Says more of the step, if it is kept.
+    /// Calls `edit` with the step, if the trace records steps.
     #[inline]
-    fn say(&mut self, say: impl FnOnce(&mut Step)) {
+    fn edit_step(&mut self, edit: impl FnOnce(&mut Step)) {
         if let Some(step) = self.state.trace.last_mut() {
-            say(step);
+            edit(step);
         }
     }
 
-    /// Shows what was found in the object.
+    /// Records the value that the operation found in the object.
     #[inline]
     pub(crate) fn found(&mut self, word: u64) {
         self.state.trace.found(Word(word));
     }
 
-    /// It changes the object only where it finds this.
+    /// Records that the operation changes the object only if it finds this value.
     #[inline]
     pub(crate) fn wants(&mut self, word: u64) {
-        self.say(|step| step.wants = Some(Word(word)));
+        self.edit_step(|step| step.wants = Some(Word(word)));
     }
 
-    /// Shows what was left in the object.
+    /// Records the value that the operation left in the object.
     #[inline]
     pub(crate) fn left(&mut self, word: u64) {
-        self.say(|step| step.left = Some(Word(word)));
+        self.edit_step(|step| step.left = Some(Word(word)));
     }
 
-    /// It turned out that nothing was changed, and that the memory is ordered like this.
+    /// Records the operation as a read with this memory ordering: it turned out to change nothing.
     pub(crate) fn only_looked(&mut self, ordered: Ordered) {
-        self.say(|Step { access, .. }| {
+        self.edit_step(|Step { access, .. }| {
             access.effect = Effect::Read;
             access.ordered = ordered;
         });
         self.progress = Progress::Looked;
     }
 
-    /// It lets those who wait for the object go on.
+    /// Records that the operation enables the tasks that wait for the object.
     #[inline]
     pub(crate) fn gives(&mut self) {
-        self.say(|step| step.access.role = Role::Gives);
+        self.edit_step(|step| step.access.role = Role::Gives);
     }
 
-    /// Says what this means to those who spin, where it is not what the access suggests.
+    /// Sets what the operation means to spin detection, if that is not what its effect suggests.
     pub(crate) fn progress(&mut self, progress: Progress) {
         self.progress = progress;
     }
 
-    /// To those who spin, the task has looked at the object, from `site`.
+    /// Tells spin detection that the task has looked at the object from `site`.
     pub(crate) fn looked_from(&mut self, site: Site) {
         let version = self.state.objects[self.object.index()].version;
         self.state.somebody_looked = true;
         self.state.spin().looked(self.object, version, site);
     }
 
-    /// It turned out that nothing was changed, and that the memory is ordered like this. The access still counts as a change:
-    /// what it saw may be the work of accesses that count as reads.
+    /// Records that the operation changed nothing, with this memory ordering. The step remains a change for reduction, because what it
+    /// found may depend on steps that are recorded as reads.
     pub(crate) fn changed_nothing(&mut self, ordered: Ordered) {
-        self.say(|step| step.access.ordered = ordered);
+        self.edit_step(|step| step.access.ordered = ordered);
         self.progress = Progress::Looked;
     }
 
-    /// Records a further object touched.
+    /// Records that the operation accesses a further object.
     pub(crate) fn touch(&mut self, access: Access) {
         self.state.trace.touch(access);
         if access.effect == Effect::Change {
@@ -215,23 +217,23 @@ impl Moment<'_> {
         }
     }
 
-    /// The task now holds the object.
+    /// Records that the task holds the object from now on.
     #[inline]
     pub(crate) fn hold(&mut self) {
-        self.say(|step| step.hold = Hold::Taken);
+        self.edit_step(|step| step.hold = Hold::Taken);
     }
 
-    /// The task no longer holds the object.
+    /// Records that the task no longer holds the object.
     #[inline]
     pub(crate) fn release(&mut self) {
-        self.say(|step| step.hold = Hold::Given);
+        self.edit_step(|step| step.hold = Hold::Given);
     }
 }
 
 impl Execution {
     pub(crate) fn new() -> Self {
         Self {
-            lane: Lane::default(),
+            fiber: RunningFiber::default(),
             state: RefCell::new(State::default()),
             lots: RefCell::default(),
             handles: Cell::new(TaskId::MAIN),
@@ -241,7 +243,7 @@ impl Execution {
         }
     }
 
-    /// Does what is asked once the engine chooses this task. `act` is called at the moment it takes effect.
+    /// Pauses the current task until the engine chooses it. Then the operation takes effect: `act` is called.
     #[inline(always)]
     pub(crate) fn step<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         let mut act = Some(act);
@@ -254,13 +256,13 @@ impl Execution {
     #[inline(always)]
     fn take_turn(&self, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) {
         let mut state = self.state.borrow_mut();
-        state.take_context(&self.lane);
+        state.take_context(&self.fiber);
         if self.unwinds_all.get() || ask.unseen && state.is_ready(ask) {
             if !state.is_ready(ask) {
-                // A task that is unwound and waits again is abandoned there.
+                // This task is being unwound, and a destructor blocks. The execution abandons the task here.
                 drop(state);
                 loop {
-                    self.lane.suspend();
+                    self.fiber.suspend();
                 }
             }
             return state.record(ask, Variant::Ready, act);
@@ -271,13 +273,13 @@ impl Execution {
         state.note_if_unwinding();
         state.ask(ask, Act::lend(act));
         drop(state);
-        // Whoever resumes the task has let the operation take effect. A task that can never go on is not resumed at all: its
-        // execution abandons it with its stack as it is, unless it has to give back what outlives the execution.
-        self.lane.suspend();
+        // When the task is resumed, the operation has taken effect. A task that can never go on is not resumed: the execution abandons
+        // it with its stack as it is, unless the task holds a lock that outlives the execution.
+        self.fiber.suspend();
         self.unwind_if_told();
     }
 
-    /// Unwinds a task that can never go on, so that it gives back locks that outlive the execution.
+    /// Unwinds the current task if it can never go on, so that it releases locks that outlive the execution.
     #[inline(always)]
     fn unwind_if_told(&self) {
         if self.unwinds_all.get() && !std::thread::panicking() {
@@ -285,8 +287,9 @@ impl Execution {
         }
     }
 
-    /// Does what is asked once the engine chooses this task; `None` if the execution is over before that. Nothing is unwound then,
-    /// so the caller has to end by itself. `before` is called at once in any case, `ask` where it is to be asked.
+    /// Pauses the current task until the engine chooses it, then lets the operation take effect. `None` if the execution is over before
+    /// that. The task is not unwound then, so the caller has to return. `before` is called at once in any case; `ask` is called to ask
+    /// for the operation.
     #[inline]
     pub(crate) fn step_unless_over<R>(
         &self,
@@ -303,44 +306,45 @@ impl Execution {
             if state.over {
                 return None;
             }
-            state.take_context(&self.lane);
+            state.take_context(&self.fiber);
             ask(&mut state, Act::lend(&mut take_effect));
         }
-        self.lane.suspend();
+        self.fiber.suspend();
         result
     }
 
-    /// Does what is asked at once, without a decision: for what no other task can tell the time of.
+    /// Lets the operation take effect at once, without a decision. For invisible operations: no other task can observe when they happen.
     #[inline]
     pub(crate) fn step_unseen<R>(&self, ask: Ask, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         let mut state = self.state.borrow_mut();
-        state.take_context(&self.lane);
+        state.take_context(&self.fiber);
         state.record(&ask, Variant::Ready, act)
     }
 
-    /// Looks at something where a wait begins. Others can tell when, so the look belongs to the task's latest decision; if the task
-    /// was let go on by others since, there is none that it could belong to in every order, and it is one of its own.
+    /// Looks at an object where a wait begins. Other tasks can observe when this happens. So the look belongs to the latest decision for
+    /// this task. But if another task has enabled this one since then, that decision is not the latest in every equivalent order, and
+    /// the look gets a decision of its own.
     pub(crate) fn look<R>(&self, ask: Ask, look: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         if self.state.borrow_mut().task().let_go { self.step(ask, look) } else { self.step_unseen(ask, look) }
     }
 
-    /// Draws one of `choices` values, as the strategy decides.
+    /// Returns one of `choices` values, from 0. The strategy decides which.
     pub(crate) fn choose(&self, choices: u32, site: Site, op: &'static Operation) -> u32 {
         {
             let mut state = self.state.borrow_mut();
             if choices <= 1 {
                 return 0;
             }
-            state.take_context(&self.lane);
+            state.take_context(&self.fiber);
             state.note_if_unwinding();
             state.data = Some((choices, site, op));
         }
-        self.lane.suspend();
+        self.fiber.suspend();
         self.unwind_if_told();
         self.state.borrow().drawn
     }
 
-    /// Ends the execution as failed, now. The task that calls this never goes on; its execution abandons it.
+    /// Ends the execution with a failure. The calling task never goes on; the execution abandons it.
     pub(crate) fn fail(&self, failure: Failure) -> ! {
         {
             let mut state = self.state.borrow_mut();
@@ -350,22 +354,22 @@ impl Execution {
             }
         }
         loop {
-            self.lane.suspend();
+            self.fiber.suspend();
             self.unwind_if_told();
         }
     }
 }
 
-/// What unwinds tasks that can never go on and hold locks that outlive the execution.
+/// The panic payload that unwinds a task which can never go on and holds a lock that outlives the execution.
 struct Unwound;
 
-/// Whether the calling thread unwinds because of a panic, as [`std::thread::panicking`].
+/// Whether the calling thread is unwinding because of a panic, as [`std::thread::panicking`].
 #[must_use]
 pub fn panicking() -> bool {
     std::thread::panicking() && current::with(|execution| execution.state.borrow().unwinds()).unwrap_or(true)
 }
 
-/// The caller's place in the source.
+/// The place of the caller in the source.
 #[track_caller]
 pub(crate) fn here() -> Site {
     Location::caller()

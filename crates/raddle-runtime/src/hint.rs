@@ -6,8 +6,8 @@ use crate::coroutine::current;
 use crate::execution::here;
 use crate::thread::yield_in;
 
-/// Says that the caller waits for others, as [`std::hint::spin_loop`]. In an execution this lets others go first, as
-/// [`yield_now`](crate::thread::yield_now) does, and a loop that then finds everything as it was waits for a change.
+/// Says that the caller spins, as [`std::hint::spin_loop`]. In an execution this lets other threads run first, as
+/// [`yield_now`](crate::thread::yield_now) does. A loop that then finds no change is stalled until there is one.
 #[inline]
 #[track_caller]
 pub fn spin_loop() {

@@ -1,4 +1,4 @@
-//! The integer types, as far as ranges of them can be counted through.
+//! Ranges of integer types: how many values they have, and which is the nth.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -13,10 +13,10 @@ mod private {
         fn next(self) -> Option<Self>;
         fn previous(self) -> Option<Self>;
 
-        /// How far `to` is from here; `None` if it is less.
+        /// The distance to `to`; `None` if `to` is less than this.
         fn distance(self, to: Self) -> Option<u128>;
 
-        /// The number so much further, wrapping.
+        /// The number that is greater by `by`, wrapping.
         fn moved(self, by: u128) -> Self;
     }
 }

@@ -1,11 +1,11 @@
-//! Programs under control: mirrors of the standard library, operation by operation, whose every step Raddle schedules.
+//! Controlled programs: types that mirror those of the standard library, operation by operation. Raddle schedules every operation.
 //!
-//! Inside an execution, each operation that another task could notice pauses its task and hands the decision to the engine.
-//! Outside, the same types do what their counterparts in `std` do. Users meet these modules through the crate `raddle`.
+//! In an execution, a task pauses before each operation that another task can observe, and the engine decides which task goes on. Outside,
+//! the same types do what those of `std` do. Users get these modules through the crate `raddle`.
 //!
-//! This crate knows the engine's [`System`](raddle_engine::system::System) and no strategy. Its insides, from the bottom up:
-//! `coroutine` (stacks), `execution` (tasks, objects and how an operation becomes a step), `threads` (the `System`), and one
-//! module for each mirrored module of `std`.
+//! This crate knows the engine's [`System`](raddle_engine::system::System) and no strategy. Its modules, from the bottom up: `coroutine`
+//! (stacks), `execution` (tasks, objects, and how an operation becomes a step), `threads` (the `System`), and one module for each mirrored
+//! module of `std`.
 
 #![deny(unsafe_code)]
 
@@ -18,7 +18,7 @@ pub mod collections;
 mod coroutine;
 #[cfg_attr(
     target_os = "linux",
-    expect(unsafe_code, reason = "handlers of signals; what they rely on is at the head of the module")
+    expect(unsafe_code, reason = "signal handlers; what they rely on is at the head of the module")
 )]
 pub mod crash;
 mod execution;

@@ -1,12 +1,11 @@
-//! Where the output of the program under test goes.
+//! The output of the program under test.
 //!
-//! A search runs a program thousands of times, and what it prints each time is of no use to anybody. The test harness collects what
-//! a test prints in a buffer that threads inherit from whoever starts them, and that cannot be emptied from outside. So executions
-//! run on threads that are [started apart](apart), without that buffer, and their writes to standard output and standard error are
-//! [redirected](Redirected): they are thrown away, or kept to be shown between marks.
+//! A search runs a program thousands of times, and the output of most executions is useless. The test harness collects the output of a test
+//! in a buffer. A thread inherits this buffer from the thread that starts it, and nobody can empty it from outside. So executions run on
+//! threads that are [started apart](apart), without that buffer, and their writes to standard output and standard error are
+//! [redirected](Redirected): they are discarded, or kept to be shown in the report.
 //!
-//! This works by symbols of libc that are interposed, on Linux with glibc. Elsewhere output goes where it always went, and nothing
-//! is known of it.
+//! This works by interposing symbols of libc, on Linux with glibc. On other systems nothing is redirected.
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 #[expect(unsafe_code, reason = "interposed symbols of libc; the invariants are at the head of the module")]
@@ -19,13 +18,13 @@ mod interposed;
 pub use self::interposed::{Redirected, apart, show_from_here_on, unredirected};
 pub(crate) use self::interposed::{discard_from_here_on, flush_if_written};
 
-/// What becomes of what is written to standard output and standard error.
+/// Where writes to standard output and standard error go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sink {
-    /// It is thrown away.
+    /// They are discarded.
     Nowhere,
-    /// It is kept.
+    /// They are kept.
     Kept,
-    /// It goes where it would have gone.
+    /// They go where they would go without Raddle.
     Unchanged,
 }

@@ -1,4 +1,4 @@
-//! Panics of explored executions: kept for the report instead of being printed.
+//! The panic hook: panics of the program are recorded for the report and not printed.
 
 mod shown;
 
@@ -14,7 +14,7 @@ use crate::coroutine::current;
 use crate::execution::{Execution, State, Task};
 use crate::output::{discard_from_here_on, unredirected};
 
-/// Puts a hook before the one that is there; once per process.
+/// Installs our panic hook before the current one, once per process.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -35,7 +35,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Panics with a message that is told with another place than that of the call.
+/// Panics with a message. The report gives `place` as its place, not the place of this call.
 ///
 /// # Panics
 ///
@@ -52,20 +52,20 @@ pub fn panic_at(message: String, place: &Location<'_>) -> ! {
     }
 }
 
-/// A panic of code that runs on no stack of its own, such as a handler of a model.
+/// A panic of code that runs without a stack of its own, such as a handler of a model.
 pub(crate) struct Panicked {
     pub(crate) message: String,
     pub(crate) place: Option<Place>,
 }
 
 thread_local! {
-    /// Whether such code runs on this OS thread: the hook has no other way to tell.
+    /// True while such code runs on this OS thread. The hook reads it.
     static CATCHING: Cell<bool> = const { Cell::new(false) };
-    /// Where it has panicked latest.
+    /// The place of its latest panic.
     static CAUGHT_AT: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
-/// Runs `body`; a panic is told with its place and not printed. Part of every step of a model.
+/// Runs `body`. A panic is returned with its place and not printed. Every step of a model calls this.
 #[inline(always)]
 pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
     let before = CATCHING.replace(true);
@@ -74,7 +74,7 @@ pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
     result.map_err(caught)
 }
 
-/// What was caught.
+/// The panic that was caught.
 #[cold]
 fn caught(payload: Box<dyn Any + Send>) -> Panicked {
     Panicked { message: message(&*payload), place: CAUGHT_AT.take() }
@@ -85,7 +85,7 @@ pub(crate) fn in_a_model() -> bool {
     CATCHING.get()
 }
 
-/// Keeps the place of a panic for who [catches](catch) it; false if nobody does.
+/// Records the place of a panic for [`catch`]. Returns false if the code does not run in `catch`.
 fn is_caught(info: &PanicHookInfo<'_>) -> bool {
     let caught = CATCHING.get();
     if caught {
@@ -94,30 +94,30 @@ fn is_caught(info: &PanicHookInfo<'_>) -> bool {
     caught
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn message(payload: &dyn Any) -> String {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("(a panic whose payload is not a string)").to_owned()
 }
 
-/// The panics with which the compiler's own code ends the process, instead of unwinding further: out of a destructor that runs because of
-/// another panic, and through a frame that cannot be unwound (of an `extern "C"` function).
+/// The messages of the panics by which the standard library ends the process instead of unwinding further: if a destructor that runs because
+/// of a panic panics, and if a panic reaches a frame that cannot be unwound (of an `extern "C"` function).
 const IN_CLEANUP: &str = "panic in a destructor during cleanup";
 const CANNOT_UNWIND: &str = "panic in a function that cannot unwind";
 
-/// Whether a panic is printed, and as whose.
+/// Whether and how a panic is printed.
 enum Print {
     Not,
-    /// As part of the program's output, by this task.
+    /// As part of the program's output. The text names the task.
     AsTheProgramsBy(String),
-    /// Raddle's own: it has to be seen, whatever becomes of the program's output.
+    /// As a panic of Raddle itself: without redirection.
     AsRaddles,
 }
 
-/// Keeps what a task's panic says; returns whether it is to be printed as well.
+/// Records the panic of a task. Returns whether it is printed as well.
 fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
     let Ok(mut state) = execution.state.try_borrow_mut() else {
-        // In the middle of an operation.
+        // An operation of Raddle has panicked while it had the state borrowed.
         return Print::AsRaddles;
     };
     let message = message(info.payload());
@@ -127,8 +127,8 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
         state.task().panics.push((message, place));
         return if state.settings.print_panics { Print::AsTheProgramsBy(name_of_current(&state)) } else { Print::Not };
     }
-    // When this hook returns, the process aborts; the runtime's handler of that signal cuts the task off instead. This OS
-    // thread then counts as panicking for ever, which is why the worker is not used any more.
+    // When this hook returns, the standard library aborts the process. Our handler of `SIGABRT` cuts the task off instead. This OS thread then
+    // counts as panicking for ever, so the worker is not used any more.
     let task = state.current;
     let Some((latest, place)) = state.task().panics.pop() else { return Print::AsRaddles };
     let failure = if message == CANNOT_UNWIND {
@@ -140,12 +140,12 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
     state.outcome = Some(failure.into());
     state.spoiled = true;
     execution.aborting.set(true);
-    // The standard library is about to say that it aborts, which it does not.
+    // The standard library is about to print that it aborts, which would be wrong.
     discard_from_here_on();
     Print::Not
 }
 
-/// What reports call the running task.
+/// The name of the running task in reports.
 fn name_of_current(state: &State) -> String {
     let task = state.current;
     match &state.tasks[task.index()].label {

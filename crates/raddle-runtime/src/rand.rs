@@ -1,8 +1,8 @@
-//! Random numbers of the program's own.
+//! Random numbers for the program.
 //!
-//! Inside an execution they come from a generator that starts from the execution's seed, so a replayed schedule draws the
-//! same numbers again. Drawing is no decision: a search does not try every number; for that there is
-//! [`choice`](crate::choice). Outside, each draw is seeded by the system.
+//! In an execution they come from a generator with the seed of the execution, so a replay of a schedule draws the same numbers. A draw is no
+//! decision: a search does not try every number. To try every value, use [`choice`](crate::choice). Outside of any execution, the system
+//! provides the seed of each draw.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeBounds;
@@ -49,19 +49,19 @@ impl Random for f64 {}
 
 impl private::Random for f64 {
     fn from_bits(bits: u128) -> Self {
-        // As many bits as the fraction holds, so that every value is equally far from the next.
+        // The fraction of an `f64` has 53 bits. With as many random bits, all values have the same distance to the next.
         (bits as u64 >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// A random value: each one of its type equally likely.
+/// A random value. All values of the type are equally likely.
 #[must_use]
 #[track_caller]
 pub fn random<T: Random>() -> T {
     T::from_bits(with_rng(wide_bits))
 }
 
-/// A random number in `range`, each equally likely.
+/// A random number in `range`. All are equally likely.
 ///
 /// # Panics
 ///
@@ -73,7 +73,7 @@ pub fn random_range<T: Integer>(range: impl RangeBounds<T>) -> T {
     nth(first, with_rng(|rng| up_to(rng, distance)))
 }
 
-/// Puts the values into a random order, each equally likely.
+/// Puts the values into a random order. All orders are equally likely.
 #[track_caller]
 pub fn shuffle<T>(values: &mut [T]) {
     with_rng(|rng| {
@@ -101,7 +101,7 @@ fn wide_bits(rng: &mut Rng) -> u128 {
     u128::from(rng.bits()) << 64 | u128::from(rng.bits())
 }
 
-/// A number from 0 to `greatest`: as many bits as it takes, drawn again while they say more.
+/// A random number from 0 to `greatest`: draws as many bits as `greatest` has, until they are not greater than it.
 fn up_to(rng: &mut Rng, greatest: u128) -> u128 {
     if greatest == 0 {
         return 0;

@@ -6,12 +6,13 @@ mod condvar;
 #[expect(unsafe_code, reason = "reads the bytes of plain numbers")]
 mod contents;
 mod lazy_lock;
+pub(crate) mod lock;
 pub mod mpsc;
 mod mutex;
 mod once;
 mod once_lock;
+mod once_value;
 mod rwlock;
-mod slot;
 #[expect(
     unsafe_code,
     reason = "values that live as long as the execution, lent for as long as their `static`; argued there"

@@ -26,7 +26,7 @@ use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
 pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
-use crate::uncontrolled::{Use, Watching};
+use crate::uncontrolled::{StartedThreads, Use};
 use crate::{crash, output, panics, thread};
 
 /// A function that starts threads, to be executed again and again.
@@ -47,7 +47,7 @@ struct Worker {
     sound: Cell<bool>,
     numbers: Cell<(u64, u64)>,
     /// Notices threads that the program starts and that are not under control.
-    watching: Option<Watching>,
+    watching: Option<StartedThreads>,
     /// What executions have shown of the program that it was not told by its settings.
     learned: RefCell<Facts>,
     /// For steps that are taken after the end of an execution.
@@ -97,7 +97,7 @@ impl Threads {
             spare: RefCell::default(),
             sound: Cell::new(true),
             numbers: Cell::new((0, 0)),
-            watching: Watching::begin(),
+            watching: StartedThreads::begin(),
             learned: RefCell::default(),
             unseen: Cell::default(),
         };
@@ -115,7 +115,7 @@ impl Threads {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if self.watching.as_ref().is_some_and(Watching::has_threads) {
+        if self.watching.as_ref().is_some_and(StartedThreads::has_threads) {
             let state = self.execution.state.get_mut();
             state.settings.uncontrolled.store(true, Ordering::Relaxed);
         }
@@ -257,7 +257,7 @@ impl Running {
     #[inline(always)]
     fn resume(&mut self, task: TaskId) {
         let fiber = self.fibers[task.index()].as_mut().expect("raddle bug: a task without a fiber was resumed");
-        match fiber.resume(&self.worker.execution.lane) {
+        match fiber.resume(&self.worker.execution.fiber) {
             Resumed::Paused(Paused::Asking) => {}
             Resumed::Paused(Paused::Idle) => {
                 self.worker.keep(self.fibers[task.index()].take().expect("resumed just now"));

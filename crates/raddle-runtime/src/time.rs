@@ -1,11 +1,12 @@
 //! Time on a virtual clock, as in [`std::time`].
 //!
-//! The clock stands still while tasks run and moves when a sleep or a timed wait ends: to the time that was waited for. Such a
-//! wait may end at any point, though no wait ends before one whose time comes earlier; when nothing else can happen, it
-//! must. A loop that only watches the clock sees it move once nobody else can go on.
+//! The clock stands still while tasks run. It moves when a sleep or a timed wait times out: to the deadline of the wait. A wait may time out
+//! at any point, but not before a wait with an earlier deadline. If no other action is enabled, it must time out. If a task spins on the
+//! clock, the clock moves once no other task is enabled.
 //!
-//! To reduction the clock is an object like any other. A timed wait reads it where it begins (its deadline counts from there, and
-//! holds back later ones) and where it ends otherwise than by time (it holds them back no more); an end by time changes it.
+//! For reduction the clock is an object like any other. A timed wait reads it where it begins: its deadline counts from there, and from there
+//! on no later deadline can come first. A wait that ends otherwise than by its timeout reads the clock as well, since from then on later
+//! deadlines can come first. A timeout changes the clock.
 
 mod clock;
 mod instant;

@@ -1,13 +1,13 @@
-//! Threads that Raddle does not control, noticed when they use what it does.
+//! Detects threads that Raddle does not control, when they use types of Raddle.
 //!
-//! A thread of `std` that the program under test starts runs whenever the system lets it. What it does to Raddle's objects is no step of
-//! the execution, so whatever the search finds says nothing of the program. Such a thread is recognised by the signals that it
-//! blocks: a new thread inherits from whoever starts it which signals are blocked, and each worker blocks a set of real-time
-//! signals of its own, which nobody sends. So the thread, and those that it starts, lead back to the worker in whose execution they
-//! were started.
+//! If the program under test starts a thread of `std`, the operating system schedules it. What it does with Raddle's types is no step of the
+//! execution, so the result of the search would say nothing about the program. We recognise such a thread by the signals that it blocks. A
+//! new thread inherits the set of blocked signals from the thread that starts it. Each worker blocks a different set of real-time signals,
+//! which nobody sends. This set is a number. The thread, and the threads that it starts, have the number of the worker whose execution has
+//! started them.
 //!
-//! When one of them uses an object, a wait or a thread of Raddle's, that is noted with its worker, whose execution then fails, and
-//! the thread panics: were it to wait, nobody could ever wake it.
+//! When such a thread uses an object, a wait or a thread of Raddle, this is recorded for the worker with that number, and its execution
+//! fails. The thread panics: if it waited, no task could wake it.
 
 use std::cell::Cell;
 use std::panic::{self, Location};
@@ -21,7 +21,7 @@ use raddle_engine::outcome::Place;
 /// What an uncontrolled thread did.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
-    /// To what: "Mutex"; or what it called, if that was no object.
+    /// The kind of the object ("Mutex"), or the function that was called if there is no object.
     pub(crate) what: &'static str,
     /// Where the object was made.
     pub(crate) made: Option<Place>,
@@ -29,29 +29,29 @@ pub(crate) struct Use {
     pub(crate) site: Place,
 }
 
-/// A worker, as the threads that it has started find it.
+/// A worker, for the threads that its executions have started.
 #[derive(Debug)]
 struct Entry {
     thread: ThreadId,
     used: Mutex<Option<Use>>,
-    /// Whether there is any, for those who look often.
+    /// True if `used` is set. It is cheaper to read.
     any: AtomicBool,
 }
 
-/// The workers there are, and which number the next one tries first.
 static WORKERS: Mutex<Workers> = Mutex::new(Workers { entries: Vec::new(), next: 0 });
 
-/// Workers by the number that the blocked signals spell, less one.
+/// The workers of the process, by their number less one.
 #[derive(Debug)]
 struct Workers {
-    /// `None` where a number is free.
+    /// `None` if the number is free.
     entries: Vec<Option<Arc<Entry>>>,
+    /// The index that the next worker tries first.
     next: usize,
 }
 
 impl Workers {
-    /// Takes the number that has been free for longest: a thread that outlives the execution which started it still has its
-    /// worker's number, and must not be taken for a thread of another test.
+    /// Takes the number that was free for the longest time. A thread may outlive the execution that has started it. It still has the number
+    /// of its worker, and must not be taken for a thread of another test.
     fn take_number(&mut self, entry: Arc<Entry>) -> Option<usize> {
         let all = (signals::LARGEST as usize).saturating_sub(1);
         if self.entries.len() < all {
@@ -64,46 +64,47 @@ impl Workers {
     }
 }
 
-/// Makes the threads that are started on this OS thread known as uncontrolled, until it is dropped.
+/// Detects threads that are started on this OS thread, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub(crate) struct StartedThreads {
     entry: Arc<Entry>,
     number: usize,
     before: u32,
-    /// How often it was waited for threads, in all executions: threads of a pool stay, and may never use anything.
+    /// How often the worker has waited for such threads, in all executions. The threads of a pool never end, so this is limited.
     waited: Cell<u32>,
 }
 
-/// How long threads are waited for at a time, and how often at most.
+/// How long the worker waits for threads at a time.
 const WAIT: Duration = Duration::from_millis(2);
+/// How often it waits at most.
 const MOST_WAITS: u32 = 500;
 
-/// How often it is waited for a thread to start.
+/// How often it waits at most for a thread to start.
 const MOST_STARTS: u32 = 25;
 
 /// Whether another thread of the process has the number of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Others {
     None,
-    /// None has it, but one blocks all signals. So does a new thread at first, before it blocks those that it has inherited.
+    /// None has it, but one blocks all signals. A new thread does so at first, until it blocks only those that it has inherited.
     Starting,
     Some,
 }
 
-impl Watching {
-    /// Begins with the calling OS thread, which is a worker. `None` where there is no way to tell.
+impl StartedThreads {
+    /// Gives a number to the calling OS thread, which is a worker. `None` if there is no number left, or none on this system.
     pub(crate) fn begin() -> Option<Self> {
-        let before = signals::spelled();
+        let before = signals::number();
         let entry = Arc::new(Entry {
             thread: std::thread::current().id(),
             used: Mutex::new(None),
             any: AtomicBool::new(false),
         });
         let number = WORKERS.lock().unwrap_or_else(PoisonError::into_inner).take_number(entry.clone())?;
-        signals::spell((number + 1) as u32).then_some(Self { entry, number, before, waited: Cell::new(0) })
+        signals::set_number((number + 1) as u32).then_some(Self { entry, number, before, waited: Cell::new(0) })
     }
 
-    /// Takes what an uncontrolled thread has done since it was last asked.
+    /// Returns what an uncontrolled thread has used since the last call.
     #[inline]
     pub(crate) fn take(&self) -> Option<Use> {
         if !self.entry.any.swap(false, Ordering::Acquire) {
@@ -113,9 +114,9 @@ impl Watching {
     }
 }
 
-impl Watching {
-    /// Called where a test can go on no more. A thread that was started on this OS thread and is still there may be about to do what the
-    /// test waits for, so it gets some time to show; what it does is returned.
+impl StartedThreads {
+    /// Called when no action is enabled. An uncontrolled thread that is still there may be about to do what the test waits for. So it gets some
+    /// time. Returns what it uses.
     pub(crate) fn wait_for_use(&self) -> Option<Use> {
         loop {
             let gone = signals::others((self.number + 1) as u32) == Others::None;
@@ -129,8 +130,7 @@ impl Watching {
         }
     }
 
-    /// Whether a thread that was started on this OS thread is still there, or has used something since it was last asked. Nobody can
-    /// tell what it would still do.
+    /// Whether an uncontrolled thread is still there, or has used something since the last call.
     pub(crate) fn has_threads(&self) -> bool {
         self.take().is_some() || self.has_started_threads()
     }
@@ -143,20 +143,20 @@ impl Watching {
                 Others::None => return false,
             }
         }
-        // What blocks all signals for so long is no thread that starts.
+        // A thread that blocks all signals for so long is not a new one.
         false
     }
 }
 
-impl Drop for Watching {
+impl Drop for StartedThreads {
     fn drop(&mut self) {
-        signals::spell(self.before);
+        signals::set_number(self.before);
         WORKERS.lock().unwrap_or_else(PoisonError::into_inner).entries[self.number] = None;
     }
 }
 
-/// Called wherever something of Raddle's is used outside of any execution: on a thread that a program under test has started, that is a
-/// failure of the program.
+/// Called when a type or function of Raddle is used outside of any execution. If the program under test has started this thread, its
+/// execution fails.
 ///
 /// # Panics
 ///
@@ -167,14 +167,14 @@ pub(crate) fn note(what: &'static str, made: Option<&'static Location<'static>>)
     note_at(what, made, Location::caller());
 }
 
-/// The same for a use at `site`: a destructor has no caller.
+/// Does what [`note`] does for a use at `site`. For destructors, which have no caller.
 ///
 /// # Panics
 ///
 /// As [`note`].
 #[cold]
 pub(crate) fn note_at(what: &'static str, made: Option<&'static Location<'static>>, site: &'static Location<'static>) {
-    let number = signals::spelled();
+    let number = signals::number();
     let entry = {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
         match (number as usize).checked_sub(1).and_then(|at| workers.entries.get(at)) {
@@ -186,18 +186,18 @@ pub(crate) fn note_at(what: &'static str, made: Option<&'static Location<'static
     entry.used.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(used);
     entry.any.store(true, Ordering::Release);
     if !std::thread::panicking() {
-        // The report of the test tells what there is to tell, so nothing is printed here.
+        // The report of the test says all this, so the panic hook is not called.
         let message = format!("raddle: {what} is used at {site} by a thread that Raddle does not control");
         panic::resume_unwind(Box::new(message));
     }
 }
 
-/// Ends a thread that uses what belongs to an execution that is over, or to another test. On a thread that an execution has started and
-/// that has outlived its worker, nothing is printed: there is no report left that could tell of it.
+/// Panics on a thread that uses a value of an execution that is over, or of another test. If an execution has started the thread and its worker
+/// has ended, the panic hook is not called.
 #[cold]
 #[track_caller]
 pub(crate) fn panic_out_of_place(message: &str) -> ! {
-    let number = signals::spelled() as usize;
+    let number = signals::number() as usize;
     let outlived = number > 0 && {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
         workers.entries.get(number - 1).is_none_or(Option::is_none)
@@ -210,7 +210,7 @@ pub(crate) fn panic_out_of_place(message: &str) -> ! {
 
 #[cfg(target_os = "linux")]
 mod signals {
-    //! Numbers, spelled by which real-time signals a thread blocks.
+    //! The number of a thread, encoded in the set of real-time signals that it blocks.
 
     use std::ffi::c_int;
     use std::mem::MaybeUninit;
@@ -218,20 +218,20 @@ mod signals {
 
     use super::Others;
 
-    /// So many signals are used, the last ones that there are.
+    /// The numbers use so many signals, the last real-time signals.
     const BITS: c_int = 14;
 
-    /// The largest number that can be spelled; no worker has it, since threads that start spell it.
+    /// The largest number. No worker has it, because a thread that is starting has it.
     pub(super) const LARGEST: u32 = (1 << BITS) - 1;
 
     fn signal(bit: c_int) -> c_int {
         libc::SIGRTMAX() - bit
     }
 
-    /// The number that the calling thread has inherited or was given; 0 for none.
-    pub(super) fn spelled() -> u32 {
+    /// The number of the calling thread; 0 for none.
+    pub(super) fn number() -> u32 {
         let mut blocked = MaybeUninit::<libc::sigset_t>::zeroed();
-        // SAFETY: plain calls into libc with a valid pointer; a set of all zeroes is one.
+        // SAFETY: plain calls into libc with a valid pointer; a set of all zeroes is valid.
         unsafe {
             if libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), blocked.as_mut_ptr()) != 0 {
                 return 0;
@@ -264,8 +264,8 @@ mod signals {
         }
     }
 
-    /// Gives the calling thread a number; says whether that could be done.
-    pub(super) fn spell(number: u32) -> bool {
+    /// Sets the number of the calling thread. Returns whether that worked.
+    pub(super) fn set_number(number: u32) -> bool {
         let mut set = [MaybeUninit::<libc::sigset_t>::zeroed(); 2];
         // SAFETY: as above.
         unsafe {
@@ -281,13 +281,13 @@ mod signals {
 
 #[cfg(not(target_os = "linux"))]
 mod signals {
-    //! Elsewhere, threads are not told apart.
+    //! On other systems, threads have no numbers.
 
     use super::Others;
 
     pub(super) const LARGEST: u32 = 0;
 
-    pub(super) fn spelled() -> u32 {
+    pub(super) fn number() -> u32 {
         0
     }
 
@@ -295,19 +295,19 @@ mod signals {
         Others::None
     }
 
-    pub(super) fn spell(_: u32) -> bool {
+    pub(super) fn set_number(_: u32) -> bool {
         false
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::Watching;
+    use super::StartedThreads;
 
     #[test]
     fn a_number_is_not_used_again_soon() {
-        let first = Watching::begin().unwrap().number;
-        let second = Watching::begin().unwrap().number;
+        let first = StartedThreads::begin().unwrap().number;
+        let second = StartedThreads::begin().unwrap().number;
         assert_ne!(first, second, "a thread that the first has started would be taken for one of the second's");
     }
 }

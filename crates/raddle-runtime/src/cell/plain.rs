@@ -4,7 +4,7 @@ use std::cell;
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::watch::Watch;
+use super::access::AccessTracker;
 use crate::execution::{Kind, here, word_as_number};
 
 static CELL: Kind = Kind { noun: "Cell", show: word_as_number };
@@ -12,18 +12,18 @@ static CELL: Kind = Kind { noun: "Cell", show: word_as_number };
 /// Memory that may be changed through a shared reference, as [`std::cell::Cell`]. [`get`](Self::get) is a read; all other
 /// operations count as writes.
 pub struct Cell<T: ?Sized> {
-    watch: Watch,
+    tracker: AccessTracker,
     inner: cell::Cell<T>,
 }
 
 impl<T> Cell<T> {
-    /// A cell with `value` in it.
+    /// Makes a cell that contains `value`.
     #[track_caller]
     pub const fn new(value: T) -> Self {
-        Self { watch: Watch::new(), inner: cell::Cell::new(value) }
+        Self { tracker: AccessTracker::new(), inner: cell::Cell::new(value) }
     }
 
-    /// Puts `value` in the place of what was there.
+    /// Sets the contents to `value`.
     #[track_caller]
     pub fn set(&self, value: T) {
         drop(self.replace(value));
@@ -32,22 +32,22 @@ impl<T> Cell<T> {
     /// Exchanges the contents of two cells.
     #[track_caller]
     pub fn swap(&self, other: &Self) {
-        self.watch.write(&CELL, here());
-        other.watch.write(&CELL, here());
+        self.tracker.write(&CELL, here());
+        other.tracker.write(&CELL, here());
         self.inner.swap(&other.inner);
     }
 
-    /// Puts `value` in the place of what was there, and returns that.
+    /// Sets the contents to `value`, and returns what they were.
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
-        self.watch.write(&CELL, here());
+        self.tracker.write(&CELL, here());
         self.inner.replace(value)
     }
 
     /// The contents.
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.watch.write(&CELL, here());
+        self.tracker.write(&CELL, here());
         self.inner.into_inner()
     }
 }
@@ -56,11 +56,11 @@ impl<T: Copy> Cell<T> {
     /// A copy of the contents. A read.
     #[track_caller]
     pub fn get(&self) -> T {
-        self.watch.read(&CELL, here());
+        self.tracker.read(&CELL, here());
         self.inner.get()
     }
 
-    /// Replaces the contents by what `change` makes of them: a read, then a write.
+    /// Replaces the contents by the result of `change`: a read, then a write.
     #[track_caller]
     pub fn update(&self, change: impl FnOnce(T) -> T) {
         self.set(change(self.get()));
@@ -76,17 +76,17 @@ impl<T: Default> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// A pointer to the contents. What is done with it cannot be seen, so this counts as a write.
+    /// A pointer to the contents. Raddle does not see its use, so this counts as a write.
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
-        self.watch.lend(&CELL, here());
+        self.tracker.lend(&CELL, here());
         self.inner.as_ptr()
     }
 
-    /// The contents; nobody else can use them.
+    /// The contents. No other thread can use them.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.watch.write(&CELL, here());
+        self.tracker.write(&CELL, here());
         self.inner.get_mut()
     }
 }

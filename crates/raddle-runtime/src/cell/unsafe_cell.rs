@@ -1,77 +1,77 @@
-//! The cell behind every type that changes what it shares, as [`std::cell::UnsafeCell`].
+//! The cell for interior mutability, as [`std::cell::UnsafeCell`].
 
 use std::cell;
 use std::fmt;
 
-use super::watch::Watch;
+use super::access::AccessTracker;
 use crate::execution::{Kind, here, word_as_number};
 
 static UNSAFE_CELL: Kind = Kind { noun: "UnsafeCell", show: word_as_number };
 
 /// Memory that may be changed through a shared reference, as [`std::cell::UnsafeCell`].
 ///
-/// Use [`with`](Self::with) to read and [`with_mut`](Self::with_mut) to write: so reads that happen at the same time, which is
-/// fine, can be told from writes. [`get`](Self::get) hands out a `*mut T` and counts as a write.
+/// Use [`with`](Self::with) to read and [`with_mut`](Self::with_mut) to write, so that Raddle can tell reads from writes: two reads do not
+/// race. [`get`](Self::get) returns a `*mut T` and counts as a write.
 ///
-/// An access counts from the moment it begins. Use the pointer for that access only and ask again for the next one: what is
-/// done through an old pointer is not seen.
+/// An access is recorded when it begins. Use the pointer only for this access, and call `with` or `with_mut` again for the next one. Raddle
+/// does not see what happens through an old pointer.
 ///
 /// ```
 /// use raddle_runtime::cell::UnsafeCell;
 ///
 /// let cell = UnsafeCell::new(1);
-/// // SAFETY: nobody else has a reference to the cell.
+/// // SAFETY: there is no other reference to the cell.
 /// cell.with_mut(|value| unsafe { *value += 1 });
 /// // SAFETY: as above.
 /// assert_eq!(cell.with(|value| unsafe { *value }), 2);
 /// ```
 pub struct UnsafeCell<T: ?Sized> {
-    watch: Watch,
+    tracker: AccessTracker,
     inner: cell::UnsafeCell<T>,
 }
 
 impl<T> UnsafeCell<T> {
-    /// A cell with `value` in it.
+    /// Makes a cell that contains `value`.
     #[track_caller]
     pub const fn new(value: T) -> Self {
-        Self { watch: Watch::new(), inner: cell::UnsafeCell::new(value) }
+        Self { tracker: AccessTracker::new(), inner: cell::UnsafeCell::new(value) }
     }
 
     /// The contents. A write.
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.watch.write(&UNSAFE_CELL, here());
+        self.tracker.write(&UNSAFE_CELL, here());
         self.inner.into_inner()
     }
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Calls `read` with a pointer to the contents, to be read through. A read.
+    /// Calls `read` with a pointer to the contents, for reading. A read.
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        self.watch.read(&UNSAFE_CELL, here());
+        self.tracker.read(&UNSAFE_CELL, here());
         read(self.inner.get().cast_const())
     }
 
-    /// Calls `write` with a pointer to the contents, to be written through. A write.
+    /// Calls `write` with a pointer to the contents, for writing. A write.
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        self.watch.write(&UNSAFE_CELL, here());
+        self.tracker.write(&UNSAFE_CELL, here());
         write(self.inner.get())
     }
 
-    /// A pointer to the contents. What is done with it cannot be seen, so this counts as a write, even if the pointer is only
-    /// read through: prefer [`with`](Self::with) and [`with_mut`](Self::with_mut).
+    /// A pointer to the contents. Raddle does not see its use, so this counts as a write, even if the pointer is used only to read. Prefer
+    /// [`with`](Self::with) and [`with_mut`](Self::with_mut).
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        self.watch.lend(&UNSAFE_CELL, here());
+        self.tracker.lend(&UNSAFE_CELL, here());
         self.inner.get()
     }
 
-    /// The contents; nobody else can use them. A write.
+    /// The contents. No other thread can use them. A write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.watch.write(&UNSAFE_CELL, here());
+        self.tracker.write(&UNSAFE_CELL, here());
         self.inner.get_mut()
     }
 }

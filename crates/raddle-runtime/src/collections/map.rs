@@ -13,13 +13,13 @@ use super::RandomState;
 pub struct HashMap<K, V>(StdHashMap<K, V, RandomState>);
 
 impl<K, V> HashMap<K, V> {
-    /// An empty map.
+    /// Makes an empty map.
     #[must_use]
     pub fn new() -> Self {
         Self(StdHashMap::with_hasher(RandomState::new()))
     }
 
-    /// An empty map with room for so many entries.
+    /// Makes an empty map with room for so many entries.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(StdHashMap::with_capacity_and_hasher(capacity, RandomState::new()))
@@ -37,7 +37,7 @@ impl<K, V> HashMap<K, V> {
         self.0.into_values()
     }
 
-    /// The map of `std` that this is.
+    /// The map of `std` inside.
     #[must_use]
     pub fn into_inner(self) -> StdHashMap<K, V, RandomState> {
         self.0

@@ -12,19 +12,19 @@ use super::RandomState;
 pub struct HashSet<T>(StdHashSet<T, RandomState>);
 
 impl<T> HashSet<T> {
-    /// An empty set.
+    /// Makes an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self(StdHashSet::with_hasher(RandomState::new()))
     }
 
-    /// An empty set with room for so many values.
+    /// Makes an empty set with room for so many values.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(StdHashSet::with_capacity_and_hasher(capacity, RandomState::new()))
     }
 
-    /// The set of `std` that this is.
+    /// The set of `std` inside.
     #[must_use]
     pub fn into_inner(self) -> StdHashSet<T, RandomState> {
         self.0

@@ -1,7 +1,7 @@
-//! What a paused task left to be done for it when it is chosen.
+//! The effect of an operation, called when the engine chooses the task.
 //!
-//! The effect of an operation is a closure on the stack of the task that asked for it. It is called from the outside, while the
-//! task is paused, so the tables of the execution are borrowed once.
+//! The effect is a closure on the stack of the task that asked for the operation. The system calls it while the task is still paused. So
+//! the task need not be resumed only to borrow the tables of the execution again.
 
 use std::ptr::NonNull;
 
@@ -12,16 +12,16 @@ use crate::execution::Moment;
 pub(crate) struct Act(NonNull<dyn FnMut(&mut Moment<'_>)>);
 
 impl Act {
-    /// Lends the effect out for as long as the calling task is paused.
+    /// Lends the effect for as long as the calling task is paused.
     ///
-    /// The caller must see to it that `act` is neither moved nor dropped before the task has gone on, and that
-    /// nobody calls this afterwards. The callers, all in `execution.rs`, lend it from the frame in which they then pause.
+    /// The caller must not move or drop `act` before the task is resumed, and nothing may call the effect afterwards. The callers, all in
+    /// `execution.rs`, lend it from the frame in which they then pause.
     #[inline(always)]
     pub(crate) fn lend(act: &mut (dyn FnMut(&mut Moment<'_>) + '_)) -> Self {
         let act: *mut (dyn FnMut(&mut Moment<'_>) + '_) = act;
-        // SAFETY: only the lifetime changes. The closure lies in a frame of the task that is about to pause; it is called
-        // only through what that task asks for, which is taken away when the task goes on. A task that is abandoned keeps
-        // its stack for ever.
+        // SAFETY: only the lifetime changes. The closure is in a frame of the task that is about to pause. It is called only through the
+        // operation that this task asks for, which is removed when the task goes on. All tasks of an execution are abandoned together
+        // (see `threads::finish`), and no operation takes effect after that.
         let act = unsafe {
             std::mem::transmute::<*mut (dyn FnMut(&mut Moment<'_>) + '_), *mut (dyn FnMut(&mut Moment<'_>) + 'static)>(
                 act,

@@ -1,4 +1,4 @@
-//! The running execution: the one thread-local of the workspace.
+//! The running execution of this OS thread.
 
 use std::cell::Cell;
 use std::ptr;
@@ -29,8 +29,8 @@ pub(crate) fn with<R>(body: impl FnOnce(&Execution) -> R) -> Option<R> {
     if current.is_null() {
         return None;
     }
-    // SAFETY: the pointer is set from a reference in `enter` and taken back before that reference ends. Code on a fiber
-    // runs only inside `resume`, which is called inside `enter`; a fiber that is never resumed never looks.
+    // SAFETY: `enter` sets the pointer from a reference and resets it before that reference ends. Code on a fiber runs only inside
+    // `resume`, which is called inside `enter`.
     Some(body(unsafe { &*current }))
 }
 

@@ -1,23 +1,24 @@
-//! Cutting a fiber off where the process would end: a stack overflow, caught at the guard page, and an abort because a
-//! destructor panicked while a panic unwound the task. Both become failures of that task.
+//! Cutting a fiber off where the process would end: at a stack overflow, and at an abort because a destructor panicked while a panic was
+//! unwinding the task. Both become failures of that task.
 //!
-//! The handler of a fault looks whether it lies in the guarded pages below the stack of the fiber that runs on this OS thread. If
-//! it came from the program's own code, it lets the fiber return as if its function had ended; nothing on its stack is dropped.
-//! If it came from inside a shared library, which may hold a lock of the allocator's, it opens that one page, so that the library
-//! can go on: sooner or later it is the program itself that needs the next. The handler of an abort looks whether the panic
-//! hook has announced one, and does the same. Any other signal ends the process, so what led to it is [told](crate::crash) and it goes to
-//! the handler that was there before. Elsewhere than on
-//! Linux with x86-64 or AArch64, the process ends as it would without Raddle.
+//! The handler of a memory fault checks whether the address is in the guard pages below the stack of the fiber that runs on this OS thread.
+//! If the fault comes from the program's own code, the handler lets the fiber return as if its function had ended. Nothing on its stack is
+//! dropped. If the fault comes from a shared library, which may hold a lock of the allocator, the handler makes that one page usable, and
+//! the library goes on. Sooner or later the program's own code needs the next page. The handler of an abort checks whether the panic hook has
+//! announced it, and then cuts the fiber off as well. Any other signal ends the process. So the handler [reports](crate::crash) what led to
+//! it and then calls the handler that was installed before.
+//!
+//! On other systems than Linux with x86-64 or AArch64 the process ends as it would without Raddle.
 
 use std::io;
 
 /// The size of a page, which stack sizes are rounded to.
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// What lies below a stack for libraries that are in the middle of something when it ends.
+/// The size of the reserve below a stack. Shared libraries may use it when the stack overflows inside them.
 pub(super) const RESERVE_BYTES: usize = 16 * PAGE_BYTES;
 
-/// Guards the reserve of a stack whose lowest usable address is `limit`.
+/// Makes the reserve inaccessible, for a stack whose lowest usable address is `limit`.
 pub(super) fn close_reserve(limit: usize) -> io::Result<()> {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     linux::protect(limit - RESERVE_BYTES, RESERVE_BYTES, libc::PROT_NONE)?;
@@ -25,7 +26,7 @@ pub(super) fn close_reserve(limit: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Installs the handler, once per process.
+/// Installs the handlers, once per process.
 pub(crate) fn install() {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     linux::install();
@@ -45,9 +46,9 @@ mod linux {
     const SIGNALS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
     struct Installed {
-        /// What was done about each of the signals before.
+        /// The earlier handler of each signal.
         before: [libc::sigaction; SIGNALS.len()],
-        /// Where the program's own code lies.
+        /// The address range of the program's own code.
         text: (usize, usize),
     }
 
@@ -69,7 +70,7 @@ mod linux {
         }
     }
 
-    /// The executable mapping that holds this very function.
+    /// The executable mapping that contains this function.
     fn program_text() -> (usize, usize) {
         let here = program_text as *const () as usize;
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
@@ -106,42 +107,42 @@ mod linux {
         }
     }
 
-    /// Whether somebody has sent the signal, by `raise` or `kill`; else it comes from an instruction.
+    /// Whether the signal was sent by `raise` or `kill`. Otherwise an instruction has caused it.
     fn was_sent(info: &libc::siginfo_t) -> bool {
         info.si_code <= 0
     }
 
-    /// Whether `fault` lies where the stack that is in use would grow to: it has come to its end.
+    /// Whether `fault` is just below the stack in use: the stack has overflowed.
     fn is_below_stack(fault: usize, context: &libc::ucontext_t) -> bool {
         let (_, stack) = counters(context);
         (stack.saturating_sub(MOST_PROBED_BYTES)..stack.saturating_add(super::PAGE_BYTES)).contains(&fault)
     }
 
-    /// How far below the stack pointer a function touches memory before it moves the pointer.
+    /// How far below the stack pointer a function may access memory before it moves the pointer.
     const MOST_PROBED_BYTES: usize = 16 * super::PAGE_BYTES;
 
-    /// Whether the running task is about to abort and the panic hook has said so.
+    /// Whether the panic hook has announced that the running task is about to abort the process.
     fn announced() -> bool {
         current::with(|execution| execution.aborting.get()).unwrap_or(false)
     }
 
-    /// Whether `fault` lies in the guarded pages of the running fiber. Large frames are probed page by page, so they are never
-    /// stepped over.
+    /// Whether `fault` is in the guard pages of the running fiber. The compiler probes large frames page by page, so no frame reaches past
+    /// the guard pages.
     fn in_guard(fault: usize) -> bool {
-        let trap = current::with(|execution| execution.lane.trap()).flatten();
+        let trap = current::with(|execution| execution.fiber.trap()).flatten();
         trap.is_some_and(|(_, limit)| (limit - super::RESERVE_BYTES - super::PAGE_BYTES..limit).contains(&fault))
     }
 
-    /// Opens the page of the reserve that `fault` lies in; says whether that could be done.
+    /// Makes the page of the reserve usable that contains `fault`. Returns whether that worked.
     fn open_page(fault: usize) -> bool {
-        let trap = current::with(|execution| execution.lane.trap()).flatten();
+        let trap = current::with(|execution| execution.fiber.trap()).flatten();
         let in_reserve = trap.is_some_and(|(_, limit)| fault >= limit - super::RESERVE_BYTES);
         let page = fault & !(super::PAGE_BYTES - 1);
         in_reserve && protect(page, super::PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok()
     }
 
     pub(super) fn protect(from: usize, bytes: usize, how: c_int) -> std::io::Result<()> {
-        // SAFETY: called with pages of a fiber's own stack only, either when nobody uses them yet, or to open them.
+        // SAFETY: called only with pages of a fiber's own stack, either before the fiber uses them, or to make them usable.
         match unsafe { libc::mprotect(ptr::with_exposed_provenance_mut(from), bytes, how) } {
             0 => Ok(()),
             _ => Err(std::io::Error::last_os_error()),
@@ -154,21 +155,21 @@ mod linux {
         INSTALLED.get().is_some_and(|installed| (installed.text.0..installed.text.1).contains(&pc))
     }
 
-    /// Lets the running fiber return; says whether there is one.
+    /// Lets the running fiber return. Returns false if no fiber runs.
     ///
     /// # Safety
     ///
     /// `context` must be that of a signal that was raised by what this OS thread does.
     unsafe fn cut_off(context: &mut libc::ucontext_t) -> bool {
-        let Some((trap, _)) = current::with(|execution| execution.lane.trap()).flatten() else {
+        let Some((trap, _)) = current::with(|execution| execution.fiber.trap()).flatten() else {
             return false;
         };
         if !trap.stack_ptr_in_bounds(counters(context).1) {
             return false;
         }
-        // SAFETY: the stack pointer lies in the fiber, and the registers are set as told. What the fiber did outside itself
-        // was done by ordinary code at an operation's boundary or in the middle of the user's own computation; what of it
-        // lies under a `RefCell` of the execution is found borrowed by the runtime, which then gives the worker up.
+        // SAFETY: the stack pointer is in the fiber's stack, and the registers are set as `setup_trap_handler` returns them. The fiber was
+        // either in the user's own code, or in an operation of Raddle that had borrowed a `RefCell` of the execution. In the second case the
+        // runtime finds it borrowed and stops using the worker.
         let registers = unsafe { trap.setup_trap_handler(|| ()) };
         set_registers(context, &registers);
         true
@@ -206,7 +207,7 @@ mod linux {
         machine.regs[30] = to.lr;
     }
 
-    /// Does what would have been done without us.
+    /// Calls the handler that was installed before ours, or lets the process end.
     ///
     /// # Safety
     ///
@@ -217,7 +218,7 @@ mod linux {
         let before = INSTALLED.get().zip(which).map(|(installed, at)| &installed.before[at]);
         match before {
             Some(action) if action.sa_sigaction > libc::SIG_IGN => {
-                // SAFETY: the action was installed for this signal by someone who wrote it for these arguments.
+                // SAFETY: the action was installed for this signal, so its handler takes these arguments.
                 unsafe {
                     if action.sa_flags & libc::SA_SIGINFO != 0 {
                         let call: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
@@ -229,7 +230,8 @@ mod linux {
                     }
                 }
             }
-            // SAFETY: plain calls into libc. A faulting instruction runs again and ends the process; one that was sent comes only once.
+            // SAFETY: plain calls into libc. A faulting instruction runs again and ends the process; a signal that was sent comes only
+            // once, so it is raised again.
             _ => unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 if was_sent(&*info) {

@@ -1,9 +1,8 @@
-//! Jobs that borrow from the stack of whoever starts them.
+//! Scoped jobs: they may borrow from the stack of the task that starts them.
 //!
-//! A [`Scope`] lets its jobs borrow whatever outlives it, although a fiber's job must be `'static`: the lifetime is
-//! stretched here, and [`Scope::hold`] does not return, not even by unwinding, before every job started through the
-//! scope has ended. If one of them never ends (it is in a deadlock, ran out of stack, or was left in the middle of an abort),
-//! `hold` never returns either, and the runtime abandons both tasks together.
+//! The jobs of a [`Scope`] may borrow whatever outlives the scope, although the job of a fiber must be `'static`. The lifetime is extended
+//! here. This is sound because [`Scope::hold`] does not return, not even by unwinding, before every job of the scope has ended. If one of
+//! them never ends (a deadlock, a stack overflow, an abort), `hold` never returns either, and the runtime abandons both tasks together.
 
 use std::io;
 use std::marker::PhantomData;
@@ -23,29 +22,29 @@ type Borrowing<'scope> = Box<dyn FnOnce() + Send + 'scope>;
 #[derive(Debug)]
 pub struct Scope<'scope, 'env: 'scope> {
     started: Mutex<Vec<Started>>,
-    /// Threads that panicked and were not joined since.
+    /// The number of threads that panicked and were not joined.
     panics: Arc<AtomicUsize>,
     /// Invariant, so that a job cannot borrow from within the scope itself, and `'scope` cannot be shortened to do so.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// Something that was started and ends by itself.
+/// A thread that was started in a scope.
 #[derive(Clone, Debug)]
 pub(crate) enum Started {
     /// A task of the running execution.
     Task(Thread),
-    /// A thread of the system's, unless somebody has joined it. Only the scope's owner and its jobs can do that, and they all
-    /// end before the scope.
+    /// An OS thread; the handle is `None` once it is joined. Only the scope's owner and its jobs can join it, and they all end before the
+    /// scope.
     System(Thread, Arc<Mutex<Option<std::thread::JoinHandle<()>>>>),
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Starts `job`, which may borrow what outlives the scope.
     pub(crate) fn start(&'scope self, builder: Builder, job: Borrowing<'scope>, site: Site) -> io::Result<Started> {
-        // SAFETY: only the lifetime of what the job borrows changes. All of that outlives `'scope`, which outlives the call
-        // of `hold` that made `self`, since `hold` accepts every lifetime there. Whatever becomes of the job, it is on the
-        // list before anybody can unwind, and `hold` returns only once everything on the list has ended.
+        // SAFETY: only the lifetime of what the job borrows changes. All of that outlives `'scope`, which outlives the call of `hold` that
+        // made `self`, since `hold` accepts every lifetime there. The job is on the list before anything can unwind, and `hold` returns
+        // only when every job on the list has ended.
         let job = unsafe { mem::transmute::<Borrowing<'scope>, Borrowing<'static>>(job) };
         let mut list = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         list.reserve(1);
@@ -59,7 +58,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Ok(started)
     }
 
-    /// Counts the threads whose panics nobody has been told of.
+    /// The number of threads that panicked and were not joined.
     pub(crate) fn panics(&self) -> &Arc<AtomicUsize> {
         &self.panics
     }
@@ -68,12 +67,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         struct Never;
         impl Drop for Never {
             fn drop(&mut self) {
-                // Only a bug of ours leads here. Jobs may still use what the unwinding would destroy.
+                // Only a bug of Raddle leads here. Jobs may still use values that the unwinding would drop.
                 std::process::abort();
             }
         }
         let never = Never;
-        // A job may start others, which are listed before it ends.
+        // A job may start others. They are on the list before it ends.
         for at in 0.. {
             let next = self.started.lock().unwrap_or_else(PoisonError::into_inner).get(at).cloned();
             match next {
@@ -86,8 +85,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 }
 
 impl Scope<'_, '_> {
-    /// Calls `body` with a scope and waits for everything started in it. Returns what `body` left and how many threads
-    /// panicked without anybody being told.
+    /// Calls `body` with a scope and waits for all jobs that were started in it. Returns the result of `body` and the number of threads
+    /// that panicked and were not joined.
     pub(crate) fn hold<'env, T>(
         site: Site,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
@@ -106,7 +105,7 @@ impl Started {
         }
     }
 
-    /// Waits until its job is done and nothing that it borrows is used any more.
+    /// Waits until its job is done. Then it no longer uses anything it has borrowed.
     fn wait_for_return(&self, site: Site) {
         match self {
             Started::Task(thread) => thread.wait_for_return(site),
@@ -114,12 +113,12 @@ impl Started {
         }
     }
 
-    /// Waits for a thread of the system's.
+    /// Waits for an OS thread.
     pub(crate) fn join_system(&self) {
         let Started::System(_, handle) = self else { return };
         let handle = handle.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(handle) = handle {
-            // What it left, a panic included, is in its packet.
+            // Its result, also if that is a panic, is in its packet.
             drop(handle.join());
         }
     }

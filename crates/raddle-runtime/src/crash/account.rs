@@ -1,4 +1,4 @@
-//! What is said of an execution in the middle of which the process ends or hangs.
+//! The text of the report about an execution in which the process ends or hangs.
 
 use std::ffi::c_int;
 use std::fmt::{self, Write};
@@ -7,31 +7,31 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Latest, Trace};
 
 use super::attending::{self, Running};
-use super::participants::Participants;
+use super::fd_writer::FdWriter;
 use super::schedule::{Decided, Decisions, write_name};
-use super::sink::Sink;
+use super::view::CrashView;
 use super::words::{LastWords, RegressionFile};
 
-/// Schedules longer than this are named by the file they are in.
+/// For a schedule with more bytes than this, the report gives the name of its file instead.
 const LONGEST_TO_PASTE: usize = 500;
 
-/// Longer ones are not kept.
-const LONGEST_TO_KEEP: usize = 1 << 20;
+/// A schedule with more bytes than this is not saved.
+const LONGEST_TO_SAVE: usize = 1 << 20;
 
-/// Why something is told.
+/// Why there is a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// A signal, and the address that it is about, if it is about one.
+    /// A signal, and the address of the memory fault if it was one.
     Signal(c_int, Option<usize>),
-    /// The stack is used up.
+    /// The stack has overflowed.
     StackOverflow,
     /// The program has called `exit`.
     Exit,
-    /// No step for so many seconds, while the OS thread computes.
+    /// No step for so many seconds, while the OS thread was computing.
     Computes(u64),
-    /// No step for so many seconds, while the OS thread waits for the system.
+    /// No step for so many seconds, while the OS thread was waiting for the system.
     Waits(u64),
-    /// The same, and now the process ends.
+    /// No step for so many seconds, so Raddle ends the process.
     HangEnds(u64),
 }
 
@@ -59,7 +59,7 @@ impl Reason {
         }
     }
 
-    /// What is likely, and what comes next.
+    /// What the likely cause is, and what happens next.
     fn advice(self) -> &'static str {
         match self {
             Self::Signal(..) => "The process ends here: what the program has done to its memory cannot be undone.",
@@ -89,8 +89,8 @@ fn describe(signal: c_int) -> (&'static str, &'static str) {
     }
 }
 
-/// Tells what happens to the execution that runs on this OS thread, and keeps the schedule that leads there. Does nothing outside
-/// of any, or if it was told already that the process ends. Called by handlers of signals.
+/// Reports what happens to the execution that runs on this OS thread, and saves its schedule. Does nothing outside of any execution, or if
+/// the end of the process was already reported. Called by signal handlers.
 pub(crate) fn tell(reason: Reason) {
     let nothing = LastWords::default();
     attending::with_running(|running, attending| {
@@ -98,7 +98,7 @@ pub(crate) fn tell(reason: Reason) {
             return;
         }
         let words = attending.map_or(&nothing, |attending| attending.words());
-        // What cannot be written cannot be told.
+        // If the report cannot be written, there is nothing else to do.
         let _ = crate::output::unredirected(|| write_all(reason, running, words));
     });
 }
@@ -107,7 +107,7 @@ fn write_all(reason: Reason, running: &Running<'_>, words: &LastWords) -> fmt::R
     let Running { who, trace, task, pending } = *running;
     let pending = pending.map(|(task, variant)| Decided::Task(task, variant));
     let decisions = Decisions { who, trace, seed: who.seed(), pending };
-    let mut out = Sink::new(libc::STDERR_FILENO);
+    let mut out = FdWriter::new(libc::STDERR_FILENO);
     out.write_str(if reason.goes_on() { "\nraddle: " } else { "\nraddle: FAILED: " })?;
     reason.write(&mut out)?;
     out.write_str(", in ")?;
@@ -121,15 +121,15 @@ fn write_all(reason: Reason, running: &Running<'_>, words: &LastWords) -> fmt::R
     }
     write_latest_of(who, task, trace, &mut out)?;
     write!(out, "\n  {}\n", reason.advice())?;
-    // Tell first: whatever goes wrong with the file, this was said.
-    let bytes = Sink::measure(|sink| decisions.write(sink));
-    let file = words.regressions.as_ref().filter(|_| !reason.goes_on() && bytes <= LONGEST_TO_KEEP);
+    // The report is written before the file, in case the file causes another crash.
+    let bytes = FdWriter::measure(|sink| decisions.write(sink));
+    let file = words.regressions.as_ref().filter(|_| !reason.goes_on() && bytes <= LONGEST_TO_SAVE);
     let short = bytes <= LONGEST_TO_PASTE;
     if short {
         write_replay(words, &mut out, |out| decisions.write(out))?;
     }
     out.flush()?;
-    let saved = file.filter(|file| keep(file, reason, running, &decisions).is_some());
+    let saved = file.filter(|file| save(file, reason, running, &decisions).is_some());
     match saved {
         Some(file) if !short => write_replay(words, &mut out, |out| out.write_str(&file.shown))?,
         None if !short => write_replay(words, &mut out, |out| decisions.write(out))?,
@@ -141,7 +141,7 @@ fn write_all(reason: Reason, running: &Running<'_>, words: &LastWords) -> fmt::R
     out.flush()
 }
 
-fn write_who(who: &dyn Participants, task: TaskId, out: &mut dyn Write) -> fmt::Result {
+fn write_who(who: &dyn CrashView, task: TaskId, out: &mut dyn Write) -> fmt::Result {
     if who.write_label(task, out)? {
         return Ok(());
     }
@@ -151,14 +151,14 @@ fn write_who(who: &dyn Participants, task: TaskId, out: &mut dyn Write) -> fmt::
     write_name(who, task, out)
 }
 
-fn write_latest(who: &dyn Participants, latest: Latest, out: &mut dyn Write) -> fmt::Result {
+fn write_latest(who: &dyn CrashView, latest: Latest, out: &mut dyn Write) -> fmt::Result {
     write!(out, "; the latest: {} by ", latest.op.verb)?;
     write_who(who, latest.task, out)?;
     write!(out, " at {}", latest.site)
 }
 
-/// The latest step of the task itself, if that was not the latest of all.
-fn write_latest_of(who: &dyn Participants, task: TaskId, trace: &Trace, out: &mut dyn Write) -> fmt::Result {
+/// Writes the latest step of the task itself, if the latest step of all was by another task.
+fn write_latest_of(who: &dyn CrashView, task: TaskId, trace: &Trace, out: &mut dyn Write) -> fmt::Result {
     let others_last = trace.last().is_some_and(|last| last.task != task);
     let Some(own) = trace.steps().iter().rev().find(|step| step.task == task).filter(|_| others_last) else {
         return Ok(());
@@ -170,7 +170,7 @@ fn write_latest_of(who: &dyn Participants, task: TaskId, trace: &Trace, out: &mu
 
 fn write_replay(
     words: &LastWords,
-    out: &mut Sink,
+    out: &mut FdWriter,
     schedule: impl FnOnce(&mut dyn Write) -> fmt::Result,
 ) -> fmt::Result {
     let (before, after) = &words.replay;
@@ -179,9 +179,9 @@ fn write_replay(
     writeln!(out, "{after}")
 }
 
-/// Adds the schedule to the file, unless somebody else is writing it.
-fn keep(file: &RegressionFile, reason: Reason, running: &Running<'_>, decisions: &Decisions<'_>) -> Option<()> {
-    // SAFETY: plain calls into libc with valid strings, which handlers of signals may make. The descriptor is used by nobody else.
+/// Adds the schedule to the file, unless another process is writing it.
+fn save(file: &RegressionFile, reason: Reason, running: &Running<'_>, decisions: &Decisions<'_>) -> Option<()> {
+    // SAFETY: plain calls into libc with valid strings, which signal handlers may make. Only this function uses the descriptor.
     unsafe {
         libc::mkdir(file.dir.as_ptr(), 0o777);
         let to =
@@ -191,16 +191,16 @@ fn keep(file: &RegressionFile, reason: Reason, running: &Running<'_>, decisions:
         }
         let locked = libc::flock(to, libc::LOCK_EX | libc::LOCK_NB) == 0;
         let is_empty = libc::lseek(to, 0, libc::SEEK_END) == 0;
-        let written = locked.then(|| write_kept(file, is_empty, Sink::new(to), (reason, running, decisions)));
+        let written = locked.then(|| write_entry(file, is_empty, FdWriter::new(to), (reason, running, decisions)));
         libc::close(to);
         written?.ok()
     }
 }
 
-fn write_kept(
+fn write_entry(
     file: &RegressionFile,
     is_empty: bool,
-    mut out: Sink,
+    mut out: FdWriter,
     (reason, running, decisions): (Reason, &Running<'_>, &Decisions<'_>),
 ) -> fmt::Result {
     if is_empty {

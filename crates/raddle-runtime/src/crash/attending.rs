@@ -1,7 +1,7 @@
-//! The record of a worker: which test it runs, whether the program runs just now, and where its execution is.
+//! The record of a worker: which test it runs, whether the program is running now, and where its execution is.
 //!
-//! Each worker has one on its OS thread, where handlers of signals look for it. The [watchdog](super::watchdog) looks at it from outside,
-//! but only at what says whether the program takes steps.
+//! Each worker has one on its OS thread, where signal handlers find it. The [watchdog](super::watchdog) thread reads only the fields that
+//! say whether the program takes steps.
 
 use std::cell::Cell;
 use std::ptr;
@@ -12,74 +12,76 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::Trace;
 
-use super::participants::Participants;
+use super::view::CrashView;
 use super::watchdog;
 use super::words::{LastWords, Patience};
 use crate::coroutine::current;
 use crate::model::Scene;
 
 thread_local! {
-    static OWN: Cell<*const Record> = const { Cell::new(ptr::null()) };
+    static OWN: Cell<*const WorkerRecord> = const { Cell::new(ptr::null()) };
 }
 
-/// The record of a worker.
-pub(crate) struct Record {
+/// What signal handlers and the watchdog know about a worker.
+pub(crate) struct WorkerRecord {
     words: Arc<LastWords>,
     pub(super) patience: Patience,
     pub(super) thread: watchdog::ThreadId,
-    /// Goes up when the program begins to run and when it hands control back: odd while it runs.
+    /// Increases by one when the program begins to run and when it pauses. It is odd while the program runs.
     pub(super) beats: AtomicU64,
-    /// What the watchdog wants to be told.
+    /// The report that the watchdog asks for.
     pub(super) wanted: AtomicU8,
-    /// How many beats there were when it wanted that.
+    /// The value of `beats` when the watchdog asked for it.
     pub(super) wanted_at: AtomicU64,
-    /// How long there was no step then.
+    /// For how many seconds there was no step then.
     pub(super) seconds: AtomicU64,
+    /// True if the end of the process was reported.
     told: AtomicBool,
-    /// The execution of a model, if that is what runs.
+    /// The state of the model that runs. Null if there is none.
     model: AtomicPtr<Scene>,
-    /// What the search has lent to the execution.
+    /// The trace that the search has lent to the execution.
     trace: AtomicPtr<Trace>,
     /// The actor of the model whose handler runs.
     task: AtomicU32,
-    /// What it was chosen to receive, if that was a decision and is no step yet.
+    /// The variant of the decision for it that has not become a step yet, as a number; 0 if there is none.
     pending: AtomicU64,
 }
 
-/// Whatever runs on an OS thread.
+/// The execution that runs on an OS thread.
 #[derive(Clone, Copy)]
 pub(super) struct Running<'a> {
-    pub(super) who: &'a dyn Participants,
+    pub(super) who: &'a dyn CrashView,
     pub(super) trace: &'a Trace,
-    /// Which task it is that runs.
+    /// The running task.
     pub(super) task: TaskId,
+    /// A decision that has not become a step yet.
     pub(super) pending: Option<(TaskId, Variant)>,
 }
 
-impl Record {
+impl WorkerRecord {
     pub(super) fn words(&self) -> &LastWords {
         &self.words
     }
 
-    /// Whether the end of the process was told before; from now on it was.
+    /// Whether the end of the process was reported before. From now on it counts as reported.
     pub(super) fn has_told(&self) -> bool {
         self.told.swap(true, Relaxed)
     }
 }
 
-/// A worker that is attended to: if the process ends or hangs in one of its executions, that is told. Ends with this value, which must be
-/// dropped on the OS thread that made it.
+/// While this value lives, Raddle reports if the process ends or hangs in an execution of this worker. It must be dropped on the OS thread
+/// that made it.
 pub struct Attending {
-    record: Arc<Record>,
-    before: *const Record,
+    record: Arc<WorkerRecord>,
+    before: *const WorkerRecord,
 }
 
-/// Attends to what runs on this OS thread from now on.
+/// From now on, reports if the process ends or hangs in an execution on this OS thread.
 #[must_use]
 pub fn attend(words: Arc<LastWords>, patience: Patience) -> Attending {
     crate::coroutine::install_handlers();
     super::exit::install();
-    let record = Arc::new(Record {
+    let record = Arc::new(WorkerRecord {
         words,
         patience,
         thread: watchdog::this_thread(),
@@ -104,12 +106,12 @@ impl Drop for Attending {
     }
 }
 
-/// The program runs until this is dropped.
-pub(crate) struct Inside(*const Record);
+/// Marks that the program runs, until it is dropped.
+pub(crate) struct Inside(*const WorkerRecord);
 
 impl Inside {
     #[inline]
-    fn enter(own: *const Record) -> Self {
+    fn enter(own: *const WorkerRecord) -> Self {
         Self(own).beat()
     }
 
@@ -131,8 +133,8 @@ impl Drop for Inside {
     }
 }
 
-/// The program runs, on fibers, until what is returned is dropped. `trace` is what the search lends to it, if it does; after the end of an
-/// execution it is still there.
+/// Marks that the program runs, on fibers, until the result is dropped. `trace` is the trace that the search lends to the execution, if it
+/// does. The trace outlives the execution.
 #[inline]
 pub(crate) fn inside(trace: Option<&Trace>) -> Inside {
     let own = OWN.get();
@@ -143,8 +145,8 @@ pub(crate) fn inside(trace: Option<&Trace>) -> Inside {
     Inside::enter(own)
 }
 
-/// A handler of a model runs, or a check of it, until what is returned is dropped; or the model finds out what can happen next. `trace` is
-/// what has happened until then, if it is not the same as when this was called last.
+/// Marks that the code of a model runs (a handler, a check, or listing its actions), until the result is dropped. `trace` is the trace so
+/// far, if it is another one than in the latest call.
 #[inline]
 pub(crate) fn inside_model(state: &Scene, trace: Option<&Trace>, chosen: Option<(TaskId, Option<Variant>)>) -> Inside {
     let own = OWN.get();
@@ -161,7 +163,7 @@ pub(crate) fn inside_model(state: &Scene, trace: Option<&Trace>, chosen: Option<
     Inside::enter(own)
 }
 
-/// What was chosen has become a step; or the handler of another actor runs from here on.
+/// Notes that the decision has become a step, or that from now on the handler of `task` runs.
 #[inline]
 pub(crate) fn handles(task: TaskId) {
     // SAFETY: as in `Inside::beat`.
@@ -191,16 +193,17 @@ fn variant_of(number: u64) -> Option<Variant> {
     })
 }
 
-/// Calls `body` with what runs on this OS thread, if anything does. For handlers of signals.
-pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&Record>)) {
+/// Calls `body` with the execution that runs on this OS thread, if there is one. For signal handlers.
+pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&WorkerRecord>)) {
     // SAFETY: as in `Inside::beat`.
     let own = unsafe { OWN.get().as_ref() };
     let mut body = Some(body);
     current::with(|execution| {
-        // SAFETY: this OS thread is in the middle of a task of the execution, whose tables nobody else can touch. It may have them
-        // borrowed and be about to change them; each change leaves what is read here (lengths, tasks, steps) valid throughout.
+        // SAFETY: this OS thread is in the middle of a task of the execution, and no other OS thread uses its tables. The task may have
+        // borrowed them and be about to change them; each change leaves what is read here (lengths, tasks, steps) valid throughout.
         let state = unsafe { &*execution.state.as_ptr() };
-        // SAFETY: what is lent to an execution outlives it. At its end the search has it back, and keeps it until the execution is dropped.
+        // SAFETY: the trace that is lent to an execution outlives it. At the end of the execution the search has it back, and keeps it
+        // until the execution is dropped.
         let lent = own.filter(|_| state.finishing).and_then(|own| unsafe { own.trace.load(Relaxed).as_ref() });
         let running = Running { who: state, trace: lent.unwrap_or(&state.trace), task: state.current, pending: None };
         if let Some(body) = body.take() {
@@ -208,7 +211,7 @@ pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&Record>)) {
         }
     });
     let Some((body, own)) = body.zip(own).filter(|(_, own)| own.beats.load(Relaxed) % 2 == 1) else { return };
-    // SAFETY: a model is inside one of its own functions, which have borrowed both. The same holds as above.
+    // SAFETY: a function of the model is running, which has borrowed both. The same holds as above.
     let (state, trace) = unsafe { (own.model.load(Relaxed).as_ref(), own.trace.load(Relaxed).as_ref()) };
     if let (Some(state), Some(trace)) = (state, trace) {
         let task = TaskId::new(own.task.load(Relaxed));
@@ -217,8 +220,8 @@ pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&Record>)) {
     }
 }
 
-/// The record of this OS thread. For handlers of signals.
-pub(super) fn with_record(body: impl FnOnce(&Record)) {
+/// Calls `body` with the record of this OS thread, if there is one. For signal handlers.
+pub(super) fn with_record(body: impl FnOnce(&WorkerRecord)) {
     // SAFETY: as in `Inside::beat`.
     if let Some(own) = unsafe { OWN.get().as_ref() } {
         body(own);

@@ -1,4 +1,4 @@
-//! Where there are no handlers of signals: nothing is told when the process ends or hangs in the middle of an execution.
+//! Systems without our signal handlers: there is no report if the process ends or hangs in the middle of an execution.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use raddle_engine::trace::Trace;
 use super::words::{LastWords, Patience};
 use crate::model::Scene;
 
-/// A worker that is attended to.
+/// Does nothing.
 pub struct Attending(());
 
 /// Does nothing.

@@ -1,14 +1,14 @@
-//! A program that calls `exit` in the middle of an execution.
+//! Reports a program that calls `exit` in the middle of an execution.
 
 use std::sync::Once;
 
 use super::account::{Reason, tell};
 use super::attending;
 
-/// What a process leaves with whose tests have failed.
+/// The exit code of a process whose tests have failed.
 pub(super) const FAILED: i32 = 101;
 
-/// Has the end of the process looked at; once per process.
+/// Installs the function that `exit` calls, once per process.
 pub(super) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -23,8 +23,8 @@ extern "C" fn at_exit() {
     attending::with_running(|_, _| inside = true);
     if inside {
         tell(Reason::Exit);
-        // SAFETY: a plain call into libc. The rest of what is to be done at the end of the process is left out, as in a crash: it may
-        // depend on locks that tasks of the execution hold.
+        // SAFETY: a plain call into libc. Other functions that `exit` would call are skipped, as in a crash: they may wait for locks that
+        // tasks of the execution hold.
         unsafe { libc::_exit(FAILED) };
     }
 }

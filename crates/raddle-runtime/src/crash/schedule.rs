@@ -1,7 +1,7 @@
 //! The decisions of the running execution in the form of a [`Schedule`](raddle_engine::schedule::Schedule), without allocation.
 //!
-//! Where steps are kept, each step with several alternatives is a decision, and tasks have names. Where they are only counted, the places
-//! of the choices are all that is known; so they are while choices are drawn by lot.
+//! If the trace records steps, each step with several alternatives is a decision, written with the name of its task. If it only counts
+//! steps, and while an execution runs untraced, each decision is written as the index of the chosen alternative.
 
 use std::fmt::{self, Write};
 
@@ -9,16 +9,16 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Step, Trace};
 
-use super::participants::Participants;
+use super::view::CrashView;
 
-/// What leads to where the execution is.
+/// The decisions that led to the current state of the execution.
 #[derive(Clone, Copy)]
 pub(super) struct Decisions<'a> {
-    pub(super) who: &'a dyn Participants,
+    pub(super) who: &'a dyn CrashView,
     pub(super) trace: &'a Trace,
-    /// The seed of the program's own random numbers, or 0.
+    /// The seed of the program's random numbers, or 0.
     pub(super) seed: u64,
-    /// A decision that was taken and has not led to a step yet.
+    /// A decision that has not become a step yet.
     pub(super) pending: Option<Decided>,
 }
 
@@ -42,7 +42,7 @@ impl Decided {
         })
     }
 
-    fn write(self, who: &dyn Participants, to: &mut dyn Write) -> fmt::Result {
+    fn write(self, who: &dyn CrashView, to: &mut dyn Write) -> fmt::Result {
         match self {
             Self::Value(value) => write!(to, "={value}"),
             Self::Place(place) => write!(to, "@{place}"),
@@ -61,8 +61,8 @@ impl Decided {
 
 impl Decisions<'_> {
     fn all(&self) -> impl Iterator<Item = Decided> + '_ {
-        // SAFETY: the search says where choices are drawn before it lends them to the program, and takes that back before it drops
-        // them; this is read by the OS thread on which that happens.
+        // SAFETY: the search sets this pointer before it lends the list of choices to the program, and resets it before it drops the list.
+        // The OS thread that reads it here is the one on which that happens.
         let drawn = unsafe { self.trace.drawing().as_ref() }.map_or(&[][..], |draws| draws.list());
         let kept = self.trace.steps().iter().filter_map(Decided::of);
         let counted = self.trace.choices().iter().map(|choice| choice.0);
@@ -99,8 +99,8 @@ impl Decisions<'_> {
     }
 }
 
-/// The name of a task: which child of its parent it is, of its parent's parent, and so on.
-pub(super) fn write_name(who: &dyn Participants, task: TaskId, to: &mut dyn Write) -> fmt::Result {
+/// Writes the name of a task: the ordinals of its ancestors and its own, or `main`.
+pub(super) fn write_name(who: &dyn CrashView, task: TaskId, to: &mut dyn Write) -> fmt::Result {
     let ancestors = || std::iter::successors(who.origin(task), |&(parent, _)| who.origin(parent));
     let depth = ancestors().count();
     if depth == 0 {

@@ -1,7 +1,7 @@
-//! Finds workers whose program has not taken a step for a long time.
+//! Finds workers whose program has taken no step for a long time.
 //!
-//! One OS thread looks at the records of all workers of the process; it sleeps while there are none. It tells nothing itself: it sends
-//! the worker a signal, whose handler runs in the middle of what the worker does and sees the execution as it is.
+//! One OS thread checks the records of all workers of the process. It sleeps while there are none. It writes no report itself: it sends the
+//! worker a signal, and the handler runs on the worker's OS thread, where it sees the execution as it is.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -9,17 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::account::{Reason, tell};
-use super::attending::{self, Record};
+use super::attending::{self, WorkerRecord};
 use super::exit::FAILED;
 use super::words::Patience;
 
-/// The signal that makes a worker tell what it does. Nobody who does not expect it takes notice of it.
+/// The signal that makes a worker write a report. By default a process ignores it.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
-/// The watchdog looks at least this often.
+/// The watchdog checks at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// How an OS thread is known to the system.
+/// Identifies an OS thread.
 #[derive(Clone, Copy)]
 pub(super) struct ThreadId {
     handle: libc::pthread_t,
@@ -32,9 +32,9 @@ pub(super) fn this_thread() -> ThreadId {
     unsafe { ThreadId { handle: libc::pthread_self(), number: libc::gettid() } }
 }
 
-/// A worker as it was when the watchdog looked at it.
+/// A worker as it was when the watchdog checked it last.
 struct Watched {
-    record: Arc<Record>,
+    record: Arc<WorkerRecord>,
     beats: u64,
     since: Instant,
     told: bool,
@@ -46,7 +46,7 @@ struct Watchdog {
     changed: Condvar,
 }
 
-/// The watchdog of the process, which is started when it is first needed; `None` if the system does not let us.
+/// The watchdog of the process. The first call starts it. `None` if its OS thread could not be started.
 fn watchdog() -> Option<&'static Watchdog> {
     static WATCHDOG: OnceLock<Option<&'static Watchdog>> = OnceLock::new();
     *WATCHDOG.get_or_init(|| {
@@ -57,21 +57,21 @@ fn watchdog() -> Option<&'static Watchdog> {
     })
 }
 
-/// The watchdog, unless there is nothing to watch for.
-fn watchdog_for(record: &Record) -> Option<&'static Watchdog> {
+/// The watchdog, if this worker has a time limit.
+fn watchdog_for(record: &WorkerRecord) -> Option<&'static Watchdog> {
     let Patience { tell, end } = record.patience;
     (tell.is_some() || end.is_some()).then(watchdog).flatten()
 }
 
-pub(super) fn add(record: &Arc<Record>) {
+pub(super) fn add(record: &Arc<WorkerRecord>) {
     let Some(watchdog) = watchdog_for(record) else { return };
     let watched = Watched { record: record.clone(), beats: 0, since: Instant::now(), told: false };
     watchdog.workers.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
     watchdog.changed.notify_all();
 }
 
-/// After this the OS thread of the worker is sent no signal any more.
-pub(super) fn remove(record: &Arc<Record>) {
+/// Removes a worker. After this its OS thread gets no more signals.
+pub(super) fn remove(record: &Arc<WorkerRecord>) {
     if let Some(watchdog) = watchdog_for(record) {
         let mut workers = watchdog.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.retain(|watched| !Arc::ptr_eq(&watched.record, record));
@@ -95,11 +95,11 @@ impl Watchdog {
 }
 
 impl Watched {
-    /// Looks at the worker; says when to look again.
+    /// Checks the worker. Returns how long to sleep until the next check.
     fn look(&mut self) -> Duration {
         let beats = self.record.beats.load(Relaxed);
         let Patience { tell, end } = self.record.patience;
-        // An even number: the program does not run, and whatever does is no matter of the watchdog's.
+        // If the number is even, the program does not run.
         if beats != self.beats || beats.is_multiple_of(2) {
             (self.beats, self.since, self.told) = (beats, Instant::now(), false);
         }
@@ -118,12 +118,12 @@ impl Watched {
         self.record.seconds.store(waited.as_secs(), Relaxed);
         self.record.wanted_at.store(self.beats, Relaxed);
         self.record.wanted.store(wanted as u8, Relaxed);
-        // SAFETY: the thread lives: its worker is on the list, which is locked, and is taken off the list before the thread ends.
+        // SAFETY: the thread is alive: its worker is on the list, which is locked, and is removed from it before the thread ends.
         unsafe { libc::pthread_kill(self.record.thread.handle, SIGNAL) };
     }
 }
 
-/// What a worker is to tell.
+/// Which report a worker is asked for.
 #[derive(Clone, Copy)]
 enum Wanted {
     Computes = 1,
@@ -131,7 +131,7 @@ enum Wanted {
     End = 3,
 }
 
-/// Whether an OS thread of this process has something to compute; if not, it waits for the system.
+/// Whether an OS thread of this process is computing. If not, it waits for the system.
 fn computes(thread: libc::pid_t) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
     // The name of the thread, in parentheses, may contain anything.
@@ -148,20 +148,20 @@ fn install_handler() {
     }
 }
 
-/// Runs on the OS thread of a worker, in the middle of what that does.
+/// Handles the signal, on the OS thread of the worker.
 extern "C" fn handle(_: libc::c_int) {
     // SAFETY: a plain call into libc; the address stays valid on this OS thread.
     let errno = unsafe { &mut *libc::__errno_location() };
     let before = *errno;
-    tell_what_is_wanted();
-    // Whatever was interrupted is not to see what came of our calls.
+    write_wanted_report();
+    // The interrupted code must not see the errors of our calls.
     *errno = before;
 }
 
-fn tell_what_is_wanted() {
+fn write_wanted_report() {
     attending::with_record(|record| {
         if record.beats.load(Relaxed) != record.wanted_at.load(Relaxed) {
-            // It has gone on meanwhile.
+            // The program has gone on in the meantime.
             return;
         }
         let seconds = record.seconds.load(Relaxed);
@@ -169,12 +169,12 @@ fn tell_what_is_wanted() {
             1 => Reason::Computes(seconds),
             2 => Reason::Waits(seconds),
             3 => Reason::HangEnds(seconds),
-            // A signal of somebody else's.
+            // The signal is not from the watchdog.
             _ => return,
         };
         tell(reason);
         if matches!(reason, Reason::HangEnds(_)) {
-            // SAFETY: a plain call into libc, which handlers of signals may make.
+            // SAFETY: a plain call into libc, which signal handlers may make.
             unsafe { libc::_exit(FAILED) };
         }
     });

@@ -1,24 +1,24 @@
-//! What is prepared for a test before it runs: what is said when the process ends, so that nothing has to be allocated then, and how
-//! long a program may hang.
+//! What is prepared before a test runs: the texts for a crash report, so that a signal handler need not allocate, and how long a program
+//! may hang.
 
 use std::ffi::CString;
 use std::path::Path;
 use std::time::Duration;
 
-/// What is said about a test when the process ends in the middle of one of its executions.
+/// The texts for the report that is written if the process ends in the middle of an execution of the test.
 #[derive(Debug, Default)]
 pub struct LastWords {
     /// The path of the test; empty if it has none.
     pub test: String,
-    /// What comes before and after a schedule in the command that replays it.
+    /// The parts of the replay command before and after the schedule.
     pub replay: (String, String),
-    /// Where the schedule is to be kept; `None` if it is not, for example because it comes from there.
+    /// The file to save the schedule in. `None` if it is not to be saved, for example because it comes from that file.
     pub regressions: Option<RegressionFile>,
 }
 
 /// A file of regressions.
 #[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "it is handlers of signals that write it"))]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only signal handlers write it"))]
 pub struct RegressionFile {
     pub(super) path: CString,
     pub(super) dir: CString,
@@ -27,8 +27,8 @@ pub struct RegressionFile {
 }
 
 impl RegressionFile {
-    /// The file at `path`, which reports call `shown`; `heading` goes to its top if it does not exist yet. `None` if the path cannot be
-    /// given to the system.
+    /// The file at `path`, which reports call `shown`. If it does not exist yet, it begins with `heading`. `None` if the path contains a null
+    /// byte.
     #[must_use]
     pub fn new(path: &Path, shown: String, heading: String) -> Option<Self> {
         let text = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).ok();
@@ -40,8 +40,8 @@ impl RegressionFile {
 /// How long a program may go without a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// After so long it is told; `None` for never.
+    /// After this time Raddle writes a report; `None` for never.
     pub tell: Option<Duration>,
-    /// After so long the process ends; `None` for never.
+    /// After this time Raddle ends the process; `None` for never.
     pub end: Option<Duration>,
 }

@@ -1,11 +1,12 @@
-//! Ends for no reason: waits that return though nobody woke them, exchanges that fail though they could succeed.
+//! Spurious ends: waits that return although no task woke them, and weak compare-exchanges that fail although they could succeed.
 //!
-//! Whether a wait ends so is decided where it begins, as a choice among two values; it then returns at once. Nothing is lost by
-//! that: one who wakes later for no reason has merely been slow since, and one who was notified meanwhile woke for a reason. So
-//! whether a paused task can go on depends on what it waits for and never on what others could do, a deadlock is what it always
-//! is, and reduction sees a value like any other.
+//! The strategy decides where a wait begins, as a choice of one of two values, whether it ends spuriously. Such a wait returns at once. No
+//! behaviour is lost: a task that wakes up spuriously later is one that woke up at once and was slow afterwards, and a task that was
+//! notified in the meantime did not wake up spuriously. So whether a paused task is enabled depends only on what it waits for, never on
+//! what other tasks could do. A deadlock remains a deadlock, and for reduction the choice is one like any other.
 //!
-//! How many such ends an execution may have is an object: who looks whether any is left reads it, and each of them changes it.
+//! The settings limit the number of spurious ends in an execution. This budget is an object: a task that checks whether any are left reads
+//! it, and each spurious end changes it.
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::system::Variant;
@@ -13,7 +14,7 @@ use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site
 
 use super::{Ask, Execution, Kind, Moment, Progress, word_as_number};
 
-/// The budget is the second object of every execution; its word counts what is left.
+/// The budget is the second object of every execution. Its word is the number of spurious ends that are left.
 pub(crate) const BUDGET: ObjectId = ObjectId::new(1);
 
 pub(super) static BUDGET_KIND: Kind = Kind { noun: "ends for no reason that are left", show: word_as_number };
@@ -22,7 +23,7 @@ static LOOK: Operation = Operation { verb: "begin to wait", class: Class::Wait }
 static WAKES: Operation = Operation { verb: "wake for no reason?", class: Class::Choice };
 
 impl Moment<'_> {
-    /// Looks whether anything may still end for no reason.
+    /// Reads the budget: whether a spurious end is still allowed.
     pub(crate) fn may_end_for_no_reason(&mut self) -> bool {
         if self.state.settings.spurious == 0 {
             return false;
@@ -31,7 +32,7 @@ impl Moment<'_> {
         self.state.objects[BUDGET.index()].word > 0
     }
 
-    /// Something ends for no reason, and so it makes sense to look again though nothing has changed.
+    /// Records a spurious end. After it, looking again at unchanged objects is not spinning.
     pub(crate) fn end_for_no_reason(&mut self) {
         self.touch(budget(Effect::Change));
         self.state.objects[BUDGET.index()].word -= 1;
@@ -41,7 +42,7 @@ impl Moment<'_> {
 }
 
 impl Execution {
-    /// The same for a wait that begins without a step of its own.
+    /// Reads the budget for a wait that begins without a step of its own: whether a spurious end is still allowed.
     pub(crate) fn look_at_budget(&self, site: Site) -> bool {
         if self.state.borrow().settings.spurious == 0 {
             return false;
@@ -52,8 +53,8 @@ impl Execution {
         })
     }
 
-    /// Whether a wait that the current task is about to begin ends for no reason, as the strategy decides if it
-    /// [`may`](Moment::may_end_for_no_reason).
+    /// Whether the wait that the current task is about to begin ends spuriously. The strategy decides, if the budget
+    /// [allows](Moment::may_end_for_no_reason) it (`may`).
     pub(crate) fn wakes_for_no_reason(&self, may: bool, wait: &Ask) -> bool {
         let wakes = may && self.choose(2, wait.site, &WAKES) == 1;
         if wakes {

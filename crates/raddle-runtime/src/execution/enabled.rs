@@ -1,4 +1,4 @@
-//! Who can go on: what the engine is offered at each point, and how time passes.
+//! Which operations are enabled: the actions that the engine can choose from at each point, and how the clock moves.
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
@@ -10,11 +10,11 @@ use crate::execution::state::State;
 use crate::execution::{Ask, Timeouts};
 use crate::time::CLOCK;
 
-/// Rounds that tasks may spin with nobody else able to go on, before that is called a livelock.
-const MOST_FRUITLESS: u32 = 1_000;
+/// After so many rounds in which tasks spin, nothing changes and no other task is enabled, the execution is a livelock.
+const MOST_ROUNDS_ALONE: u32 = 1_000;
 
 impl State {
-    /// What `task` does next, if that is all that can have changed since the actions were last listed.
+    /// The next action of `task`, if no other action can have changed since the actions were last listed.
     #[inline(always)]
     pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
         let ask = self.tasks[task.index()].asks.as_ref()?;
@@ -22,8 +22,8 @@ impl State {
         (only && !ask.unseen && ask.mail.is_none() && self.is_ready(ask)).then(|| action(task, Variant::Ready, ask))
     }
 
-    /// Brings a list up to date where nothing but mailboxes has changed since, by a step of `task` that was at `taken` in it. Says
-    /// whether that was so.
+    /// Brings a list of actions up to date after `task` took the action at index `taken`. This works only if nothing but mailboxes has
+    /// changed since. Returns whether it worked; if not, the caller lists all actions again.
     #[inline]
     pub(crate) fn only_mail(&mut self, task: TaskId, taken: usize, actions: &mut Vec<Action>) -> bool {
         let Some(own) = self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail) else { return false };
@@ -31,7 +31,7 @@ impl State {
             return false;
         }
         let mut changed = std::mem::take(&mut self.actors.changed);
-        // What it was about to do before is listed still, even if its mailbox is as it was.
+        // The actions of the task before its step are still in the list, even if its mailbox has not changed.
         let before = actions[..taken].iter().rev().take_while(|a| a.task == task).count();
         let plain = self.list_mail(own, Some(taken - before), actions)
             && changed.iter().all(|&mail| mail == own || self.list_mail(mail, None, actions));
@@ -42,7 +42,7 @@ impl State {
         done
     }
 
-    /// Whether a list is what would be listed.
+    /// Whether the list equals a new one. For assertions.
     fn is_up_to_date(&mut self, actions: &[Action]) -> bool {
         let mut whole = Vec::new();
         self.list_actions(&mut whole);
@@ -50,7 +50,7 @@ impl State {
         actions.iter().map(key).eq(whole.iter().map(key))
     }
 
-    /// Whether what is counted is what would be listed.
+    /// Whether the counted actions are those that would be listed. For assertions.
     pub(crate) fn counted_as_listed(&mut self) -> bool {
         self.write_letters();
         let mut whole = Vec::new();
@@ -60,13 +60,14 @@ impl State {
             && (0..supply.total()).zip(&whole).all(|(number, action)| posts[supply.find(number).0].task == action.task)
     }
 
-    /// Lists anew what can be received from one mailbox, in its place among what others can do, which may be known.
+    /// Replaces the actions that receive from one mailbox. `place` is the index of the first of them, if the caller knows it. Returns false
+    /// if the receiver has other actions as well.
     #[inline]
     fn list_mail(&mut self, mail: u32, place: Option<usize>, actions: &mut Vec<Action>) -> bool {
         let task = self.actors.posts[mail as usize].task;
         let Some(ask) = &self.tasks[task.index()].asks else { return false };
         if ask.mail.is_none() {
-            // It waits for something else, and has its messages when it comes back.
+            // The owner is in the middle of a handler and waits for something else. Its messages are listed when it receives again.
             return true;
         }
         if ask.deadline.is_some() || ask.may_crash {
@@ -78,7 +79,7 @@ impl State {
         true
     }
 
-    /// What every task that has not ended is about to do, and whether it can.
+    /// The next operation of every task that has not ended, and whether it is enabled.
     pub(crate) fn pending(&self) -> Vec<Pending> {
         let pending = |&task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
@@ -89,7 +90,7 @@ impl State {
         self.alive.iter().filter_map(pending).collect()
     }
 
-    /// Lists what can happen next; nothing if nobody can go on.
+    /// Lists the enabled actions. The list is empty if no task can go on.
     pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
         self.stale = false;
         self.plain_list = false;
@@ -111,20 +112,20 @@ impl State {
                 waits_for_room |= ask.op.class == Class::Send;
             }
         }
-        // Each side of a channel with a bound waits for the other, which reduction does not follow.
+        // The two sides of a bounded channel wait for each other. Reduction is not proven for that.
         self.caveats.reduction_unproven |= waits_for_room;
         if timed {
             self.list_timeouts(actions);
-            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.has_timeout_or_crash(actions);
             drop_if_only_crashes(actions);
         }
-        // Tasks are begun in the order of their numbers, so that is the order of the list.
+        // Tasks begin in the order of their numbers, so the list is sorted by task.
         self.plain_list = !timed && !actions.is_empty() && self.resting.is_none();
         self.list_quiet(actions);
         self.let_others_go_first(actions);
     }
 
-    /// Takes a task that rests off the list, if anybody else is on it.
+    /// Removes the actions of a task that has taken too many steps in a row, if another task is enabled.
     fn let_others_go_first(&self, actions: &mut Vec<Action>) {
         if let Some(task) = self.resting
             && actions.iter().any(|a| a.task != task && a.variant == Variant::Ready)
@@ -133,7 +134,7 @@ impl State {
         }
     }
 
-    /// The same where tasks are stalled.
+    /// Does what [`Self::list_actions`] does if a task is stalled.
     #[cold]
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
@@ -157,14 +158,14 @@ impl State {
                 waits_for_room |= ask.op.class == Class::Send;
             }
         }
-        // Each side of a channel with a bound waits for the other, which reduction does not follow.
+        // The two sides of a bounded channel wait for each other. Reduction is not proven for that.
         self.caveats.reduction_unproven |= waits_for_room;
         if timed {
-            if self.stalled > 0 && actions.is_empty() && self.creep() {
+            if self.stalled > 0 && actions.is_empty() && self.move_clock_for_spinners() {
                 return self.list_actions_slowly(actions);
             }
             self.list_timeouts(actions);
-            self.caveats.reduction_unproven |= self.is_odd_for_actors(actions);
+            self.caveats.reduction_unproven |= self.has_timeout_or_crash(actions);
         }
         if self.stalled > 0 && actions.is_empty() {
             self.let_stalled_go(actions);
@@ -174,7 +175,7 @@ impl State {
         self.let_others_go_first(actions);
     }
 
-    /// Where nothing can happen, those go on who wait for just that, unless an actor is stuck in the middle of a handler.
+    /// If no action is enabled, lists the operations that wait for exactly this. Not if an actor is blocked in the middle of a handler.
     fn list_quiet(&self, actions: &mut Vec<Action>) {
         if !actions.is_empty() || !self.actors.somebody_waits_for_quiet {
             return;
@@ -186,15 +187,16 @@ impl State {
         }
     }
 
-    /// Whether an actor could crash, or a timer of one go off.
-    fn is_odd_for_actors(&self, actions: &[Action]) -> bool {
+    /// Whether an actor may crash, or a timer of an actor may fire.
+    fn has_timeout_or_crash(&self, actions: &[Action]) -> bool {
         let receives = |task: TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.mail.is_some());
-        let odd = |a: &Action| matches!(a.variant, Variant::Spurious | Variant::TimedOut) && receives(a.task);
-        actions.iter().any(odd)
+        let timeout_or_crash =
+            |a: &Action| matches!(a.variant, Variant::Spurious | Variant::TimedOut) && receives(a.task);
+        actions.iter().any(timeout_or_crash)
     }
 
-    /// The earliest time that anybody waits for who is not stalled. Whoever could go on counts until it has: what lets it go on
-    /// does not touch the clock, its going on does.
+    /// The earliest deadline of a task that is not stalled. The deadline of an enabled task counts as well until the task takes its step:
+    /// the step that enables it does not access the clock, but its own step does.
     fn earliest_deadline(&self) -> Option<u64> {
         let deadline = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
@@ -203,19 +205,19 @@ impl State {
         self.alive.iter().filter_map(deadline).min()
     }
 
-    /// Time passes for those who do nothing but watch the clock, but not beyond what others wait for. Says whether it did.
-    fn creep(&mut self) -> bool {
+    /// Moves the clock if a task spins on it, but not beyond the earliest deadline. Returns whether it did.
+    fn move_clock_for_spinners(&mut self) -> bool {
         let now = self.now();
         match self.earliest_deadline() {
-            Some(earliest) if earliest > now && self.somebody_watches_the_clock() => {
-                self.leap(earliest);
+            Some(earliest) if earliest > now && self.a_task_spins_on_the_clock() => {
+                self.move_clock_up_to(earliest);
                 true
             }
             _ => false,
         }
     }
 
-    fn somebody_watches_the_clock(&self) -> bool {
+    fn a_task_spins_on_the_clock(&self) -> bool {
         let watches = |task: &TaskId| {
             let spin = &self.spins[task.index()];
             spin.is_stalled() && spin.watched().any(|object| object == CLOCK)
@@ -223,24 +225,24 @@ impl State {
         self.alive.iter().any(watches)
     }
 
-    /// Moves the clock by itself, further each time, but not beyond `limit`.
-    fn leap(&mut self, limit: u64) {
-        self.move_clock(self.now().saturating_add(self.clock_leap).min(limit));
-        self.clock_leap = self.clock_leap.saturating_mul(2);
+    /// Moves the clock although no timed wait ends. Moves it further each time, but not beyond `limit`.
+    fn move_clock_up_to(&mut self, limit: u64) {
+        self.move_clock(self.now().saturating_add(self.clock_stride).min(limit));
+        self.clock_stride = self.clock_stride.saturating_mul(2);
     }
 
-    /// Waits that end by time. Time passes no further than to the earliest time anybody waits for. One who
-    /// is stalled in a wait with a time is left alone, but if nothing but time can pass, it does not pass him by.
+    /// Adds the timed waits that may time out. The clock moves no further than to the earliest deadline. A timed wait of a stalled task
+    /// counts only if no other action is enabled and its deadline is before those of all tasks that are not stalled.
     fn list_timeouts(&mut self, actions: &mut Vec<Action>) {
         let hold_back = self.settings.timeouts == Timeouts::Late && !actions.is_empty();
         self.caveats.late_timeouts |= hold_back;
-        // Whether a wait can end by time depends on what others can do, which reduction does not follow.
+        // Here a timeout is enabled or not depending on what other tasks can do. Reduction is not proven for that.
         self.caveats.reduction_unproven |= hold_back;
         let awake = self.earliest_deadline();
-        let lull = actions.is_empty();
+        let nothing_else = actions.is_empty();
         let waits = |task: &TaskId| {
             let ask = self.tasks[task.index()].asks.as_ref()?;
-            let comes_first = || lull && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
+            let comes_first = || nothing_else && ask.deadline.is_some_and(|deadline| Some(deadline) < awake);
             (!self.spins[task.index()].is_stalled() || comes_first()).then_some((*task, ask))
         };
         let earliest = self.alive.iter().filter_map(waits).filter_map(|(_, ask)| ask.deadline).min();
@@ -254,16 +256,16 @@ impl State {
                 actions.push(action(task, Variant::Spurious, ask));
             }
         }
-        // Messages stay in the order in which they are listed, whatever they are called.
+        // The sort is stable and compares all messages as equal, so they stay in their order.
         let kind = |variant: Variant| if let Variant::Message(_) = variant { Variant::Message(0) } else { variant };
         actions.sort_by_key(|a| (a.task, kind(a.variant)));
     }
 
-    /// Nobody but stalled tasks can go on, so one of them may: the one that has had the fewest goes, since in which order tasks
-    /// look at what does not change makes no difference. Those who watch the clock see it move.
+    /// Only stalled tasks are left, so one of them goes on: the one that has gone on least often. It makes no difference in which order
+    /// tasks look at objects that do not change, so one choice is enough. If a task spins on the clock, the clock moves.
     fn let_stalled_go(&mut self, actions: &mut Vec<Action>) {
-        if self.somebody_watches_the_clock() {
-            self.leap(u64::MAX);
+        if self.a_task_spins_on_the_clock() {
+            self.move_clock_up_to(u64::MAX);
         }
         let changes = self.changes;
         let mut hopeless = true;
@@ -274,12 +276,12 @@ impl State {
                 continue;
             }
             if spin.changes_seen != changes {
-                spin.fruitless = 0;
+                spin.rounds_alone = 0;
                 spin.changes_seen = changes;
             }
-            hopeless &= spin.fruitless > MOST_FRUITLESS;
-            let goes = self.spins[task.index()].fruitless;
-            if next.is_none_or(|next| goes < self.spins[next.index()].fruitless) {
+            hopeless &= spin.rounds_alone > MOST_ROUNDS_ALONE;
+            let goes = self.spins[task.index()].rounds_alone;
+            if next.is_none_or(|next| goes < self.spins[next.index()].rounds_alone) {
                 next = Some(task);
             }
         }
@@ -287,7 +289,7 @@ impl State {
             self.livelock = hopeless;
             return;
         };
-        self.spins[task.index()].fruitless += 1;
+        self.spins[task.index()].rounds_alone += 1;
         self.go_on(task);
         actions.clear();
         if let Some(ask) = self.tasks[task.index()].asks.as_ref().filter(|ask| self.is_ready(ask)) {
@@ -312,7 +314,7 @@ fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
     Action { task, variant, op, object, effect, role: role(ask, variant), site }
 }
 
-/// That somebody could crash keeps nobody busy: where nothing else can happen, nothing does.
+/// Clears the list if it has only crashes. An execution does not go on only because an actor could still crash.
 fn drop_if_only_crashes(actions: &mut Vec<Action>) {
     if actions.iter().all(|action| action.variant == Variant::Spurious) {
         actions.clear();

@@ -1,4 +1,4 @@
-//! How an execution ended, and who was left waiting for whom.
+//! How an execution ended, and which tasks were still waiting, for whom.
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, Outcome, Waiting};
@@ -9,9 +9,9 @@ use crate::execution::task::Status;
 use crate::execution::{Ask, LeakedThreads};
 
 impl State {
-    /// How the execution ended, given that nothing can happen any more. Actors without messages are done. Whoever else waits can never
-    /// go on, which is a deadlock, also after the test's function has returned; unless threads may be
-    /// [left waiting](super::LeakedThreads::Allow) to be given something, as they are when a process ends.
+    /// The outcome of the execution, once no action is enabled. Actors without messages are done. Any other task that waits can never go
+    /// on: this is a deadlock, also after the test's function has returned. But if the settings
+    /// [allow](super::LeakedThreads::Allow) it, threads may be left waiting for a message or a notification, as when a process ends.
     pub(crate) fn conclude(&mut self, trace: &Trace) -> Outcome {
         if self.livelock {
             return Failure::Livelock { spinning: self.unfinished(trace) }.into();
@@ -32,25 +32,25 @@ impl State {
         Failure::Deadlock { waiting: self.unfinished(trace) }.into()
     }
 
-    /// Whether a task waits for what only another task can do, and not just to be given something.
+    /// Whether a task waits for an action of a certain task (to release a lock, to end, to reply), and not for any message or notification.
     fn waits_for_a_task(&self, task: TaskId) -> bool {
         let waits =
             |ask: &Ask| matches!(ask.op.class, Class::Acquire | Class::Join | Class::Send) || ask.asked.is_some();
         self.tasks[task.index()].asks.as_ref().is_none_or(waits)
     }
 
-    /// The panic in the middle of which a task waits for ever: that is what has to be told.
+    /// The panic that a task is unwinding from while it waits for ever. The outcome is then this panic and not the deadlock.
     fn panic_that_unwinds(&self, task: TaskId) -> Option<Outcome> {
         let (message, place) = self.tasks[task.index()].panics.last().filter(|_| self.unwinding.contains(&task))?;
         Some(Failure::Panic { task, message: message.clone(), place: place.clone() }.into())
     }
 
-    /// What every task that has not ended is about to do, after what `trace` tells.
+    /// The next operation of every task that has not ended, with the tasks that hold its object according to `trace`.
     pub(crate) fn unfinished(&self, trace: &Trace) -> Vec<Waiting> {
         let holds = held(trace);
         let waiting = |&task: &TaskId| {
             let ask = self.tasks[task.index()].asks?;
-            // An actor without messages waits for nobody.
+            // An actor without messages has nothing to do.
             if ask.mail.is_some() && !self.is_ready(&ask) {
                 return None;
             }
@@ -66,7 +66,7 @@ impl State {
     }
 }
 
-/// Which object is held by whom, taken where.
+/// The objects that are held at the end of `trace`: by which task, taken where.
 fn held(trace: &Trace) -> Vec<(ObjectId, TaskId, Site)> {
     let mut holds = Vec::new();
     for step in trace.steps() {

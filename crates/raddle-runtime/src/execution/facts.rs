@@ -1,4 +1,4 @@
-//! What executions have shown of a program, for the executions that come later.
+//! Facts that executions have shown about a program, for later executions to use.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,22 +8,22 @@ use raddle_engine::trace::Site;
 
 use crate::execution::state::State;
 
-/// What executions have shown of the program, and by which later ones have other points than earlier ones. A search keeps to what
-/// was known when it began; if it learns more, it has to begin again.
+/// Facts that executions have shown about the program. They change which operations are decisions, so a search uses the facts that were
+/// known when it began. If it learns more, it has to begin again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Somebody asks whether a thread is finished, so the end of a thread is a step of its own. It is not for programs that never
-    /// ask: nobody can tell there when a thread ends.
+    /// True if the program asks whether a thread is finished (`is_finished`). Then the end of a thread is a step of its own. In other
+    /// programs the end of a thread is invisible.
     pub thread_ends: bool,
-    /// Loops that were seen to go round and round without anything changing, by the places where they look again.
+    /// The places of loops that spin: loops that went many rounds without a change.
     pub spins: BTreeSet<Spot>,
-    /// A task that comes round at one of these places goes on, alone, for as many rounds as a loop may take before it is taken to spin:
-    /// a loop that looks from the same place may be one that gives up. This is asked for and not shown by executions.
+    /// True if a task that reaches one of these places runs alone for as many rounds as an unknown loop may take, before it stalls. So a
+    /// loop that gives up after some rounds reaches its exit. This is a setting; executions do not show it.
     pub runs_on: bool,
 }
 
 impl Facts {
-    /// Adds what `other` knows; says whether that is more.
+    /// Adds the facts of `other`. Returns whether any of them is new.
     pub fn add(&mut self, other: &Self) -> bool {
         let before = (self.thread_ends, self.spins.len(), self.runs_on);
         self.runs_on |= other.runs_on;
@@ -32,7 +32,7 @@ impl Facts {
         before != (self.thread_ends, self.spins.len(), self.runs_on)
     }
 
-    /// Writes them as a schedule begins with them; nothing is allocated.
+    /// Writes the facts as a schedule begins with them. Allocates nothing, because signal handlers call it.
     pub(crate) fn write(&self, to: &mut dyn fmt::Write) -> fmt::Result {
         if self.thread_ends {
             write!(to, "+{THREAD_ENDS}")?;
@@ -43,7 +43,7 @@ impl Facts {
         self.spins.iter().try_for_each(|spot| write!(to, "+{}", spot.0))
     }
 
-    /// In words that schedules can keep.
+    /// The facts as words that a schedule can store.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let ends = self.thread_ends.then(|| THREAD_ENDS.to_owned());
@@ -51,7 +51,7 @@ impl Facts {
         ends.into_iter().chain(runs_on).chain(self.spins.iter().map(|spot| spot.0.clone())).collect()
     }
 
-    /// What such words say.
+    /// The facts that such words stand for.
     #[must_use]
     pub fn of_words(words: &[String]) -> Self {
         let has = |name: &str| words.iter().any(|word| word == name);
@@ -60,13 +60,13 @@ impl Facts {
     }
 }
 
-/// The word for the fact that somebody asks whether threads are finished.
+/// The word for [`Facts::thread_ends`].
 const THREAD_ENDS: &str = "ends";
 
-/// The word for going on alone in loops that are known to spin.
+/// The word for [`Facts::runs_on`].
 const RUNS_ON: &str = "rounds";
 
-/// A place in the source, as it is written in schedules: the same in every build of the same source.
+/// A place in the source as schedules write it. It is the same in every build of the same source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spot(pub String);
 
@@ -79,18 +79,18 @@ impl From<Site> for Spot {
 }
 
 impl State {
-    /// What limits what this execution proves.
+    /// The caveats of this execution: what limits the claims of a search that has run it.
     pub(crate) fn caveats(&self) -> Caveats {
         let mut caveats = self.caveats.clone();
         if self.settings.keeps_facts {
             caveats.assumed_spins.extend(&self.new_spins);
-            // Orders in which a thread has not quite ended were left out.
+            // Executions in which a thread has returned but is not finished yet were left out.
             caveats.guessed_spin |= self.looked_at_thread_end && !self.settings.facts.thread_ends;
         }
         caveats
     }
 
-    /// What this execution has shown of the program that it was not told; `None` if nothing.
+    /// The new facts that this execution has shown; `None` if there are none.
     #[inline]
     pub(crate) fn new_facts(&self) -> Option<Facts> {
         let thread_ends = self.looked_at_thread_end && !self.settings.facts.thread_ends;

@@ -1,7 +1,7 @@
-//! What tasks share, and how a value of the user's finds its place among the objects of the running execution.
+//! The objects that tasks share, and how a value of the program (a mutex, an atomic) finds its object in the running execution.
 //!
-//! The state of an object lives in the execution and not in the value, so that a `static` starts every execution afresh and
-//! tests may run in parallel. The value carries a [`Tag`] that remembers its place in the execution that used it last.
+//! The state of an object lives in the execution and not in the value. So a `static` starts every execution in its initial state, and
+//! tests may run in parallel. The value has a [`Tag`] that remembers which object it is in the execution that used it last.
 
 use std::fmt;
 use std::panic::Location;
@@ -13,29 +13,26 @@ use raddle_engine::trace::{Access, Effect, Operation, Ordered, Role, Site, Word}
 
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, State};
+use crate::sync::lock;
 use crate::uncontrolled;
 
 /// A kind of object.
 pub(crate) struct Kind {
     /// What it is called in reports: "Mutex".
     pub(crate) noun: &'static str,
-    /// How its values are written.
+    /// How reports write the values of its word.
     pub(crate) show: fn(Word) -> String,
 }
 
 impl Object {
-    /// Where a lock lies that somebody holds; a lock of `std` inside it is held as well.
+    /// The address of a lock that a task holds. The task then holds the lock of `std` inside it as well.
     pub(crate) fn held_at(&self) -> Option<u64> {
-        let held = match self.kind.noun {
-            "Mutex" => self.word & 1 != 0,
-            "RwLock" => self.word & !2 != 0,
-            _ => false,
-        };
+        let held = matches!(self.kind.noun, "Mutex" | "RwLock") && lock::is_held(self.word);
         held.then_some(self.address as u64)
     }
 }
 
-/// For kinds whose values are plain numbers.
+/// [`Kind::show`] for kinds whose values are plain numbers.
 pub(crate) fn word_as_number(word: Word) -> String {
     word.0.to_string()
 }
@@ -44,29 +41,30 @@ pub(crate) fn word_as_number(word: Word) -> String {
 pub(crate) struct Object {
     pub(crate) kind: &'static Kind,
     pub(crate) made: Option<Site>,
-    /// Its state as far as others wait for it; what it means is up to the primitive.
+    /// The state that other tasks can wait for. Each primitive defines what it means.
     pub(crate) word: u64,
-    /// Counts the changes, so that one who spins knows whether to look again.
+    /// Counts the changes, so that spin detection knows whether a second look finds the same.
     pub(crate) version: u32,
-    /// How many tasks ask for something that depends on its word.
+    /// How many tasks ask for an operation that is enabled or not depending on the word.
     pub(crate) waiting: u32,
-    /// How many of them need no decision.
+    /// How many of these operations are invisible.
     pub(crate) waiting_unseen: u32,
-    /// Whether somebody who spins has watched it in this execution.
+    /// True if a spinning task waits for a change of this object, or did so earlier in this execution.
     pub(crate) watched: bool,
-    /// Where the value lies, for values whose tag another execution has overwritten.
+    /// The address of the value's tag. It identifies the value if another execution has overwritten the tag.
     address: usize,
 }
 
 impl Object {
-    /// One that belongs to no value of the user's.
+    /// An object that belongs to no value of the program.
     pub(crate) fn of_the_runtime(kind: &'static Kind, word: u64) -> Self {
         Self { kind, made: None, word, version: 0, waiting: 0, waiting_unseen: 0, watched: false, address: 0 }
     }
 }
 
-/// Remembers a value's place among the objects of the execution that used it last. Zero if there was none.
+/// Remembers which object a value is in the execution that used it last.
 pub(crate) struct Tag {
+    /// The number of the execution and the index of the object; 0 if no execution has used the value.
     place: AtomicU64,
     made: Site,
 }
@@ -75,15 +73,14 @@ pub(crate) struct Tag {
 const INDEX_BITS: u32 = 24;
 
 impl Tag {
-    /// The tag of a value made by the caller.
+    /// The tag of a value that the caller makes.
     #[track_caller]
     pub(crate) const fn new() -> Self {
         Self { place: AtomicU64::new(0), made: Location::caller() }
     }
 
-    /// Calls `body` with the value's place in the running execution; `None` outside of any. A value that the execution
-    /// meets for the first time starts with the word that `first` gives, which is told whether the value was used by an
-    /// earlier execution.
+    /// Calls `body` with the value's place in the running execution; `None` outside of any. If the execution uses the value for the
+    /// first time, `first` returns the word to start with. `first` is told whether an earlier execution has used the value.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn with<R>(
@@ -114,7 +111,7 @@ impl Tag {
     #[cold]
     fn register(&self, state: &mut State, kind: &'static Kind, place: u64, first: impl FnOnce(Met) -> u64) -> ObjectId {
         let address = std::ptr::from_ref(self).addr();
-        // A tag of another execution's may hide that we have met: both may be running, on different OS threads.
+        // Another execution, on another OS thread, may have overwritten the tag since this execution first used the value.
         let known = if place == 0 { None } else { state.objects.iter().rposition(|o| o.address == address) };
         let index = known.unwrap_or_else(|| {
             let met = if place == 0 { Met::Never } else { Met::InEarlierExecution };
@@ -141,7 +138,7 @@ impl Tag {
         self.made
     }
 
-    /// Forgets the place, as if the value had never been used: for `&mut` access, which nobody else can notice.
+    /// Forgets the object, as if no execution had used the value. For access by `&mut`: no other task can observe it.
     pub(crate) fn forget(&mut self) {
         *self.place.get_mut() = 0;
     }
@@ -153,12 +150,12 @@ impl fmt::Debug for Tag {
     }
 }
 
-/// Whether a value has been used before.
+/// Whether an execution has used a value before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
-    /// By no execution.
+    /// No execution has.
     Never,
-    /// It outlives executions: a `static`, or something captured from outside.
+    /// An earlier execution has. The value outlives executions: a `static`, or a value that the test's closure has captured.
     InEarlierExecution,
 }
 
@@ -170,7 +167,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A step on this object that can always be taken.
+    /// Takes a step on this object that is always enabled.
     #[inline(always)]
     pub(crate) fn step<R>(
         &self,
@@ -183,7 +180,7 @@ impl Place<'_> {
         self.execution.step(Ask { ordered, ..Ask::new(op, self.object, effect, site) }, act)
     }
 
-    /// A step on this object that waits until `ready` says so of the object's word and `key`.
+    /// Takes a step on this object that is enabled when `ready` returns true for the object's word and `key`.
     #[inline(always)]
     pub(crate) fn step_when<R>(
         &self,
@@ -197,17 +194,17 @@ impl Place<'_> {
         self.execution.step(Ask { role: Role::Takes, ordered, ready: Some(ready), key, ..ask }, act)
     }
 
-    /// Ends the execution as failed: the object carries its contents over from an earlier one.
+    /// Ends the execution with a failure: the value has contents from an earlier execution.
     pub(crate) fn fail_leaking(&self, site: Site) {
         self.execution.fail(Failure::Leak { object: self.object, site: site.into() });
     }
 
-    /// Ends the execution as failed: somebody who is not part of it holds the lock that was granted here.
+    /// Ends the execution with a failure: code outside this execution holds the lock that the engine has granted here.
     pub(crate) fn fail_held_elsewhere(&self, site: Site) {
         self.execution.fail(Failure::HeldElsewhere { object: self.object, site: site.into() });
     }
 
-    /// The object, as a further access of a step on another one.
+    /// An access to this object, to be recorded in a step on another object.
     pub(crate) fn access(&self, effect: Effect, ordered: Ordered) -> Access {
         Access { object: self.object, effect, role: Role::Plain, ordered }
     }

@@ -1,4 +1,4 @@
-//! How what a task asks for takes effect and becomes a step.
+//! How an operation that a task asks for takes effect and becomes a step.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
@@ -10,7 +10,7 @@ use crate::execution::{Ask, Moment, Progress};
 use crate::time::CLOCK;
 
 impl State {
-    /// The current task wants to do something and is about to hand control back.
+    /// Stores what the current task asks for. The task is about to pause.
     #[inline(always)]
     pub(crate) fn ask(&mut self, ask: &Ask, act: Act) {
         if self.discards_steps {
@@ -40,7 +40,7 @@ impl State {
         }
     }
 
-    /// Lets an operation take effect and keeps it as a step.
+    /// Lets an operation of the current task take effect and records it as a step.
     #[inline(always)]
     pub(crate) fn record<R>(&mut self, ask: &Ask, variant: Variant, act: impl FnOnce(&mut Moment<'_>) -> R) -> R {
         let task = self.current;
@@ -49,7 +49,7 @@ impl State {
         } else if ask.unseen {
             self.tasks[task.index()].let_go = true;
         }
-        // What a wait asks for is not touched if it ends by time.
+        // A wait that times out does not change the object it waited for.
         let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
         self.trace.push(Step {
             task,
@@ -65,7 +65,7 @@ impl State {
             more: 0,
         });
         if let Some(contexts) = &mut self.contexts
-            && let Some(context) = contexts.use_up(task)
+            && let Some(context) = contexts.take_of(task)
         {
             self.trace.note(Note::Context(context));
         }
@@ -107,7 +107,7 @@ impl State {
                     spin.changed();
                 }
             }
-            // Operations of these kinds touch their object only; others may move whom they like.
+            // Operations of these classes change only their own object. Others may enable any task.
             self.cells_touched |= ask.op.class == Class::Cell;
             let alone = matches!(
                 ask.op.class,
@@ -118,7 +118,7 @@ impl State {
         }
     }
 
-    /// A task was chosen to go on by one of its ways out: what it asked for takes effect.
+    /// The engine has chosen `task` and how its operation ends. Lets the operation take effect.
     #[inline(always)]
     pub(crate) fn take_effect(&mut self, task: TaskId, variant: Variant) {
         self.current = task;
@@ -148,7 +148,7 @@ impl State {
         self.record(&ask, variant, |moment| act.call(moment));
     }
 
-    /// The current task has changed a mailbox, which nobody spins on.
+    /// Tells spin detection that the current task has changed a mailbox. No task spins on mailboxes.
     #[inline]
     pub(crate) fn note_change(&mut self) {
         self.changes += 1;
@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    /// A task goes on that was one of so many; what it asked for is done elsewhere.
+    /// Counts a decision for `task`, one of `alternatives`. The caller lets the operation take effect.
     #[inline]
     pub(crate) fn begin_turn(&mut self, task: TaskId, alternatives: u32) {
         self.current = task;
@@ -169,13 +169,13 @@ impl State {
     }
 }
 
-/// What the end of a wait with a time is to the clock: it moves, or it is not held back by that time any more.
+/// The access to the clock at the end of a timed wait. A timeout moves the clock. Any other end only lets the clock move past the deadline.
 fn end_of_timed_wait(variant: Variant) -> Access {
     let effect = if variant == Variant::TimedOut { Effect::Change } else { Effect::Read };
     Access { object: CLOCK, effect, role: Role::Timed, ordered: Ordered::RELAXED }
 }
 
-/// A wait that ends by time or for no reason takes nothing that was given.
+/// The role of the step. A wait that times out, or ends for no reason, was enabled by no other task.
 #[inline]
 pub(super) fn role(ask: &Ask, variant: Variant) -> Role {
     match variant {

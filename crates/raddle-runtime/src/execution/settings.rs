@@ -1,63 +1,62 @@
-//! How programs are to be run.
+//! Settings for running a program.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use crate::execution::Facts;
 
-/// How programs are to be run.
+/// Settings for running a program.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Stack of each task, where the program does not say otherwise.
+    /// The stack size of each task, if the program does not set one.
     pub stack_bytes: usize,
-    /// How many waits of one execution may end for no reason.
+    /// How many waits of one execution may end spuriously.
     pub spurious: u32,
-    /// Whether a panic that ends a spawned thread is left to whoever joins it.
+    /// If true, a panic that ends a spawned thread is an error for the thread that joins it. If false, it fails the execution.
     pub isolate_panics: bool,
-    /// Whether panics of tasks are printed where they happen, with a backtrace if the environment asks for one.
+    /// If true, panics of tasks are printed when they happen, with a backtrace if the environment asks for one.
     pub print_panics: bool,
-    /// Whether the execution is run to be shown: messages and what becomes of them are kept in words.
+    /// If true, the execution is run to be shown: messages and what happens to them are recorded as text.
     pub tell: bool,
-    /// How many of the calls that led to an operation are found out, beside the place of the operation itself; 0 for nothing of
-    /// that.
+    /// How many callers of an operation its context has, beside the place of the operation itself. 0 for no contexts.
     pub context: usize,
-    /// What becomes of threads that still wait when nothing can happen any more and the test's function has returned.
+    /// What it means if threads still wait when no action is enabled and the test's function has returned.
     pub leaked_threads: LeakedThreads,
-    /// When a wait that has a time may end by it.
+    /// When a timed wait may time out.
     pub timeouts: Timeouts,
-    /// How many tasks a search may abandon, and how many it has; shared by all of its workers.
+    /// How many tasks a search may abandon.
     pub most_abandoned: u64,
-    /// See there.
+    /// How many tasks the search has abandoned. Shared by all of its workers.
     pub abandoned: Arc<AtomicU64>,
-    /// Threads that are not under control were there when a worker ended; shared by all workers of a search.
+    /// True if threads that Raddle does not control were still there when a worker ended. Shared by all workers of a search.
     pub uncontrolled: Arc<AtomicBool>,
-    /// What earlier executions have shown.
+    /// Facts that earlier executions have shown.
     pub facts: Facts,
-    /// What executions show that is not among the facts; shared by all workers of a search.
+    /// New facts that executions of this search have shown. Shared by all of its workers.
     pub learned: Arc<Mutex<Facts>>,
-    /// The search cannot begin again, so it goes by these facts to its end, and what executions show beyond them limits what is proved.
+    /// True if the search cannot begin again. It then uses these facts to its end, and new facts limit what it proves.
     pub keeps_facts: bool,
-    /// Feeds the keys of hash maps.
+    /// The seed for the keys of hash maps.
     pub hash_seed: u64,
 }
 
-/// What threads are that still wait when nothing can happen any more and the test's function has returned.
+/// What it means if threads still wait when no action is enabled and the test's function has returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LeakedThreads {
-    /// A deadlock: nobody can wake them.
+    /// It is a deadlock: no task can wake them.
     #[default]
     Fail,
-    /// Left behind, as they are when a process ends, if they wait to be given something and not for one another.
+    /// It is allowed, as when a process ends, if the threads wait for a message or a notification and not for one another.
     Allow,
 }
 
-/// When a wait that has a time may end by it.
+/// When a timed wait may time out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeouts {
-    /// At any moment, since a real thread can be slow.
+    /// At any point, since a real thread can be slow.
     #[default]
     Any,
-    /// Only when nothing else can happen.
+    /// Only when no other action is enabled.
     Late,
 }
 

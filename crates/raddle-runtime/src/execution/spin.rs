@@ -1,74 +1,79 @@
-//! Spin and retry loops end: a task that only reads again what has not changed waits until something it read is changed.
+//! Spin detection. A spin or retry loop has infinitely many executions, so a task that spins is stalled until something changes.
 //!
-//! Whether a task spins is decided by its operations alone, never by its memory: from its latest own change on, its looks are
-//! remembered, from where in the source, at what, in which version. A task that is about to look again, from the same place, at
-//! something unchanged, has gone round once more. A loop that goes round a thousand times in a row is taken to spin for ever, and
-//! its place is [learned](super::Facts). From the next search on, a task stalls as soon as it comes round at such a place: it is not
-//! enabled until something it read in its latest round has changed. Loops that end sooner are explored like any other code.
+//! A task spins if it looks again and again at objects that have not changed. We see this from its operations alone, not from its memory.
+//! For each task we remember the looks since its own latest change: from where in the source, at which object, in which version. If the
+//! task is about to look again, from the same place, at an object that is unchanged, its loop has gone one more round. After a thousand
+//! rounds in a row we assume that the loop spins for ever, and the search [learns](super::Facts) its place. In the next search a task
+//! stalls at such a place in the first round: it is not enabled until an object that it looked at in its latest round has changed. Loops
+//! that end sooner are explored like any other code.
 //!
-//! A loop that yields may also change things in each round, if it leaves them as they were (it takes a lock and gives it back, wakes
-//! itself and goes to sleep). Its place is that of the yield, and it waits there until another task has taken a step.
+//! A loop that yields may also change objects in each round, if it leaves them as they were (it takes a lock and releases it). The place
+//! of such a loop is that of the yield. The task stalls there until another task has taken a step.
 //!
-//! If nobody else can go on, stalled tasks may after all: a loop with a bound ends, and one without is reported as a livelock.
+//! If no other task is enabled, stalled tasks go on after all. A loop with a bound then ends, and one without is reported as a livelock.
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::Site;
 
-/// Rounds without a change after which a loop is taken to spin for ever.
+/// After so many rounds without a change we assume that a loop spins for ever.
 pub(crate) const MOST_ROUNDS: u32 = 1_000;
 
-/// More different looks than this between two changes are not remembered.
-const MOST_SEEN: usize = 64;
+/// At most so many different looks of a task are remembered between two changes.
+const MOST_LOOKS: usize = 64;
 
 /// What a task has looked at since its latest own change.
 #[derive(Debug, Default)]
 pub(crate) struct Spin {
-    seen: Vec<Look>,
-    /// Counts the looks.
+    looks: Vec<Look>,
+    /// The number of looks so far.
     latest: u32,
-    /// The look with which the round began that the task stalls after; earlier ones lie before the loop.
+    /// The number of the first look of the latest round. Earlier looks are from before the loop.
     round: u32,
-    /// Where it yielded last, after how many steps of others, and how often in a row with none in between.
+    /// The latest yield.
     yielded: Option<Yielded>,
-    /// Zero if all that the task has changed since it yielded last is as it was then: each change adds what it found and what it left
-    /// there, and what is added twice cancels out.
+    /// Zero if every object that the task has changed since its latest yield is as it was then. Each change adds (by exclusive or) a hash
+    /// of the value found and one of the value left, so equal values cancel out.
     net_change: u64,
-    /// What it waits for, if it is stalled.
+    /// What the task waits for, if it is stalled.
     stalled: Option<Until>,
-    /// How often it was let go on because nobody else could, with nothing changing anywhere.
-    pub(crate) fruitless: u32,
-    /// The changes in the whole execution when it was last let go on.
+    /// How often in a row the task went on although it was stalled, because no other task was enabled, while nothing changed anywhere.
+    pub(crate) rounds_alone: u32,
+    /// The number of changes in the whole execution when the task last went on although it was stalled.
     pub(crate) changes_seen: u64,
-    /// Its latest look was one more round of a loop in which it goes on [alone](super::Facts::runs_on).
+    /// True if the latest look was one more round of a loop that the task [runs alone](super::Facts::runs_on).
     pub(crate) runs_on: bool,
 }
 
 /// What a stalled task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// Something that it read is different.
+    /// A change of an object that it looked at in its latest round.
     Change,
-    /// Others have taken another number of steps than this.
+    /// A step of another task. The number is how many steps others had taken when the task stalled.
     Step(u64),
 }
 
+/// A look of a task at an object, from one place in the source.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     object: ObjectId,
     version: u32,
     site: Site,
-    /// Which look it was, counted from the task's first.
+    /// Which look of the task it was, counted from its first.
     at: u32,
-    /// How often in a row nothing had changed.
+    /// How often in a row the task has looked from here and found the same version.
     rounds: u32,
 }
 
+/// A yield of a task.
 #[derive(Clone, Copy, Debug)]
 struct Yielded {
     site: Site,
+    /// How many steps other tasks had taken before.
     others: u64,
+    /// How often in a row the task has yielded here with nothing different.
     rounds: u32,
-    /// Something was different from the time before.
+    /// True if the task had changed an object since its yield before.
     changed: bool,
 }
 
@@ -83,32 +88,33 @@ impl Spin {
     pub(crate) fn looked(&mut self, object: ObjectId, version: u32, site: Site) {
         self.latest += 1;
         let look = Look { object, version, site, at: self.latest, rounds: 0 };
-        let room = self.seen.len() < MOST_SEEN;
-        match self.seen.iter_mut().find(|look| look.is_at(object, site)) {
+        let room = self.looks.len() < MOST_LOOKS;
+        match self.looks.iter_mut().find(|look| look.is_at(object, site)) {
             Some(before) if before.version == version => {
                 before.at = look.at;
                 before.rounds += 1;
             }
             Some(before) => *before = look,
-            None if room => self.seen.push(look),
+            None if room => self.looks.push(look),
             None => {}
         }
     }
 
-    /// The task has changed something.
+    /// The task has changed an object.
     pub(crate) fn changed(&mut self) {
-        self.seen.clear();
+        self.looks.clear();
     }
 
-    /// How often in a row the task has looked at `object` from `site` and found `version`, if it is about to do so again.
+    /// Called when the task is about to look at `object`, now at `version`, from `site`. If it did so before, returns how often in a row it
+    /// will have done so.
     #[inline]
     pub(crate) fn looks_again(&mut self, object: ObjectId, version: u32, site: Site) -> Option<u32> {
-        let before = self.seen.iter().find(|look| look.is_at(object, site) && look.version == version)?;
+        let before = self.looks.iter().find(|look| look.is_at(object, site) && look.version == version)?;
         self.round = before.at;
         Some(before.rounds + 1)
     }
 
-    /// The task has replaced the word of `object`.
+    /// The task has changed the word of `object`.
     #[inline]
     pub(crate) fn replaced(&mut self, object: ObjectId, before: u64, after: u64) {
         let mix = |word: u64| {
@@ -118,7 +124,8 @@ impl Spin {
         self.net_change ^= mix(before) ^ mix(after);
     }
 
-    /// How often in a row the task has yielded at `site` with nothing different from the time before, if it is about to do so again.
+    /// Called when the task is about to yield at `site`, after `others` steps of other tasks. If nothing is different since its latest yield
+    /// there, returns how often in a row that was so.
     pub(crate) fn yields_again(&mut self, site: Site, others: u64) -> Option<u32> {
         let unchanged = std::mem::take(&mut self.net_change) == 0;
         let again = self.yielded.filter(|it| unchanged && std::ptr::eq(it.site, site) && it.others == others);
@@ -127,56 +134,55 @@ impl Spin {
         again.map(|_| rounds)
     }
 
-    /// Whether the task has changed something between its latest two yields. One that only looks may yield from several places in turn.
+    /// Whether the task has changed an object between its latest two yields.
     pub(crate) fn changes_as_it_yields(&self) -> bool {
         self.yielded.is_some_and(|it| it.changed)
     }
 
-    /// The task does not go on before something it read has changed.
+    /// Stalls the task until an object that it looked at in its latest round changes.
     pub(crate) fn stall_until_change(&mut self) {
         self.stalled = Some(Until::Change);
     }
 
-    /// The task does not go on before others, who have taken so many steps, have taken one more.
+    /// Stalls the task until another task takes a step. `others` is how many steps other tasks have taken.
     pub(crate) fn stall_until_step(&mut self, others: u64) {
         self.stalled = Some(Until::Step(others));
     }
 
-    /// Whether it waits for a change or for others.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.stalled.is_some()
     }
 
-    /// The task goes on; says whether it was stalled.
+    /// Ends the stall, if there is one. Returns whether there was.
     pub(crate) fn go_on(&mut self) -> bool {
         self.stalled.take().is_some()
     }
 
-    /// What the task has looked at in its latest round.
+    /// The objects that the task has looked at in its latest round.
     pub(crate) fn watched(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.seen.iter().filter(|look| look.at >= self.round).map(|look| look.object)
+        self.looks.iter().filter(|look| look.at >= self.round).map(|look| look.object)
     }
 
-    /// As for a task that has just begun.
+    /// Resets this to the state for a task that begins.
     pub(crate) fn begin(&mut self) {
-        self.seen.clear();
+        self.looks.clear();
         self.latest = 0;
         self.round = 0;
         self.yielded = None;
         self.net_change = 0;
         self.stalled = None;
-        self.fruitless = 0;
+        self.rounds_alone = 0;
         self.changes_seen = 0;
         self.runs_on = false;
     }
 
-    /// Whether what a stalled task waits for has come about.
+    /// Whether the task is not stalled, or what it waits for has happened.
     pub(crate) fn may_go_on(&self, version: impl Fn(ObjectId) -> u32, others: u64) -> bool {
         match self.stalled {
             None => true,
             Some(Until::Change) => {
-                self.seen.iter().any(|look| look.at >= self.round && version(look.object) != look.version)
+                self.looks.iter().any(|look| look.at >= self.round && version(look.object) != look.version)
             }
             Some(Until::Step(before)) => others != before,
         }

@@ -1,4 +1,4 @@
-//! Which tasks have to wait because they [spin](super::spin), or have gone on for so long that it is somebody else's turn.
+//! Which tasks have to wait because they [spin](super::spin), or because they have taken too many steps in a row.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Class, Site};
@@ -7,21 +7,20 @@ use crate::execution::spin::MOST_ROUNDS;
 use crate::execution::state::State;
 use crate::execution::{Ask, Spot};
 
-/// Steps that a task may take in a row while others could go on. A scheduler that lets one go on for longer is not one that
-/// exists, and loops that wait for others would never end under it.
-const PATIENCE: u32 = 10_000;
+/// How many steps a task may take in a row while another task is enabled. No real scheduler lets a task run for longer, and a loop that
+/// waits for another task would never end.
+const MOST_IN_A_ROW: u32 = 10_000;
 
-/// As many of those steps as a yield counts for, if the task has changed something since it yielded before: it asks that others go
-/// first.
+/// A yield counts as so many of these steps, if the task has changed an object since its yield before.
 const YIELD_WEIGHT: u32 = 200;
 
 impl State {
-    /// The task is not stalled any more, if it was.
+    /// Ends the stall of `task`, if it is stalled.
     pub(super) fn go_on(&mut self, task: TaskId) {
         self.stalled -= u32::from(self.spins[task.index()].go_on());
     }
 
-    /// Decides whether the current task, which has looked so often in a row at something unchanged and is about to look again, stalls.
+    /// Decides whether the current task stalls. It is about to look, for the `rounds`th time in a row, at an unchanged object.
     pub(super) fn judge_spinning(&mut self, site: Site, rounds: u32) {
         if !self.spins_at(site, rounds) {
             return;
@@ -34,7 +33,7 @@ impl State {
         }
     }
 
-    /// The same for a task that is about to yield.
+    /// Decides whether the current task, which is about to yield, stalls.
     pub(super) fn judge_yielding(&mut self, site: Site) {
         let others = self.turns_of_others(self.current);
         if let Some(rounds) = self.spins[self.current.index()].yields_again(site, others)
@@ -45,13 +44,13 @@ impl State {
         }
     }
 
-    /// How often others than `task` were chosen to go on.
+    /// How often tasks other than `task` were chosen.
     pub(super) fn turns_of_others(&self, task: TaskId) -> u64 {
         self.turns - self.tasks[task.index()].turns
     }
 
-    /// Whether the current task, which is about to ask for this, goes on in a loop that is known to spin, without a decision. It does
-    /// so for as many rounds as an unknown loop may take, so that a loop that gives up comes to its exit; then it stalls.
+    /// Whether the current task runs on without a decision: it is about to ask for an operation in a loop that is known to spin. It runs on
+    /// for as many rounds as an unknown loop may take, so that a loop that gives up reaches its exit. Then it stalls.
     #[cold]
     pub(super) fn runs_on(&mut self, ask: &Ask) -> bool {
         let index = self.current.index();
@@ -79,7 +78,7 @@ impl State {
         }
     }
 
-    /// Whether a loop that has gone round so often at `site` is taken to spin.
+    /// Whether we assume that a loop spins which has gone so many rounds at `site`.
     fn spins_at(&mut self, site: Site, rounds: u32) -> bool {
         let known = self.is_known_to_spin(site);
         let places = if known { &mut self.caveats.assumed_spins } else { &mut self.new_spins };
@@ -90,7 +89,7 @@ impl State {
         spins
     }
 
-    /// A task that goes on and on while others could rests until one of them has stepped.
+    /// Counts how many steps `task` has taken in a row while another task was enabled. After too many it rests: another task goes first.
     #[inline]
     pub(super) fn note_turn(&mut self, task: TaskId, class: Class) {
         if self.streak.0 != task || self.resting.is_some() {
@@ -99,7 +98,7 @@ impl State {
         }
         let yields = class == Class::Yield && self.spins[task.index()].changes_as_it_yields();
         self.streak.1 += if yields { YIELD_WEIGHT } else { 1 };
-        if self.streak.1 > PATIENCE {
+        if self.streak.1 > MOST_IN_A_ROW {
             self.resting = Some(task);
             self.stale = true;
             self.caveats.guessed_spin = true;

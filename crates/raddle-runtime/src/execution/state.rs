@@ -9,100 +9,101 @@ use raddle_engine::rng::Rng;
 use raddle_engine::trace::{Operation, Site, Trace};
 
 use crate::actor::{Posts, Story};
-use crate::coroutine::{Job, Lane};
+use crate::coroutine::{Job, RunningFiber};
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
 use crate::execution::frames::Contexts;
 use crate::execution::object::{Kind, Object, word_as_number};
 use crate::execution::spin::Spin;
 use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Settings};
-use crate::sync::statics::Kept;
+use crate::sync::statics::StaticValue;
 use crate::time::CLOCK;
 
-/// A task that has been created and not yet begun.
+/// A task that was created and has not begun yet.
 pub(crate) struct Newborn {
     pub(crate) task: TaskId,
     pub(crate) job: Job,
     pub(crate) stack_bytes: usize,
 }
 
-/// Everything an execution is, but for its stacks.
+/// The state of an execution, without the stacks of its tasks.
 pub(crate) struct State {
-    /// No two executions of a process have the same.
+    /// Identifies the execution in this process.
     pub(crate) number: u64,
     pub(crate) settings: Settings,
     pub(crate) tasks: Vec<Task>,
-    /// By task; kept from one execution to the next, so there may be more of them than tasks.
+    /// By task. The memory is used again in the next execution, so there may be more entries than tasks.
     pub(super) spins: Vec<Spin>,
-    /// Those that have not ended, in order of creation.
+    /// The tasks that have begun and not ended, in order of creation.
     pub(crate) alive: Vec<TaskId>,
     pub(crate) objects: Vec<Object>,
     pub(crate) current: TaskId,
     pub(crate) newborn: VecDeque<Newborn>,
-    /// With more tasks than this, the execution ends.
+    /// If the program creates more tasks than this, the execution ends.
     pub(crate) most_tasks: usize,
-    /// Lent by the search while tasks run.
+    /// The search lends its trace to the execution while tasks run.
     pub(crate) trace: Trace,
-    /// How many alternatives the next step to be recorded had.
+    /// How many alternatives there were for the next step to be recorded; 0 if it is no decision.
     pub(crate) alternatives: u32,
-    /// What others can do may be different since it was last listed.
+    /// True if the actions of any task may have changed since they were last listed.
     pub(crate) stale: bool,
-    /// A task was created or has ended.
+    /// True if a task was created or has ended, or an invisible operation may be enabled.
     pub(crate) unsettled: bool,
-    /// Plain memory was touched, so that races are to be looked for.
+    /// True if a task has accessed a cell, so that race detection needs the trace.
     pub(crate) cells_touched: bool,
-    /// The current task has asked for one of so many values.
+    /// The choice that the current task has asked for: the number of values, where, and which operation.
     pub(crate) data: Option<(u32, Site, &'static Operation)>,
+    /// The value that the strategy has chosen.
     pub(crate) drawn: u32,
     pub(crate) outcome: Option<Outcome>,
-    /// Somebody has asked whether a thread is finished.
+    /// True if a task has asked whether a thread is finished.
     pub(crate) looked_at_thread_end: bool,
-    /// The execution has ended, and what is left of it is run on.
+    /// True if the outcome is known and the remaining tasks run to their ends.
     pub(crate) finishing: bool,
-    /// Nothing is decided any more: actors that wait for messages end, and what is left is abandoned.
+    /// True if no decisions are made any more: actors that wait for messages end, and the remaining tasks are abandoned.
     pub(crate) over: bool,
-    /// A task was left in the middle of a panic hook: this OS thread can panic no more.
+    /// True if a task was abandoned in the middle of a panic hook. This OS thread can then not panic again.
     pub(crate) spoiled: bool,
-    /// Tasks that unwind, as far as that has to be known: as soon as one of them is paused in the middle of it.
+    /// The tasks that are unwinding. Maintained from when one of them pauses in the middle of unwinding.
     pub(crate) unwinding: Vec<TaskId>,
-    /// The task that stepped last and how long it has been going on while others could have.
+    /// The task of the latest step, and how many steps it has taken in a row while another task was enabled.
     pub(super) streak: (TaskId, u32),
-    /// A task that has gone on for so long that it is somebody else's turn.
+    /// A task that has taken too many steps in a row. It waits until another task has taken one.
     pub(super) resting: Option<TaskId>,
-    /// Tasks spin and nothing else can happen.
+    /// True if tasks spin and no other action is enabled.
     pub(crate) livelock: bool,
     /// How many tasks are stalled.
     pub(super) stalled: u32,
-    /// What this execution did that limits what it proves.
+    /// What limits the claims of a search that has run this execution.
     pub(crate) caveats: Caveats,
-    /// Places of loops that are known to spin, or known not to be; found out once for each place.
+    /// For places of loops: whether they are known to spin. A cache of the facts.
     pub(super) known_loops: Vec<(Site, bool)>,
-    /// Places of loops that have gone round so often in this execution that they are taken to spin.
+    /// Places of loops that were found to spin in this execution.
     pub(crate) new_spins: Vec<Site>,
-    /// Changes made by anyone to anything.
+    /// The number of changes of any object by any task.
     pub(super) changes: u64,
-    /// How far the clock moves when somebody spins on it and nothing else can happen.
-    pub(super) clock_leap: u64,
+    /// How far the clock moves next if a task spins on it and no other action is enabled.
+    pub(super) clock_stride: u64,
     seed: u64,
-    /// The program's own random numbers, from the first that is drawn on.
+    /// The generator of the program's random numbers. Made when the program draws the first.
     rng: Option<Rng>,
-    /// Keys of hash maps were drawn.
+    /// True if the program has made keys of hash maps.
     pub(crate) made_hash_keys: bool,
-    /// Mailboxes, and who sends to them.
+    /// The mailboxes, and which tasks send to them.
     pub(crate) actors: Posts,
-    /// What is to be said of actors, if the execution is run to be shown.
+    /// What a report says about actors, if the execution is run to be shown.
     pub(crate) story: Option<Box<Story>>,
-    /// What was listed last are plain operations of those who are ready, and what can be received; nothing else can happen.
+    /// True if the latest list has only operations that are ready and receives, no timeouts or crashes.
     pub(crate) plain_list: bool,
-    /// A task has looked at something, so that it may come to spin.
+    /// True if a task has looked at an object, so that spin detection is needed.
     pub(crate) somebody_looked: bool,
-    /// Steps are only counted in this execution.
+    /// True if the trace counts the steps of this execution without recording them.
     pub(crate) discards_steps: bool,
-    /// How many decisions were taken on who goes on.
+    /// How often a task was chosen.
     pub(crate) turns: u64,
-    /// Values of `static`s, which start afresh in each execution; `None` where one was taken out again.
-    pub(crate) statics: Vec<Option<Kept>>,
-    /// The calls that led to what tasks ask for, if that is to be found out.
+    /// The values of `static`s that this execution has made. `None` if the program has taken a value out again.
+    pub(crate) statics: Vec<Option<StaticValue>>,
+    /// The contexts of the operations that tasks ask for, if the settings ask for contexts.
     pub(crate) contexts: Option<Box<Contexts>>,
 }
 
@@ -142,7 +143,7 @@ impl Default for State {
             known_loops: Vec::new(),
             new_spins: Vec::new(),
             changes: 0,
-            clock_leap: 1,
+            clock_stride: 1,
             seed: 0,
             rng: None,
             made_hash_keys: false,
@@ -159,7 +160,7 @@ impl Default for State {
 }
 
 impl State {
-    /// As before the first step of an execution, keeping the memory of the tables.
+    /// Resets the state for a new execution. The memory of the tables is used again.
     pub(crate) fn begin(&mut self, number: u64, seed: u64) {
         self.number = number;
         self.tasks.clear();
@@ -183,7 +184,7 @@ impl State {
         self.caveats = Caveats::default();
         self.new_spins.clear();
         self.changes = 0;
-        self.clock_leap = 1_000_000;
+        self.clock_stride = 1_000_000;
         self.seed = seed;
         self.rng = None;
         self.made_hash_keys = false;
@@ -201,13 +202,13 @@ impl State {
         assert_eq!(budget, BUDGET, "raddle bug: the budget is not the second object");
     }
 
-    /// Adds an object that belongs to no value of the user's.
+    /// Adds an object that belongs to no value of the program.
     pub(crate) fn add_object(&mut self, kind: &'static Kind, word: u64) -> ObjectId {
         self.objects.push(Object::of_the_runtime(kind, word));
         ObjectId::next_of(self.objects.len() - 1)
     }
 
-    /// Adds a task, created by the current one.
+    /// Adds a task that the current task creates.
     pub(crate) fn add_task(&mut self, label: Option<String>) -> TaskId {
         let task = TaskId::next_of(self.tasks.len());
         let (ordinal, let_go) = match self.tasks.get_mut(self.current.index()) {
@@ -233,22 +234,22 @@ impl State {
         &mut self.tasks[self.current.index()]
     }
 
-    /// Finds out by which calls the current task has come to what it is about to ask for, if anybody wants to know.
+    /// Finds the context of the operation that the current task is about to ask for, if the settings ask for contexts.
     #[inline(always)]
-    pub(crate) fn take_context(&mut self, lane: &Lane) {
+    pub(crate) fn take_context(&mut self, fiber: &RunningFiber) {
         if let Some(contexts) = &mut self.contexts {
-            contexts.take(self.current, lane);
+            contexts.find(self.current, fiber);
         }
     }
 
-    /// A task that was created is about to run for the first time.
+    /// Called when a task is about to run for the first time.
     pub(crate) fn begin_task(&mut self, task: TaskId) {
         self.tasks[task.index()].status = Status::Alive;
         self.alive.push(task);
         self.current = task;
     }
 
-    /// The current task has ended, or cannot go on any more.
+    /// Called when the task has ended, or can never go on.
     pub(crate) fn end_task(&mut self, task: TaskId) {
         self.tasks[task.index()].status = Status::Finished;
         if let Some(at) = self.alive.iter().rposition(|&t| t == task) {
@@ -259,7 +260,7 @@ impl State {
         self.unsettled = true;
     }
 
-    /// The program's own random numbers.
+    /// The generator of the program's random numbers.
     pub(crate) fn rng(&mut self) -> &mut Rng {
         self.caveats.drew_random = true;
         self.rng.get_or_insert_with(|| Rng::new(self.seed))
@@ -270,8 +271,8 @@ impl State {
         if self.rng.is_some() { self.seed } else { 0 }
     }
 
-    /// Keys for a hash map that the current task makes. They follow from the seed, the task and how many it has made before, and
-    /// not from what other tasks do.
+    /// Makes keys for a hash map of the current task. They depend on the seed, the task and how many keys it has made before, and not on
+    /// what other tasks do.
     pub(crate) fn hash_keys(&mut self) -> [u64; 2] {
         self.made_hash_keys = true;
         let name = Task::name(&self.tasks, self.current);
@@ -282,7 +283,7 @@ impl State {
         [rng.bits(), rng.bits()]
     }
 
-    /// What the current task has looked at.
+    /// Spin detection of the current task.
     pub(crate) fn spin(&mut self) -> &mut Spin {
         &mut self.spins[self.current.index()]
     }
@@ -296,7 +297,8 @@ impl State {
         ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key))
     }
 
-    /// An actor that received [by lot](Self::receive_by_lot) and waits for something else now does not ask for its mail any more.
+    /// Removes the receive that the current actor asks for. Its latest message was received [without a trace](Self::receive_by_lot), and now
+    /// its handler asks for another operation.
     #[inline]
     pub(crate) fn take_back_ask(&mut self) {
         if let Some(ask) = self.tasks[self.current.index()].asks.take_if(|ask| ask.mail.is_some()) {
@@ -304,7 +306,7 @@ impl State {
         }
     }
 
-    /// Where a task stands.
+    /// Whether a task has begun, and whether it has ended.
     pub(crate) fn status(&self, task: TaskId) -> Status {
         self.tasks[task.index()].status
     }
@@ -314,19 +316,19 @@ impl State {
         self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.mail.is_some())
     }
 
-    /// An actor does not wait for messages any more; it becomes the current task.
+    /// Makes an actor the current task and removes the receive that it asks for.
     pub(crate) fn stop_asking(&mut self, task: TaskId) {
         self.current = task;
         self.take_back_ask();
         self.tasks[task.index()].act = None;
     }
 
-    /// Takes away the latest value of a `static` that is still there.
-    pub(crate) fn last_kept(&mut self) -> Option<Kept> {
+    /// Takes the value of the `static` that was made last and is still there.
+    pub(crate) fn take_last_static(&mut self) -> Option<StaticValue> {
         self.statics.iter_mut().rev().find_map(Option::take)
     }
 
-    /// A task that needs no decision to go on.
+    /// A task whose next operation is invisible and enabled.
     pub(crate) fn unseen_and_ready(&self) -> Option<TaskId> {
         let can =
             |task: &&TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.unseen && self.is_ready(ask));

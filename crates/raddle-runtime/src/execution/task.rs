@@ -1,4 +1,4 @@
-//! What is known of a task.
+//! A task of the running execution.
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Place;
@@ -8,44 +8,45 @@ use crate::coroutine::act::Act;
 use crate::execution::Ask;
 use crate::thread::local::Locals;
 
-/// Where a task stands.
+/// Whether a task has begun, and whether it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Created, and not yet run to its first operation.
+    /// It was created and has not begun yet.
     Newborn,
-    /// Running, or paused at what it asks for.
+    /// It runs, or is paused at an operation.
     Alive,
-    /// Ended.
+    /// It has ended.
     Finished,
 }
 
 /// A task of the running execution.
 pub(crate) struct Task {
     pub(crate) parent: TaskId,
-    /// Which of its parent's children it is, from 1.
+    /// Which child of its parent it is, from 1.
     pub(crate) ordinal: u32,
     /// How many children it has.
     pub(crate) children: u32,
-    /// What the program calls it.
+    /// The name that the program has given to it.
     pub(crate) label: Option<String>,
     pub(crate) status: Status,
+    /// The operation that it asks for.
     pub(crate) asks: Option<Ask>,
-    /// The effect of what it asks for.
+    /// The effect of that operation.
     pub(crate) act: Option<Act>,
-    /// The task as something others look at: whether it has ended.
+    /// The object that says whether the task has ended.
     pub(crate) end: ObjectId,
-    /// Publishes what the destructors of its thread-local values did, to whoever joins it; `None` if there were none.
+    /// The object by which the destructors of its thread-local values happen before a join. `None` if there were none.
     pub(crate) exit: Option<ObjectId>,
-    /// The task as something others wake: its parking token, or a notification.
+    /// The object by which other tasks wake it: its parking token.
     pub(crate) signal: ObjectId,
-    /// It was let go on by others since its latest decision, and nobody can tell whether before or after that.
+    /// True if another task has enabled an invisible operation of this one since the latest decision for it.
     pub(crate) let_go: bool,
-    /// How often it was chosen to go on.
+    /// How often it was chosen.
     pub(crate) turns: u64,
-    /// The panics that unwound it, the latest last.
+    /// The panics that have unwound it, the latest last.
     pub(crate) panics: Vec<(String, Option<Place>)>,
     pub(crate) locals: Locals,
-    /// How many hash keys it has drawn.
+    /// How many keys of hash maps it has made.
     pub(crate) hash_keys: u64,
 }
 
@@ -70,7 +71,7 @@ impl Task {
         }
     }
 
-    /// How a task came to be.
+    /// The name of a task in schedules: its ordinal, those of its parent, and so on.
     pub(crate) fn name(tasks: &[Task], task: TaskId) -> TaskName {
         let mut path = Vec::new();
         let mut at = task;

@@ -1,10 +1,10 @@
-//! Which tasks unwind because of a panic.
+//! Which tasks are unwinding because of a panic.
 
 use crate::execution::state::State;
 
 impl State {
-    /// Whether the current task unwinds because of a panic. The standard library knows that of the OS thread only, which is
-    /// the same but for tasks that run while another is paused in the middle of unwinding.
+    /// Whether the current task is unwinding because of a panic. The standard library knows this for the OS thread only. That is not the
+    /// same while another task of the OS thread is paused in the middle of unwinding.
     #[inline]
     pub(crate) fn unwinds(&self) -> bool {
         std::thread::panicking() && (self.unwinding.is_empty() || self.unwinding.contains(&self.current))
@@ -18,8 +18,8 @@ impl State {
         }
     }
 
-    /// The current task is about to pause. If it does so in the middle of unwinding, the OS thread counts as panicking while others
-    /// run, so it has to be remembered who it is that unwinds.
+    /// Called when the current task is about to pause. If it pauses in the middle of unwinding, the OS thread counts as panicking while
+    /// other tasks run. So we remember which task it is that unwinds.
     #[inline(always)]
     pub(crate) fn note_if_unwinding(&mut self) {
         if std::thread::panicking() || !self.unwinding.is_empty() {
@@ -30,7 +30,7 @@ impl State {
     #[cold]
     fn note_who_unwinds(&mut self) {
         if !std::thread::panicking() {
-            // Whoever was unwinding has caught its panic since.
+            // The tasks that were unwinding have caught their panics.
             self.unwinding.clear();
         } else if self.unwinding.is_empty() {
             self.unwinding.push(self.current);

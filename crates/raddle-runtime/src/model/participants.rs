@@ -4,10 +4,10 @@ use std::fmt::{self, Write};
 
 use raddle_engine::ids::TaskId;
 
-use crate::crash::Participants;
+use crate::crash::CrashView;
 use crate::model::step::{Scene, index};
 
-impl Participants for Scene {
+impl CrashView for Scene {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
         let card = self.cards.get(task.index().checked_sub(1)?)?;
         Some((card.parent, card.ordinal))

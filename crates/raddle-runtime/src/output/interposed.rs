@@ -1,11 +1,10 @@
-//! Output by way of `write` and `writev`, which this module defines in the place of libc's.
+//! Redirects output by definitions of `write` and `writev` that replace those of libc.
 //!
-//! What is written to the descriptors 1 and 2 goes to the descriptor that the calling OS thread has set, if it has; all else goes
-//! to the kernel as it is. Both functions may be called by signal handlers: they look at a thread-local number and make a system
-//! call.
+//! Writes to the descriptors 1 and 2 go to the descriptor that the calling OS thread has set, if it has set one. All others go to the kernel
+//! unchanged. Signal handlers may call both functions: they read a thread-local number and make a system call.
 //!
-//! Whether the linker has taken these functions in the place of libc's is found out [once](works); if it has not, nothing is
-//! redirected and threads are started as always.
+//! We check [once](works) whether the linker has used these functions instead of those of libc. If it has not, nothing is redirected, and
+//! threads are started in the usual way.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -24,13 +23,13 @@ use crate::panics;
 thread_local! {
     /// Where this OS thread's output goes; [`NONE`] if it is not redirected.
     static SINK: Cell<c_int> = const { Cell::new(NONE) };
-    /// Something was written since the thread's output was redirected.
+    /// True if something was written since the thread's output was redirected.
     static WRITTEN: Cell<bool> = const { Cell::new(false) };
 }
 
 const NONE: c_int = -1;
 
-/// A descriptor that no file has. Whoever writes to it by our `write` is told that it went well.
+/// A descriptor that no file has. Our `write` returns success for it.
 const PROBE: c_int = -77;
 
 /// Where a write to `fd` goes.
@@ -43,11 +42,11 @@ fn target(fd: c_int) -> c_int {
     sink
 }
 
-/// As libc's.
+/// As `write` of libc.
 ///
 /// # Safety
 ///
-/// As for libc's: there are `count` bytes at `buffer`.
+/// As for `write` of libc: there are `count` bytes at `buffer`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, count: usize) -> isize {
     if fd == PROBE {
@@ -57,38 +56,38 @@ unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, count: usize) -> is
     unsafe { libc::syscall(libc::SYS_write, c_long::from(target(fd)), buffer, count) as isize }
 }
 
-/// As libc's.
+/// As `writev` of libc.
 ///
 /// # Safety
 ///
-/// As for libc's: there are `count` valid buffers at `buffers`.
+/// As for `writev` of libc: there are `count` valid buffers at `buffers`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn writev(fd: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
     // SAFETY: as above.
     unsafe { libc::syscall(libc::SYS_writev, c_long::from(target(fd)), buffers, c_long::from(count)) as isize }
 }
 
-/// Whether the standard library writes by the functions above.
+/// Whether the standard library writes with the functions above.
 fn works() -> bool {
     static WORKS: OnceLock<bool> = OnceLock::new();
     *WORKS.get_or_init(|| {
-        // The linker looks for what is asked for.
+        // The linker includes only functions that are used.
         std::hint::black_box([write as *const () as usize, writev as *const () as usize]);
-        // SAFETY: nobody has this descriptor, and it is not closed.
+        // SAFETY: no file has this descriptor, and it is not closed.
         let mut probe = ManuallyDrop::new(unsafe { File::from_raw_fd(PROBE) });
         probe.write(b"?").is_ok_and(|written| written == 1) && null().is_some()
     })
 }
 
-/// What is written here is gone.
+/// The file that discards what is written to it.
 fn null() -> Option<&'static File> {
     static NULL: OnceLock<Option<File>> = OnceLock::new();
     NULL.get_or_init(|| OpenOptions::new().write(true).open("/dev/null").ok()).as_ref()
 }
 
-/// A file in memory.
+/// Makes a file in memory.
 fn file_in_memory() -> io::Result<File> {
-    // SAFETY: a plain system call with a name that lives for ever; the descriptor it returns belongs to nobody else.
+    // SAFETY: a plain system call with a `'static` name. Nothing else owns the descriptor that it returns.
     unsafe {
         let fd = libc::syscall(libc::SYS_memfd_create, c"raddle".as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(fd as c_int)) }
@@ -106,20 +105,20 @@ pub fn apart<R: Send>(body: impl FnOnce() -> R + Send) -> thread::Result<R> {
     let mut run: Option<Box<dyn FnOnce() + Send + '_>> = Some(Box::new(run));
     let argument = (&raw mut run).cast::<c_void>();
     let mut id = 0;
-    // SAFETY: `start` is given what it expects. It lives until the thread is joined, and nobody touches it before.
+    // SAFETY: `start` gets the argument that it expects. The argument lives until the thread is joined, and nothing else uses it before.
     let joined = unsafe {
         libc::pthread_create(&raw mut id, ptr::null(), start, argument) == 0
             && libc::pthread_join(id, ptr::null_mut()) == 0
     };
     if !joined && let Some(run) = run.take() {
-        // No thread could be started: whoever tries next says so.
+        // No thread could be started. The caller will start threads itself and report the error.
         run();
     }
     drop(run);
     result.unwrap_or_else(|| Err(Box::new("raddle bug: a thread ended before its work") as Box<dyn Any + Send>))
 }
 
-/// The first function of such a thread.
+/// The function that such a thread runs.
 extern "C" fn start(argument: *mut c_void) -> *mut c_void {
     // SAFETY: see `apart`.
     let run = unsafe { &mut *argument.cast::<Option<Box<dyn FnOnce() + Send>>>() };
@@ -129,12 +128,12 @@ extern "C" fn start(argument: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// The output of the calling OS thread is redirected until this is dropped.
+/// Redirects the output of the calling OS thread until it is dropped.
 #[derive(Debug)]
 pub struct Redirected {
     before: (c_int, bool),
     file: Option<File>,
-    /// Redirections belong to a thread.
+    /// A redirection belongs to its OS thread.
     not_send: std::marker::PhantomData<*const ()>,
 }
 
@@ -142,7 +141,7 @@ impl Redirected {
     /// Redirects the output of the calling OS thread, which was [started apart](apart).
     #[must_use]
     pub fn to(sink: Sink) -> Self {
-        // Panics that are not the program's are to be seen all the same.
+        // With the panic hook, panics of Raddle itself are printed without redirection.
         panics::install();
         let before = (SINK.get(), WRITTEN.get());
         let file = match sink {
@@ -160,13 +159,13 @@ impl Redirected {
         Self { before, file, not_send: std::marker::PhantomData }
     }
 
-    /// What was written, as far as it was kept; `None` if nothing was.
+    /// Ends the redirection. Returns what was written, if it was kept; `None` if nothing was written.
     #[must_use]
     pub fn end(mut self) -> Option<Vec<u8>> {
         flush();
         let mut written = Vec::new();
         if let Some(file) = &mut self.file {
-            // What cannot be read back is not shown.
+            // If the output cannot be read back, it is not shown.
             let _ = file.rewind().and_then(|()| file.read_to_end(&mut written));
         }
         WRITTEN.get().then_some(written)
@@ -181,22 +180,23 @@ impl Drop for Redirected {
     }
 }
 
-/// Writes what has no end of line yet. It lies in a buffer that all threads share, and the next of them to write would write it,
-/// wherever its own output goes.
+/// Flushes an incomplete line. All threads share the buffer of standard output. Without this, the line would go where the output of the next
+/// thread goes that writes.
 fn flush() {
     if SINK.get() != NONE {
         let _ = io::stdout().flush();
     }
 }
 
-/// The same at the end of each execution, for programs that are known to print: the buffer has a lock that all threads share.
+/// Flushes an incomplete line at the end of an execution, if the program has written anything. Otherwise the lock of the buffer, which all
+/// threads share, is not taken.
 pub(crate) fn flush_if_written() {
     if WRITTEN.get() {
         flush();
     }
 }
 
-/// Calls `body`, whose output goes where it would go without any redirection: for what Raddle itself has to say.
+/// Calls `body` without redirection. For output of Raddle itself.
 pub fn unredirected<R>(body: impl FnOnce() -> R) -> R {
     let sink = SINK.replace(NONE);
     let result = body();
@@ -204,7 +204,7 @@ pub fn unredirected<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Throws away what the calling OS thread writes from here on, until a redirection ends.
+/// Discards what the calling OS thread writes from now on, until a redirection ends.
 pub(crate) fn discard_from_here_on() {
     if works()
         && let Some(null) = null()
@@ -213,7 +213,7 @@ pub(crate) fn discard_from_here_on() {
     }
 }
 
-/// Ends the redirection of the calling OS thread for good. For signal handlers that say why the process ends.
+/// Ends the redirection of the calling OS thread for ever. For signal handlers that report why the process ends.
 pub fn show_from_here_on() {
     SINK.set(NONE);
 }

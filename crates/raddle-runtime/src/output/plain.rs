@@ -1,4 +1,4 @@
-//! Systems on which output is not redirected: see [the module above](super).
+//! Systems on which output is not redirected: see [the parent module](super).
 
 use std::thread;
 
@@ -20,7 +20,7 @@ impl Redirected {
         Self
     }
 
-    /// Nothing is known of what was written.
+    /// Returns `None`: nothing was redirected.
     #[must_use]
     pub fn end(self) -> Option<Vec<u8>> {
         None

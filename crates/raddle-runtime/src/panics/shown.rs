@@ -1,4 +1,4 @@
-//! A panic of the program as it is printed, with the program's own frames.
+//! Prints a panic of the program with a backtrace of the program's own frames.
 
 use std::fmt::Write;
 use std::panic::PanicHookInfo;
@@ -26,7 +26,7 @@ pub(super) fn print(info: &PanicHookInfo<'_>, task: &str) {
     eprint!("{text}");
 }
 
-/// Whether a frame is one of the program under test.
+/// Whether a frame belongs to the program under test.
 fn is_the_programs(symbol: &BacktraceSymbol) -> bool {
     let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return false };
     is_the_programs_function(&name)
@@ -36,12 +36,12 @@ fn is_the_programs(symbol: &BacktraceSymbol) -> bool {
 const OTHERS: [&str; 8] =
     ["std", "core", "alloc", "raddle", "raddle_runtime", "raddle_engine", "corosensei", "backtrace"];
 
-/// By its name: `bank::transfer`, `<bank::Account as core::ops::drop::Drop>::drop`.
+/// Whether a function with this name belongs to the program under test: `bank::transfer`, `<bank::Account as core::ops::drop::Drop>::drop`.
 fn is_the_programs_function(name: &str) -> bool {
     let path = name.trim_start_matches(['<', '&', '[', '(', '*']);
     let path = ["mut ", "const ", "dyn "].iter().fold(path, |path, word| path.strip_prefix(word).unwrap_or(path));
     let first = path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
-    // The runtime's own functions without a path, and type parameters.
+    // Functions of the runtime of Rust and type parameters have no path.
     let has_a_path = path[first.len()..].starts_with("::");
     has_a_path && !OTHERS.contains(&first) && !first.starts_with("__rust")
 }

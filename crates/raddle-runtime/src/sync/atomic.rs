@@ -1,10 +1,10 @@
 //! Atomic values, as in [`std::sync::atomic`].
 //!
-//! Every operation is one step, and all are sequentially consistent: each load sees the latest store. The orderings are
-//! checked as `std` does and recorded: whether two accesses to a [cell](crate::cell) race is decided by what they order.
+//! Every operation is one step. All are sequentially consistent: each load sees the latest store. The orderings are checked as `std` does,
+//! and recorded: race detection on [cells](crate::cell) uses them.
 //!
-//! What `std` has and this module has not: `from_ptr` and the unstable `from_mut`, which make an atomic out of memory that is
-//! a plain number. An atomic here has to carry its place in the execution, so it does not have the number's layout.
+//! Not available here: `from_ptr` and the unstable `from_mut` of `std`. They make an atomic out of the memory of a plain number. An atomic
+//! of Raddle also has a tag, so it has another layout than a number.
 
 mod boolean;
 mod fence;

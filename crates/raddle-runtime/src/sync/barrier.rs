@@ -12,7 +12,7 @@ static WAIT: Operation = Operation { verb: "wait for the others", class: Class::
 
 static BARRIER: Kind = Kind { noun: "Barrier", show: word_as_number };
 
-/// The word of a barrier: how many have arrived, and above that how often it has opened.
+/// The word of a barrier: the low bits count the threads that have arrived, the bits above count how often it has opened.
 const ARRIVED: u64 = (1 << 32) - 1;
 const OPENED: u64 = 1 << 32;
 
@@ -23,11 +23,11 @@ pub struct Barrier {
     inner: sync::Barrier,
 }
 
-/// Who a thread is among those that met at a [`Barrier`], as [`std::sync::BarrierWaitResult`].
+/// Whether a thread is the leader of those that met at a [`Barrier`], as [`std::sync::BarrierWaitResult`].
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this is the one thread of those that met which is told so: in an execution, the last to arrive.
+    /// Whether this thread is the leader. One of the threads that met is. In an execution it is the last to arrive.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -41,14 +41,14 @@ impl fmt::Debug for BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier that opens for every `n` threads.
+    /// Makes a barrier that opens for every `n` threads.
     #[track_caller]
     #[must_use]
     pub const fn new(n: usize) -> Self {
         Self { tag: Tag::new(), threads: n, inner: sync::Barrier::new(n) }
     }
 
-    /// Waits until as many threads as the barrier opens for have called this.
+    /// Waits until `n` threads have called this.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let site = here();
@@ -72,7 +72,7 @@ impl Barrier {
             None
         });
         let Some(opened) = opens_after else { return true };
-        // Once it has opened, nobody can tell when exactly a thread goes on.
+        // Once the barrier has opened, no other task can observe when this one goes on.
         let ready: fn(u64, u64) -> bool = |word, opened| word & !ARRIVED != opened;
         let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
         let ask =

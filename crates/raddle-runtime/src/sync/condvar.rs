@@ -1,6 +1,7 @@
 //! A condition variable, as [`std::sync::Condvar`].
 //!
-//! A wait is three steps: the mutex is released and the waiting begins, in one; the task is woken; it takes the mutex again.
+//! A wait has three steps. In the first, the task releases the mutex and begins to wait. In the second it is woken. In the third it takes
+//! the mutex again.
 
 mod waiters;
 
@@ -11,26 +12,27 @@ use std::time::Duration;
 use raddle_engine::trace::Site;
 
 use self::waiters::Woken;
-use super::{LockResult, MutexGuard, PoisonError};
+use super::lock::map_lock;
+use super::{LockResult, MutexGuard};
 use crate::execution::{Kind, Place, Tag, here, word_as_number};
 
 static CONDVAR: Kind = Kind { noun: "Condvar", show: word_as_number };
 
 /// A condition variable, as [`std::sync::Condvar`].
 ///
-/// In an execution, which of several waiters [`notify_one`](Self::notify_one) wakes is for the strategy to decide, waits end
-/// for no reason as often as the settings allow, and a wait with a timeout may time out however soon it is notified.
+/// In an execution, the strategy decides which of several waiters [`notify_one`](Self::notify_one) wakes. Waits end spuriously as often as
+/// the settings allow. A wait with a timeout may time out at any point until it is notified.
 pub struct Condvar {
     tag: Tag,
     inner: sync::Condvar,
 }
 
-/// Whether a wait ended because its time had come, as [`std::sync::WaitTimeoutResult`].
+/// Whether a wait has timed out, as [`std::sync::WaitTimeoutResult`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time had come.
+    /// Whether the wait has timed out.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
@@ -38,14 +40,14 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// A condition variable that nobody waits on.
+    /// Makes a condition variable that nobody waits on.
     #[track_caller]
     #[must_use]
     pub const fn new() -> Self {
         Self { tag: Tag::new(), inner: sync::Condvar::new() }
     }
 
-    /// Releases the mutex and waits to be notified, then takes the mutex again. May also return for no reason.
+    /// Releases the mutex, waits to be notified, and takes the mutex again. May also return spuriously.
     ///
     /// # Errors
     ///
@@ -60,11 +62,8 @@ impl Condvar {
         if guard.is_inside() {
             return self.wait_inside(guard, None, site).0;
         }
-        let (lock, data) = guard.into_std();
-        match self.inner.wait(data) {
-            Ok(data) => Ok(MutexGuard::outside(lock, data, site)),
-            Err(poisoned) => Err(PoisonError::new(MutexGuard::outside(lock, poisoned.into_inner(), site))),
-        }
+        let waited = guard.wait_outside(site, |data| map_lock(self.inner.wait(data), |data| (data, ())));
+        map_lock(waited, |(guard, ())| guard)
     }
 
     /// Waits as [`wait`](Self::wait) does, again and again while `condition` is true.
@@ -105,19 +104,13 @@ impl Condvar {
         let site = here();
         if guard.is_inside() {
             let (guard, woken) = self.wait_inside(guard, Some(timeout), site);
-            return with_result(guard, woken.timed_out);
+            return map_lock(guard, |guard| (guard, WaitTimeoutResult(woken.timed_out)));
         }
-        let (lock, data) = guard.into_std();
-        match self.inner.wait_timeout(data, timeout) {
-            Ok((data, result)) => with_result(Ok(MutexGuard::outside(lock, data, site)), result.timed_out()),
-            Err(poisoned) => {
-                let (data, result) = poisoned.into_inner();
-                with_result(Err(PoisonError::new(MutexGuard::outside(lock, data, site))), result.timed_out())
-            }
-        }
+        let waited = guard.wait_outside(site, |data| self.inner.wait_timeout(data, timeout));
+        map_lock(waited, |(guard, result)| (guard, WaitTimeoutResult(result.timed_out())))
     }
 
-    /// Waits as [`wait_timeout`](Self::wait_timeout) does; false if the time had come.
+    /// Waits as [`wait_timeout`](Self::wait_timeout) does. The result has false if the wait has timed out.
     ///
     /// # Errors
     ///
@@ -129,13 +122,8 @@ impl Condvar {
     #[deprecated(note = "replaced by `Condvar::wait_timeout`")]
     #[track_caller]
     pub fn wait_timeout_ms<'a, T>(&self, guard: MutexGuard<'a, T>, ms: u32) -> LockResult<(MutexGuard<'a, T>, bool)> {
-        match self.wait_timeout(guard, Duration::from_millis(ms.into())) {
-            Ok((guard, result)) => Ok((guard, !result.timed_out())),
-            Err(poisoned) => {
-                let (guard, result) = poisoned.into_inner();
-                Err(PoisonError::new((guard, !result.timed_out())))
-            }
-        }
+        let waited = self.wait_timeout(guard, Duration::from_millis(ms.into()));
+        map_lock(waited, |(guard, result)| (guard, !result.timed_out()))
     }
 
     /// Waits as [`wait_timeout`](Self::wait_timeout) does, again and again while `condition` is true, but not much longer
@@ -170,7 +158,7 @@ impl Condvar {
             if inside {
                 let (taken, woken) = self.wait_inside(guard, Some(left), site);
                 passed = Duration::from_nanos(woken.to - *start.get_or_insert(woken.from));
-                guard = taken.or_else(|poisoned| with_time_out(poisoned, woken.timed_out))?;
+                guard = map_lock(taken, |guard| (guard, WaitTimeoutResult(woken.timed_out)))?.0;
             } else {
                 guard = self.wait_timeout(guard, left)?.0;
                 passed = real_start.elapsed();
@@ -179,7 +167,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult(false)))
     }
 
-    /// Wakes one of those who wait. Without effect if nobody does.
+    /// Wakes one waiter. Does nothing if there is none.
     #[track_caller]
     pub fn notify_one(&self) {
         let site = here();
@@ -187,7 +175,7 @@ impl Condvar {
         inside.unwrap_or_else(|| self.inner.notify_one());
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
         let site = here();
@@ -216,22 +204,6 @@ impl Condvar {
         let (lock, woken) = waited.expect("raddle bug: the engine granted a lock outside an execution");
         (lock.lock_again(site), woken)
     }
-}
-
-type Waited<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
-
-fn with_result<T>(guard: LockResult<MutexGuard<'_, T>>, timed_out: bool) -> Waited<'_, T> {
-    match guard {
-        Ok(guard) => Ok((guard, WaitTimeoutResult(timed_out))),
-        Err(poisoned) => with_time_out(poisoned, timed_out),
-    }
-}
-
-fn with_time_out<'a, T, R>(
-    poisoned: PoisonError<MutexGuard<'a, T>>,
-    timed_out: bool,
-) -> Result<R, PoisonError<(MutexGuard<'a, T>, WaitTimeoutResult)>> {
-    Err(PoisonError::new((poisoned.into_inner(), WaitTimeoutResult(timed_out))))
 }
 
 impl fmt::Debug for Condvar {

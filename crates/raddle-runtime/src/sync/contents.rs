@@ -1,7 +1,7 @@
-//! What lies behind a lock, or in a message, where it is a plain number.
+//! Records the data behind a lock, or in a message, if it is a plain number.
 //!
-//! Two runs by the same decisions must find the same there. Which type the data has is known by its name alone, since it need not live for
-//! ever; the names of the language's own types are those of no other.
+//! Two executions with the same decisions must find the same numbers; so a program that is not deterministic is noticed. The type of the
+//! data is recognised by its name, because a type that is not `'static` has no `TypeId`. No other type has the name of a primitive type.
 
 use std::any::type_name;
 use std::mem::size_of_val;
@@ -30,7 +30,7 @@ fn plain<T: ?Sized>(data: &T) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Notes what the current task has found behind the lock that it has just taken, or in the message that it has just received.
+/// Records the data behind the lock that the current task has just taken, or in the message that it has just received.
 #[inline]
 pub(super) fn note<T: ?Sized>(execution: &Execution, data: &T) {
     let mut state = execution.state.borrow_mut();

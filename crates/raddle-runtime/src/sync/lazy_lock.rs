@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use raddle_engine::trace::{Class, Operation, Site};
 
 use super::once::gate::{AfterPanic, POISONED};
-use super::slot::Slot;
+use super::once_value::OnceValue;
 use super::statics;
 use crate::execution::{Kind, here, word_as_number};
 
@@ -19,30 +19,30 @@ static LAZY_LOCK: Kind = Kind { noun: "LazyLock", show: word_as_number };
 
 const PANICKED: &str = "the function that was to make the value of this LazyLock has panicked";
 
-/// A value that is made when it is first used, as [`std::sync::LazyLock`]. In a `static` it is made anew in every execution, unless it was made
-/// outside of any before.
+/// A value that is made when it is first used, as [`std::sync::LazyLock`]. In a `static` it is made again in every execution, unless it was
+/// made outside of any execution before.
 ///
-/// The function of a `static` is a function pointer and can be called in every execution. A closure that was moved into a
-/// `LazyLock` which outlives executions is called by the first of them that uses it; the next one fails, since the value would leak
-/// from one into the other.
+/// The function of a `static` is a function pointer, so every execution can call it. A closure can be called only once. If a `LazyLock` with
+/// a closure outlives executions, the first execution that uses it calls the closure, and the next one fails, because the value would leak
+/// from one execution into the other.
 pub struct LazyLock<T, F = fn() -> T> {
-    slot: Slot<T>,
-    /// There until it is called, and after that if it can be called again.
+    value: OnceValue<T>,
+    /// `None` once it was called, if it cannot be called again.
     make: Mutex<Option<F>>,
-    /// `make` has panicked outside of any execution.
+    /// True if `make` has panicked outside of any execution.
     poisoned_outside: AtomicBool,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that `f` will make.
+    /// Makes a `LazyLock` whose value `f` will make.
     #[track_caller]
     pub const fn new(f: F) -> Self {
-        Self { slot: Slot::new(), make: Mutex::new(Some(f)), poisoned_outside: AtomicBool::new(false) }
+        Self { value: OnceValue::new(), make: Mutex::new(Some(f)), poisoned_outside: AtomicBool::new(false) }
     }
 
-    /// The value, made now if it was not made before; waits for whoever makes it. As `&*this`.
+    /// The value, made now if it was not made before. If another thread is making it, waits until that is done. The same as `&*this`.
     ///
-    /// A function that uses the value it is about to make waits for itself, which is a deadlock.
+    /// If the function uses the value that it makes, that is a deadlock.
     ///
     /// # Panics
     ///
@@ -55,19 +55,19 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[track_caller]
     fn force_at(&self, site: Site) -> &T {
         let how = (&FORCE, AfterPanic::Refuse, POISONED);
-        let inside = self.slot.with(&LAZY_LOCK, |place| {
-            self.slot.get_or_make(place, how, site, || match self.function() {
+        let inside = self.value.with(&LAZY_LOCK, |place| {
+            self.value.get_or_make(place, how, site, || match self.function() {
                 Some(make) => make(),
                 None => {
                     place.fail_leaking(site);
-                    // The execution goes on only in a destructor that runs because of a panic.
+                    // This is reached only in a destructor that runs because of a panic.
                     panic!("raddle: the closure of this LazyLock was called by an earlier execution")
                 }
             })
         });
         match inside {
             Some(value) => value.expect(PANICKED),
-            None => self.slot.outside().get_or_init(|| self.make_outside()),
+            None => self.value.outside().get_or_init(|| self.make_outside()),
         }
     }
 
@@ -81,7 +81,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         value
     }
 
-    /// The function, left where it is if it can be called again.
+    /// Takes the function, or copies it if it can be called again.
     fn function(&self) -> Option<F> {
         let mut make = self.make.lock().unwrap_or_else(PoisonError::into_inner);
         match make.as_ref().and_then(statics::same_function) {
@@ -90,7 +90,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
-    /// The value, made now if it was not made before; nobody else can use it.
+    /// The value, made now if it was not made before. No other thread can use it.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[track_caller]
     pub fn force_mut(this: &mut Self) -> &mut T {
         this.force_at(here());
-        this.slot.own(&LAZY_LOCK).get_mut().expect("raddle bug: a value that was just made is gone")
+        this.value.own(&LAZY_LOCK).get_mut().expect("raddle bug: a value that was just made is gone")
     }
 }
 
@@ -107,13 +107,13 @@ impl<T, F> LazyLock<T, F> {
     #[track_caller]
     pub fn get(this: &Self) -> Option<&T> {
         let site = here();
-        let inside = this.slot.with(&LAZY_LOCK, |place| this.slot.get(place, &GET, site));
-        inside.unwrap_or_else(|| this.slot.outside().get())
+        let inside = this.value.with(&LAZY_LOCK, |place| this.value.get(place, &GET, site));
+        inside.unwrap_or_else(|| this.value.outside().get())
     }
 
-    /// The value, if it was made; nobody else can use it.
+    /// The value, if it was made. No other thread can use it.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        this.slot.own(&LAZY_LOCK).get_mut()
+        this.value.own(&LAZY_LOCK).get_mut()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Channels of one queue with many senders and one receiver, as in [`std::sync::mpsc`].
 //!
-//! A channel made inside an execution is controlled: each operation on it is a step. One made outside is a channel of `std`,
-//! also where an execution uses it; such a one must not block there, because nobody could be chosen to wake it.
+//! A channel made in an execution is controlled: each operation on it is a step. A channel made outside is a channel of `std`, also if an
+//! execution uses it. An operation on such a channel must not block in an execution, because no task could be scheduled to wake it.
 
 mod channel;
 mod ends;

@@ -1,4 +1,4 @@
-//! Doing something once, as [`std::sync::Once`].
+//! Runs a function once, as [`std::sync::Once`].
 
 pub(super) mod gate;
 
@@ -16,19 +16,20 @@ static WAIT: Operation = Operation { verb: "wait", class: Class::Wait };
 
 static ONCE: Kind = Kind { noun: "Once", show: word_as_number };
 
-/// Does something once, as [`std::sync::Once`]; in a `static`, once in every execution, unless it was done outside of any before.
+/// Runs a function once, as [`std::sync::Once`]. In a `static` it runs the function once in every execution, unless the function has run
+/// outside of any execution before.
 pub struct Once {
     tag: Tag,
     inner: sync::Once,
 }
 
-/// What is known to the one who does it, as [`std::sync::OnceState`].
+/// What the function is told about the [`Once`], as [`std::sync::OnceState`].
 pub struct OnceState {
     poisoned: bool,
 }
 
 impl OnceState {
-    /// Whether somebody panicked over it before.
+    /// Whether an earlier function has panicked.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
         self.poisoned
@@ -42,7 +43,7 @@ impl fmt::Debug for OnceState {
 }
 
 impl Once {
-    /// Nothing has been done yet.
+    /// Makes a `Once` whose function has not run yet.
     #[expect(clippy::new_without_default, reason = "as in std")]
     #[track_caller]
     #[must_use]
@@ -55,11 +56,11 @@ impl Once {
         self.tag.with(&ONCE, |_| if self.inner.is_completed() { COMPLETE } else { NEW }, body)
     }
 
-    /// Calls `f` if nobody has done so before; waits until whoever does so is done.
+    /// Calls `f` if no function has run yet. If another thread is running one, waits until it is done.
     ///
     /// # Panics
     ///
-    /// If somebody's `f` has panicked before.
+    /// If an earlier function has panicked.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         let mut f = Some(f);
@@ -67,7 +68,7 @@ impl Once {
         self.call(AfterPanic::Refuse, call, here());
     }
 
-    /// Calls `f` if nobody has done so before without panicking; waits until whoever does so is done.
+    /// Calls `f` if no function has run yet without a panic. If another thread is running one, waits until it is done.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
         self.call(AfterPanic::Retry, f, here());
@@ -81,9 +82,9 @@ impl Once {
         let refused = self.with(|place| match gate::enter(place, &CALL_ONCE, after_panic, site) {
             Entered::Done => false,
             Entered::Poisoned => true,
-            Entered::First(turn) => {
-                call(turn.poisoned);
-                turn.complete(|_| ());
+            Entered::First(initializer) => {
+                call(initializer.poisoned);
+                initializer.complete(|_| ());
                 false
             }
         });
@@ -94,18 +95,18 @@ impl Once {
         }
     }
 
-    /// Whether it has been done.
+    /// Whether a function has run without a panic.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         let site = here();
         self.with(|place| gate::look(place, &IS_COMPLETED, site)).unwrap_or_else(|| self.inner.is_completed())
     }
 
-    /// Waits until it has been done.
+    /// Waits until a function has run.
     ///
     /// # Panics
     ///
-    /// If somebody panicked over it.
+    /// If it has panicked.
     #[track_caller]
     pub fn wait(&self) {
         let site = here();
@@ -115,7 +116,7 @@ impl Once {
         }
     }
 
-    /// Waits until it has been done, whoever panicked over it.
+    /// Waits until a function has run without a panic.
     #[track_caller]
     pub fn wait_force(&self) {
         let site = here();
@@ -125,7 +126,7 @@ impl Once {
     }
 }
 
-/// Waits until the word is as `ready` says; returns how far it is then.
+/// Waits until `ready` returns true for the word. Returns the stage then.
 pub(super) fn wait(place: Place<'_>, ready: fn(u64, u64) -> bool, site: Site) -> u64 {
     if gate::is_complete(place) {
         gate::look_at_complete(place, &WAIT, Role::Takes, site);

@@ -1,4 +1,4 @@
-//! A value that is made once, as [`std::sync::OnceLock`].
+//! A value that is set once, as [`std::sync::OnceLock`].
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use raddle_engine::trace::{Class, Operation};
 
 use super::once;
 use super::once::gate::{AfterPanic, COMPLETE, NEW, STAGE};
-use super::slot::Slot;
+use super::once_value::OnceValue;
 use crate::execution::{Kind, here, word_as_number};
 
 static GET: Operation = Operation { verb: "get", class: Class::Read };
@@ -15,47 +15,47 @@ static GET_OR_INIT: Operation = Operation { verb: "get_or_init", class: Class::A
 
 static ONCE_LOCK: Kind = Kind { noun: "OnceLock", show: word_as_number };
 
-/// A value that is made once, as [`std::sync::OnceLock`]. In a `static` it starts every execution empty, unless it was filled outside of
-/// any before; what it is filled with in an execution is dropped at the end of that.
+/// A value that is set once, as [`std::sync::OnceLock`]. In a `static` it starts every execution empty, unless it was set outside of any
+/// execution before. A value set in an execution is dropped at its end.
 ///
-/// Looking at a value that is there is no point of decision: it stays there.
+/// Reading a value that is there needs no decision, because it never changes.
 pub struct OnceLock<T> {
-    slot: Slot<T>,
+    value: OnceValue<T>,
 }
 
 impl<T> OnceLock<T> {
-    /// Without a value.
+    /// Makes a `OnceLock` without a value.
     #[track_caller]
     #[must_use]
     pub const fn new() -> Self {
-        Self { slot: Slot::new() }
+        Self { value: OnceValue::new() }
     }
 
     /// The value, if it is there.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         let site = here();
-        let inside = self.slot.with(&ONCE_LOCK, |place| self.slot.get(place, &GET, site));
-        inside.unwrap_or_else(|| self.slot.outside().get())
+        let inside = self.value.with(&ONCE_LOCK, |place| self.value.get(place, &GET, site));
+        inside.unwrap_or_else(|| self.value.outside().get())
     }
 
-    /// The value, if it is there; nobody else can use it.
+    /// The value, if it is there. No other thread can use it.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.slot.own(&ONCE_LOCK).get_mut()
+        self.value.own(&ONCE_LOCK).get_mut()
     }
 
-    /// The value, once it is there.
+    /// Waits until the value is there and returns it.
     #[track_caller]
     pub fn wait(&self) -> &T {
         let site = here();
-        let inside = self.slot.with(&ONCE_LOCK, |place| {
+        let inside = self.value.with(&ONCE_LOCK, |place| {
             once::wait(place, |word, _| word & STAGE == COMPLETE, site);
-            self.slot.value(place)
+            self.value.value(place)
         });
-        inside.unwrap_or_else(|| self.slot.outside().wait())
+        inside.unwrap_or_else(|| self.value.outside().wait())
     }
 
-    /// Puts a value there; waits for whoever is at it.
+    /// Sets the value. If another thread is making it, waits until that is done.
     ///
     /// # Errors
     ///
@@ -64,17 +64,16 @@ impl<T> OnceLock<T> {
     pub fn set(&self, value: T) -> Result<(), T> {
         let site = here();
         let mut value = Some(value);
-        let inside = self.slot.with(&ONCE_LOCK, |place| {
+        let inside = self.value.with(&ONCE_LOCK, |place| {
             let value = value.take().expect("raddle bug: a value is set twice");
-            self.slot.set(place, &SET, site, value)
+            self.value.set(place, &SET, site, value)
         });
-        inside.unwrap_or_else(|| self.slot.outside().set(value.take().expect("raddle bug: a value is set twice")))
+        inside.unwrap_or_else(|| self.value.outside().set(value.take().expect("raddle bug: a value is set twice")))
     }
 
-    /// The value, which `f` makes if it is not there; waits for whoever is at it.
+    /// The value. `f` makes it if it is not there. If another thread is making it, waits until that is done.
     ///
-    /// An `f` that panics leaves everything as it was. An `f` that asks for the value itself waits for itself, which is a
-    /// deadlock.
+    /// If `f` panics, there is still no value. If `f` asks for the value, that is a deadlock.
     #[track_caller]
     pub fn get_or_init<F>(&self, f: F) -> &T
     where
@@ -84,10 +83,10 @@ impl<T> OnceLock<T> {
         let mut f = Some(f);
         let mut make = || f.take().expect("raddle bug: a value is made twice")();
         let how = (&GET_OR_INIT, AfterPanic::Retry, NEW);
-        let inside = self.slot.with(&ONCE_LOCK, |place| {
-            self.slot.get_or_make(place, how, site, &mut make).expect("raddle bug: a OnceLock is poisoned")
+        let inside = self.value.with(&ONCE_LOCK, |place| {
+            self.value.get_or_make(place, how, site, &mut make).expect("raddle bug: a OnceLock is poisoned")
         });
-        inside.unwrap_or_else(|| self.slot.outside().get_or_init(make))
+        inside.unwrap_or_else(|| self.value.outside().get_or_init(make))
     }
 
     /// The value, if it is there.
@@ -96,9 +95,9 @@ impl<T> OnceLock<T> {
         self.take()
     }
 
-    /// Takes the value away, if it is there.
+    /// Takes the value out, if it is there.
     pub fn take(&mut self) -> Option<T> {
-        self.slot.own(&ONCE_LOCK).take()
+        self.value.own(&ONCE_LOCK).take()
     }
 }
 
@@ -133,7 +132,7 @@ impl<T> Default for OnceLock<T> {
 impl<T> From<T> for OnceLock<T> {
     #[track_caller]
     fn from(value: T) -> Self {
-        Self { slot: Slot::full(value) }
+        Self { value: OnceValue::full(value) }
     }
 }
 

@@ -1,32 +1,30 @@
-//! Values of `static`s, which belong to the execution that made them.
+//! Values of `static`s, which belong to the execution that has made them.
 //!
-//! A `OnceLock` or `LazyLock` that outlives executions starts afresh in each of them, so its value cannot live in it: it is
-//! kept here, among the tables of the execution, and dropped at its end. The two pieces of unsafe code are that a reference to
-//! such a value is given the lifetime of the `OnceLock`, and that a function is called again although its type only
-//! promises to be callable once.
+//! A `OnceLock` or `LazyLock` that outlives executions is empty at the start of each of them. So its value cannot be stored in it. It is
+//! stored in the tables of the execution and dropped at the end of the execution. Two things here need unsafe code: a reference to such a
+//! value has the lifetime of the `OnceLock`, and a function is called again although its type promises only that it can be called once.
 
 use std::any::type_name;
 use std::mem::{ManuallyDrop, needs_drop, size_of};
 use std::ptr::{self, NonNull};
 
-/// A value that is dropped with the execution.
-pub(crate) struct Kept {
+/// A value of any type that the execution owns.
+pub(crate) struct StaticValue {
     value: NonNull<()>,
-    /// How to drop a value of its type, leaving its memory.
+    /// Drops a value of its type without freeing its memory.
     drop: unsafe fn(NonNull<()>),
-    /// How to free that memory.
+    /// Frees that memory.
     free: unsafe fn(NonNull<()>),
     dropped: bool,
-    /// The name of its type, to find our own mistakes before they do harm.
+    /// The name of its type, checked before each use.
     type_name: &'static str,
 }
 
-impl Kept {
-    /// Keeps a value of something that is used by several executions.
+impl StaticValue {
+    /// Stores a value for a `OnceLock` or `LazyLock` that several executions use.
     ///
-    /// That it is, is the reason why a type that is not `'static` does no harm here: what several executions can reach is
-    /// reached from outside of them, through a `static` or what the test's function has captured, and all such types
-    /// outlive them.
+    /// Its type need not be `'static`. Several executions reach the `OnceLock` only from outside: through a `static`, or because the test's
+    /// function has captured it. All types that are reached in this way outlive the executions.
     pub(super) fn new<T>(value: T) -> Self {
         /// SAFETY: to be called once, with a pointer to a live `T`.
         unsafe fn drop_value<T>(value: NonNull<()>) {
@@ -42,7 +40,7 @@ impl Kept {
         Self { value, drop: drop_value::<T>, free: free::<T>, dropped: false, type_name: type_name::<T>() }
     }
 
-    /// Drops the value but keeps its memory: the destructors of others may still look at what it was.
+    /// Drops the value without freeing its memory: destructors of other values may still look at it.
     pub(crate) fn drop_value(&mut self) {
         if !std::mem::replace(&mut self.dropped, true) {
             // SAFETY: `drop` was made by `new` together with `value`, and this happens once.
@@ -52,19 +50,19 @@ impl Kept {
 
     /// The value. `'a` is the lifetime of the `OnceLock` whose value this is.
     ///
-    /// The reference must not be used after the execution has ended, which the compiler cannot see. Code of the execution is
-    /// not running then: its tasks have ended, or have been unwound, or are never resumed. But a task that has put the
-    /// reference into a `static` of `std`, or handed it to a thread of the system's, lets others use a value that is gone.
+    /// The reference must not be used after the execution has ended. The compiler cannot check that. No code of the execution runs then: its
+    /// tasks have ended, were unwound, or are never resumed. But if a task has stored the reference in a `static` of `std`, or passed it to
+    /// an OS thread, code outside the execution can use a value that is dropped.
     pub(super) fn get<'a, T>(&self) -> &'a T {
         assert!(
             self.type_name == type_name::<T>(),
-            "raddle bug: a {} was kept, a {} is wanted",
+            "raddle bug: a value of type {} is used as {}",
             self.type_name,
             type_name::<T>()
         );
-        // SAFETY: `value` points to a live `T`, made by `new`, which nobody else has by `&mut`: `into_value` takes `self`. Its
-        // memory does not move with `self`. It lives until the execution ends, and so does whoever can use the reference,
-        // with the exception named above.
+        // SAFETY: `value` points to a live `T`, made by `new`. There is no `&mut` to it: `into_value` takes `self`. Its memory does not
+        // move with `self`. It lives until the execution ends, and so does all code that can use the reference, except in the cases named
+        // above.
         unsafe { self.value.cast::<T>().as_ref() }
     }
 
@@ -72,7 +70,7 @@ impl Kept {
     pub(super) fn into_value<T>(self) -> T {
         assert!(
             self.type_name == type_name::<T>(),
-            "raddle bug: a {} was kept, a {} is wanted",
+            "raddle bug: a value of type {} is used as {}",
             self.type_name,
             type_name::<T>()
         );
@@ -83,7 +81,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for StaticValue {
     fn drop(&mut self) {
         self.drop_value();
         // SAFETY: `free` was made by `new` together with `value`, the value is gone, and this happens once.
@@ -91,11 +89,10 @@ impl Drop for Kept {
     }
 }
 
-/// A second one of the same function, if it is a function pointer: the type of every initialiser of a `static`. A closure
-/// can be called only once unless its type says otherwise, which cannot be asked.
+/// A copy of the function, if it is a function pointer, as the initialiser of a `static` always is. A closure may not be `Copy`, and there is
+/// no way to ask.
 pub(super) fn same_function<F>(function: &F) -> Option<F> {
-    // The name of a function pointer's type starts with the keyword, and that of no other type does: a path to a type or a
-    // closure cannot contain a keyword.
+    // The name of a function pointer's type starts with the keyword `fn`. The path of another type cannot contain a keyword.
     let is_pointer = type_name::<F>().starts_with("fn(");
     let looks_like_one = size_of::<F>() == size_of::<fn()>() && !needs_drop::<F>();
     if !is_pointer || !looks_like_one {
@@ -113,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kept_values_are_there_until_dropped_or_taken() {
+    fn values_are_there_until_dropped_or_taken() {
         struct Counts(Rc<Cell<u32>>);
         impl Drop for Counts {
             fn drop(&mut self) {
@@ -121,21 +118,21 @@ mod tests {
             }
         }
         let dropped = Rc::new(Cell::new(0));
-        let kept = Kept::new(Counts(dropped.clone()));
-        assert_eq!(kept.get::<Counts>().0.get(), 0);
-        drop(kept);
+        let value = StaticValue::new(Counts(dropped.clone()));
+        assert_eq!(value.get::<Counts>().0.get(), 0);
+        drop(value);
         assert_eq!(dropped.get(), 1);
-        let taken: Counts = Kept::new(Counts(dropped.clone())).into_value();
+        let taken: Counts = StaticValue::new(Counts(dropped.clone())).into_value();
         assert_eq!(dropped.get(), 1);
         drop(taken);
         assert_eq!(dropped.get(), 2);
-        Kept::new(()).get::<()>();
+        StaticValue::new(()).get::<()>();
     }
 
     #[test]
-    #[should_panic(expected = "raddle bug: a u8 was kept, a i8 is wanted")]
+    #[should_panic(expected = "raddle bug: a value of type u8 is used as i8")]
     fn a_value_of_another_type_is_not_handed_out() {
-        Kept::new(1_u8).get::<i8>();
+        StaticValue::new(1_u8).get::<i8>();
     }
 
     #[test]

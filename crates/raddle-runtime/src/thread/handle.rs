@@ -1,4 +1,4 @@
-//! Handles to threads: who they are, whether they have ended, and how to wake them.
+//! Handles to threads: their identity, whether they have ended, and how to wake them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ static IS_FINISHED: Operation = Operation { verb: "is_finished", class: Class::R
 pub struct Thread {
     id: ThreadId,
     name: Option<Arc<str>>,
-    /// For threads of the system's: their own handle.
+    /// The handle of `std`, for an OS thread.
     std: Option<std::thread::Thread>,
 }
 
-/// Which thread, as [`std::thread::ThreadId`]. No two threads of a process have the same.
+/// Identifies a thread of the process, as [`std::thread::ThreadId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadId(Identity);
 
@@ -45,15 +45,15 @@ impl Thread {
         Self { id: ThreadId(Identity::Task { execution, task }), name, std: None }
     }
 
-    /// Which task it is; only for those of an execution.
+    /// The task of the thread. The thread must be one of an execution.
     pub(crate) fn task(&self) -> TaskId {
         match self.id.0 {
             Identity::Task { task, .. } => task,
-            Identity::Std(_) => panic!("raddle bug: a thread of the system's taken for a task"),
+            Identity::Std(_) => panic!("raddle bug: an OS thread is used as a task"),
         }
     }
 
-    /// Which thread it is.
+    /// The identity of the thread.
     #[must_use]
     pub fn id(&self) -> ThreadId {
         self.id
@@ -65,7 +65,7 @@ impl Thread {
         self.name.as_deref()
     }
 
-    /// Wakes it if it is parked, or lets its next parking return at once.
+    /// Wakes the thread if it is parked. Otherwise its next call of `park` returns at once.
     ///
     /// # Panics
     ///
@@ -79,7 +79,7 @@ impl Thread {
         }
     }
 
-    /// Waits until it has ended, its thread-local values included.
+    /// Waits until the thread has ended and its thread-local values are dropped.
     pub(super) fn wait_for_end(&self, site: Site) {
         self.in_its_execution(|execution, task| {
             execution.step(join(execution, task, ENDED, site), |moment| {
@@ -98,7 +98,7 @@ impl Thread {
     pub(super) fn has_ended(&self, site: Site) -> bool {
         self.in_its_execution(|execution, task| {
             let end = execution.state.borrow().tasks[task.index()].end;
-            // As in `std`, that a thread has ended orders no memory: only joining it does.
+            // As in `std`, `is_finished` does not synchronise with the thread. Only a join does.
             let ask = Ask::new(&IS_FINISHED, end, Effect::Read, site);
             execution.step(ask, |moment| {
                 let finished = *moment.word() >= RETURNED;
@@ -112,7 +112,7 @@ impl Thread {
     #[track_caller]
     fn in_its_execution<R>(&self, body: impl FnOnce(&Execution, TaskId) -> R) -> R {
         let Identity::Task { execution: number, task } = self.id.0 else {
-            unreachable!("raddle bug: a thread of the system's taken for a task");
+            unreachable!("raddle bug: an OS thread is used as a task");
         };
         let result = current::with(|execution| {
             let same = execution.state.borrow().number == number;
@@ -129,7 +129,7 @@ impl Thread {
     }
 }
 
-/// What whoever waits until `task` has come so far asks for.
+/// The operation that waits until `task` has reached the stage `how_far`.
 fn join(execution: &Execution, task: TaskId, how_far: u64, site: Site) -> Ask {
     let end = execution.state.borrow().tasks[task.index()].end;
     let ready: fn(u64, u64) -> bool = |word, how_far| word >= how_far;

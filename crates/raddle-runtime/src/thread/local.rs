@@ -1,8 +1,8 @@
 //! Thread-local values, as [`std::thread_local!`].
 //!
-//! Inside an execution each task has values of its own, made when first used and dropped when the task ends: the latest one
-//! first, each marked as destroyed before its destructor runs, as `std` does. What a destructor makes anew is dropped next.
-//! Outside, a key stands for a thread-local value of `std`'s.
+//! In an execution each task has values of its own. A value is made when it is first used and dropped when the task ends. The latest value is
+//! dropped first, and each is marked as destroyed before its destructor runs, as in `std`. A value that a destructor makes is dropped next.
+//! Outside of any execution, a key refers to a thread-local value of `std`.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -19,7 +19,7 @@ use crate::execution::Execution;
 /// use std::cell::Cell;
 ///
 /// raddle_runtime::thread_local! {
-///     /// Made anew in each thread.
+///     /// Each thread has its own.
 ///     pub static COUNT: Cell<u32> = const { Cell::new(1) };
 ///     static NAMES: Vec<String> = vec!["a".to_owned()];
 /// }
@@ -72,7 +72,7 @@ pub struct LocalKey<T: 'static> {
     outside: &'static std::thread::LocalKey<T>,
 }
 
-/// The thread's value is being dropped, or was, as [`std::thread::AccessError`].
+/// The error if the thread's value is being dropped, or was, as [`std::thread::AccessError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessError;
 
@@ -120,14 +120,14 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// The running task's value, made by `first` if it was not there.
+    /// The value of the running task. `first` makes it if it is not there.
     fn inside(&'static self, execution: &Execution, first: impl FnOnce() -> T) -> Result<Rc<T>, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let found = execution.state.borrow_mut().task().locals.find(key);
         let value = match found {
-            Some(Slot::Destroyed) => return Err(AccessError),
-            Some(Slot::Alive(value)) => value,
-            // Making the value may take operations and use other keys, even this one.
+            Some(LocalState::Destroyed) => return Err(AccessError),
+            Some(LocalState::Alive(value)) => value,
+            // `first` may ask for operations and use other keys, even this one.
             None => {
                 let value: Rc<dyn Any> = Rc::new(first());
                 let drops = std::mem::needs_drop::<T>();
@@ -139,8 +139,8 @@ impl<T: 'static> LocalKey<T> {
         Ok(value.downcast().expect("raddle bug: a thread-local value of another type"))
     }
 
-    /// Calls `f` with the thread's value; a thread without one gets `value` instead of what the declaration says, and else
-    /// `f` gets it too.
+    /// If the thread has no value yet, sets it to `value`, not to the declared initial value. Otherwise calls `f` with the thread's value and
+    /// `value`.
     fn with_or_first<R>(&'static self, value: T, f: impl FnOnce(&T, T) -> R) -> Option<Result<(), R>> {
         let mut value = Some(value);
         let found = current::with(|execution| {
@@ -274,8 +274,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// The thread-local values of a task, in the order in which they were made. Those of a task that never ended are never
-/// dropped: the execution they belong to is over.
+/// The thread-local values of a task, in the order in which they were made. The values of a task that never ends are never dropped.
 #[derive(Default)]
 pub(crate) struct Locals {
     values: Vec<Local>,
@@ -284,45 +283,46 @@ pub(crate) struct Locals {
 struct Local {
     /// The key's address.
     key: usize,
-    /// Whether dropping it runs any code.
+    /// True if its type has a destructor.
     drops: bool,
-    slot: Slot,
+    state: LocalState,
 }
 
 #[derive(Clone)]
-enum Slot {
+enum LocalState {
     Alive(Rc<dyn Any>),
     Destroyed,
 }
 
 impl Locals {
-    /// Whether dropping any of them runs code.
+    /// Whether any value has a destructor.
     pub(crate) fn have_destructors(&self) -> bool {
         self.values.iter().any(|local| local.drops)
     }
 
-    fn find(&self, key: usize) -> Option<Slot> {
-        self.values.iter().find(|local| local.key == key).map(|local| local.slot.clone())
+    fn find(&self, key: usize) -> Option<LocalState> {
+        self.values.iter().find(|local| local.key == key).map(|local| local.state.clone())
     }
 
-    /// Adds a value; returns the one that making it has made already.
+    /// Adds a value. Returns the value that was there before, if the initialiser of this one has already made one.
     fn insert(&mut self, key: usize, value: Rc<dyn Any>, drops: bool) -> Option<Local> {
         let before = self.values.iter().position(|local| local.key == key).map(|at| self.values.remove(at));
-        self.values.push(Local { key, drops, slot: Slot::Alive(value) });
+        self.values.push(Local { key, drops, state: LocalState::Alive(value) });
         before
     }
 
-    /// Takes away the next value to be dropped, now that the task ends; `None` if there is none left.
+    /// Takes the next value to be dropped when the task ends. `None` if there is none left.
     pub(crate) fn take(&mut self) -> Option<Rc<dyn Any>> {
-        let next = self.values.iter_mut().rev().find(|local| local.drops && matches!(local.slot, Slot::Alive(_)));
+        let next =
+            self.values.iter_mut().rev().find(|local| local.drops && matches!(local.state, LocalState::Alive(_)));
         let Some(local) = next else {
-            // Nothing can run any more that would use the others.
+            // The others have no destructors, and no code runs any more that could use them.
             self.values.clear();
             return None;
         };
-        match std::mem::replace(&mut local.slot, Slot::Destroyed) {
-            Slot::Alive(value) => Some(value),
-            Slot::Destroyed => None,
+        match std::mem::replace(&mut local.state, LocalState::Destroyed) {
+            LocalState::Alive(value) => Some(value),
+            LocalState::Destroyed => None,
         }
     }
 }

@@ -16,7 +16,7 @@ static PARK: Operation = Operation { verb: "park", class: Class::Wait };
 static UNPARK: Operation = Operation { verb: "unpark", class: Class::Notify };
 static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
 
-/// Lets other threads go first, as [`std::thread::yield_now`].
+/// Lets other threads run first, as [`std::thread::yield_now`].
 #[inline(always)]
 #[track_caller]
 pub fn yield_now() {
@@ -31,7 +31,7 @@ pub(crate) fn yield_in(execution: &Execution, site: Site) {
     execution.step(Ask::new(&YIELD, ObjectId::NONE, Effect::Read, site), |_| ());
 }
 
-/// Waits until [unparked](super::Thread::unpark), as [`std::thread::park`]; may also return for no reason.
+/// Waits until [unparked](super::Thread::unpark), as [`std::thread::park`]. May also return spuriously.
 #[track_caller]
 pub fn park() {
     let site = here();
@@ -82,7 +82,7 @@ pub fn sleep(duration: Duration) {
     }
 }
 
-/// A sleep ends by time only, and one of no length ends at once.
+/// Sleeps. A sleep ends only by its timeout. A sleep of length zero is a yield.
 fn sleep_in(execution: &Execution, duration: Duration, site: Site) {
     if duration.is_zero() {
         return yield_in(execution, site);

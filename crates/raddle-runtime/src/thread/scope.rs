@@ -1,4 +1,4 @@
-//! Threads that borrow from the one that starts them.
+//! Scoped threads: they may borrow from the thread that starts them.
 
 use std::fmt;
 use std::io;
@@ -15,9 +15,9 @@ use crate::thread::handle::Thread;
 use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
 use crate::uncontrolled;
 
-/// Calls `f` with a scope for threads that may borrow from the caller, and waits for them all, as [`std::thread::scope`].
-/// It waits until their functions have returned, and not for destructors of their thread-local values;
-/// [`join`](ScopedJoinHandle::join) waits for those, too.
+/// Calls `f` with a scope for threads that may borrow from the caller, and waits for all of them, as [`std::thread::scope`]. It waits until
+/// their functions have returned, but not for the destructors of their thread-local values. [`join`](ScopedJoinHandle::join) waits for
+/// those as well.
 ///
 /// # Panics
 ///
@@ -86,7 +86,7 @@ impl Builder {
     }
 }
 
-/// Runs a thread's function and leaves its result; a panic counts until somebody is told of it.
+/// Runs a thread's function and stores its result. Counts a panic until the thread is joined.
 fn leave_counting<T>(slot: &Packet<T>, panics: &AtomicUsize, f: impl FnOnce() -> T) {
     let result = panic::catch_unwind(AssertUnwindSafe(|| leave(slot, f)));
     if let Some(left) = &*slot.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -118,7 +118,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.started.thread()
     }
 
-    /// Waits for the thread to end and returns what it left.
+    /// Waits for the thread to end and returns its result.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl<T> ScopedJoinHandle<'_, T> {
             Started::System(..) => self.started.join_system(),
         }
         let left = self.packet.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let left = left.expect("raddle bug: a thread has ended and left nothing");
+        let left = left.expect("raddle bug: a thread has ended without a result");
         if left.is_err() {
             self.panics.fetch_sub(1, Ordering::Relaxed);
         }

@@ -1,4 +1,4 @@
-//! Starting threads, waiting for their end, and handles to them.
+//! Starting threads and joining them.
 
 use std::any::Any;
 use std::fmt;
@@ -21,7 +21,7 @@ static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static FINISH: Operation = Operation { verb: "end", class: Class::Finish };
 static EXIT: Operation = Operation { verb: "exit", class: Class::Finish };
 
-/// What a thread leaves behind for whoever joins it.
+/// Where a thread stores its result for the join.
 pub(super) type Packet<T> = Arc<Mutex<Option<std::thread::Result<T>>>>;
 
 /// Starts a thread, as [`std::thread::spawn`].
@@ -46,13 +46,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A thread without a name, with a stack of the usual size.
+    /// Makes a builder for a thread without a name and with a stack of the default size.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the thread; reports use the name.
+    /// Sets the name of the thread. Reports use it.
     ///
     /// # Panics
     ///
@@ -63,7 +63,7 @@ impl Builder {
         self
     }
 
-    /// Sets the size of its stack in bytes.
+    /// Sets the size of its stack, in bytes.
     #[must_use]
     pub fn stack_size(mut self, size: usize) -> Self {
         self.stack_size = Some(size);
@@ -97,7 +97,7 @@ impl Builder {
         self.stack_size.into_iter().fold(builder, std::thread::Builder::stack_size)
     }
 
-    /// Creates the task; it runs to its first operation as soon as its creator pauses.
+    /// Creates the task. It runs to its first operation when its creator pauses.
     pub(crate) fn start(self, job: Box<dyn FnOnce()>, site: Site) -> Thread {
         assert!(
             self.name.as_ref().is_none_or(|n| !n.contains('\0')),
@@ -109,7 +109,7 @@ impl Builder {
             let stack_bytes = self.stack_size.unwrap_or(state.settings.stack_bytes).max(MIN_STACK_BYTES);
             let task = state.add_task(self.name);
             let end = state.tasks[task.index()].end;
-            state.take_context(&execution.lane);
+            state.take_context(&execution.fiber);
             let ask = Ask { ordered: Ordered::RELEASE, ..Ask::new(&SPAWN, end, Effect::Change, site) };
             state.record(&ask, Variant::Ready, |moment| moment.found(u64::from(task.number())));
             state.newborn.push_back(Newborn { task, job, stack_bytes });
@@ -119,7 +119,7 @@ impl Builder {
     }
 }
 
-/// Less than this and the frames of an operation would not fit in a debug build.
+/// The smallest stack: in a debug build, the frames of an operation need it.
 const MIN_STACK_BYTES: usize = 32 << 10;
 
 pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
@@ -127,12 +127,12 @@ pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
     (packet.clone(), packet)
 }
 
-/// Runs a thread's function and leaves its result.
+/// Runs a thread's function and stores its result.
 pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     let unwinds = match &result {
         Err(payload) if !current::with(|e| e.isolates_panics()).unwrap_or(false) => {
-            Some(Box::new(Panicked(panics::message(&**payload))) as Box<dyn Any + Send>)
+            Some(Box::new(PanicText(panics::message(&**payload))) as Box<dyn Any + Send>)
         }
         _ => None,
     };
@@ -142,8 +142,8 @@ pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
     }
 }
 
-/// A thread's function has panicked, and this is what it said; the payload itself is for whoever joins.
-struct Panicked(String);
+/// The message of a panic in a thread's function. The payload itself is in the packet, for the join.
+struct PanicText(String);
 
 impl Execution {
     fn isolates_panics(&self) -> bool {
@@ -151,10 +151,10 @@ impl Execution {
     }
 }
 
-/// What each task runs from its first instruction to its last.
+/// Runs a task from its first instruction to its last.
 ///
-/// A thread ends twice, as those of `std` do. First its function has returned: from then on it is finished to those who ask, and no
-/// scope waits for it. Then its thread-local values have been dropped: that is what whoever joins it waits for.
+/// A thread ends in two stages, as in `std`. First its function returns: from then on `is_finished` is true, and no scope waits for it. Then
+/// its thread-local values are dropped: a join waits for that.
 pub(crate) fn run_task(body: impl FnOnce()) {
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     if let Err(payload) = result {
@@ -176,8 +176,8 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.end_task(task);
-        // A scope does not wait for destructors of thread-local values, so it must not learn here what they did: that is
-        // published through an object of its own, which only `join` looks at.
+        // A scope does not wait for the destructors of thread-local values, so it must not synchronise with them. They synchronise through
+        // an object of their own, which only `join` reads.
         let exit = has_locals.then(|| state.next_message());
         state.tasks[task.index()].exit = exit;
         let ask = match (is_step || has_locals, exit) {
@@ -195,11 +195,12 @@ pub(crate) fn run_task(body: impl FnOnce()) {
     assert!(ended.is_some(), "raddle bug: a task ended outside an execution");
 }
 
-/// The word of a thread's end: its function has returned; its thread-local values have been dropped.
+/// The word of a thread's end: its function has returned.
 pub(super) const RETURNED: u64 = 1;
+/// The word of a thread's end: its thread-local values are dropped as well.
 pub(super) const ENDED: u64 = 2;
 
-/// Dropping a thread-local value may use others, which are made anew and dropped in the next round.
+/// Drops the thread-local values of the current task. A destructor may make others, which are dropped next.
 fn drop_locals() {
     while let Some(value) = current::with(|e| e.state.borrow_mut().task().locals.take()).flatten() {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(value))) {
@@ -213,18 +214,18 @@ fn note_end_by_panic(payload: Box<dyn Any + Send>) {
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         let noted = state.task().panics.pop();
-        let said = match payload.downcast_ref::<Panicked>() {
-            Some(Panicked(said)) => said.clone(),
+        let said = match payload.downcast_ref::<PanicText>() {
+            Some(PanicText(said)) => said.clone(),
             None => panics::message(&*payload),
         };
-        // A payload rethrown by the program was noted by no hook, or by that of its first panic.
+        // If the program has rethrown a payload, the panic hook was not called for it, or only for the first panic.
         let (message, place) = noted.filter(|(message, _)| *message == said).unwrap_or((said, None));
         if state.outcome.is_none() {
             state.outcome = Some(Failure::Panic { task, message, place }.into());
         }
     });
     assert!(failing.is_some(), "raddle bug: a task panicked outside an execution");
-    // A payload may panic when it is dropped; the task has failed already.
+    // Dropping a payload may panic. The task has failed already, so that panic is ignored.
     if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }
@@ -247,7 +248,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits for the thread to end, destructors of its thread-local values included, and returns what it left.
+    /// Waits until the thread has ended and its thread-local values are dropped. Returns its result.
     ///
     /// # Errors
     ///
@@ -264,7 +265,7 @@ impl<T> JoinHandle<T> {
             Joining::Task { thread, packet } => {
                 thread.wait_for_end(here());
                 let mut packet = packet.lock().unwrap_or_else(PoisonError::into_inner);
-                packet.take().expect("raddle bug: a thread has ended and left nothing")
+                packet.take().expect("raddle bug: a thread has ended without a result")
             }
         }
     }

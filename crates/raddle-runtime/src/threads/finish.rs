@@ -1,11 +1,10 @@
-//! What becomes of an execution that is dropped.
+//! What happens to the remaining tasks when an execution is dropped.
 //!
-//! An execution that has failed is run on: each task that can go on does so in turn, within a bound, and what it does counts no
-//! more. So is one that is dropped in its middle, unless the search has run it on already. Then actors that wait for messages
-//! end, and the values of `static`s are dropped. What can never go on (tasks in a deadlock, threads left waiting) is abandoned as
-//! the end of a process would abandon it: its destructors do not run, and its stack
-//! is used again. Nothing is ever unwound, so no destructor finds [`std::thread::panicking`] true in a program that has not
-//! panicked, and frames that cannot be unwound do no harm.
+//! If the execution has failed, or was dropped in its middle and the search has not run it on already, its enabled tasks go on in turn, for a limited number of steps. What they do has no effect on the outcome. Then
+//! actors that wait for messages end, and the values of `static`s are dropped. Tasks that can never go on (in a deadlock, or left waiting) are
+//! abandoned, as at the end of a process: their destructors do not run, and their stacks are used again. These tasks are not unwound, so no
+//! destructor finds [`std::thread::panicking`] true in a program that has not panicked. The one exception: if a task holds a lock that outlives
+//! the execution, the remaining tasks are unwound, because nothing else can release the lock.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
@@ -22,14 +21,14 @@ use crate::coroutine::{Job, current};
 use crate::execution::{Newborn, Object, Status};
 use crate::thread;
 
-/// Tasks that may be started after their execution is over.
+/// How many tasks may be started after their execution has ended.
 const MOST_LAST_TASKS: usize = 100;
 
-/// How often actors that wait for messages are ended: their destructors may start others.
+/// How often the remaining tasks are ended. More than once, because their destructors may start or enable others.
 const MOST_ROUNDS: u32 = 10;
 
 impl Running {
-    /// Lets what is left of the execution end, and abandons what cannot.
+    /// Lets the remaining tasks end, and abandons those that cannot.
     pub(super) fn finish(&mut self) {
         if !self.has_anything_left() {
             return;
@@ -60,8 +59,7 @@ impl Running {
         state.is_ok_and(|s| !s.alive.is_empty() || !s.statics.is_empty() || !s.newborn.is_empty())
     }
 
-    /// Whether tasks may be in the middle of something that they can bring to its end. Where a task was cut off, the process would have
-    /// ended at that moment.
+    /// Whether tasks may go on after the end of the execution. Not after a stack overflow or an abort, which would have ended the process.
     fn may_go_on(&self) -> bool {
         match &self.at {
             At::End(Outcome::Completed) => false,
@@ -73,7 +71,7 @@ impl Running {
         }
     }
 
-    /// Lets tasks go on in turn, without decisions, until nobody can or they have gone on for long.
+    /// Lets tasks go on in turn, without decisions, until none is enabled or they have taken too many steps.
     fn run_on(&mut self, trace: &mut Trace) {
         let mut turns = Turns::after(TaskId::MAIN);
         for _ in 0..MOST_LAST_STEPS {
@@ -82,9 +80,9 @@ impl Running {
         }
     }
 
-    /// The next thing to happen, by the next task that can go on; `None` if nobody can.
+    /// The next action, by the next enabled task in turn. `None` if no task is enabled.
     fn next_in_turn(&mut self, turns: &mut Turns, trace: &mut Trace) -> Option<Choice> {
-        // Each task may end with a failure of its own, which ends the execution anew.
+        // A task may fail, which ends the execution once more.
         while matches!(self.at, At::End(_)) {
             if !self.go_on_after_end(trace) {
                 return None;
@@ -97,11 +95,11 @@ impl Running {
         turns.next(&self.actions)
     }
 
-    /// Comes to the next point although the execution has ended; false if nobody can go on.
+    /// Goes on to the next point although the execution has ended. Returns false if no task is enabled.
     fn go_on_after_end(&mut self, trace: &mut Trace) -> bool {
         let worker = self.worker.clone();
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else { return false };
-        // How the execution ended has been told: what happens now is no outcome.
+        // The outcome of the execution is already known. Later failures are ignored.
         state.outcome = None;
         std::mem::swap(trace, &mut state.trace);
         drop(state);
@@ -119,7 +117,7 @@ impl Running {
         !self.actions.is_empty()
     }
 
-    /// Actors that wait for messages get no more, and end; what their destructors do happens.
+    /// Ends the actors that wait for messages. Their destructors run.
     fn end_actors(&mut self, trace: &mut Trace) {
         let worker = self.worker.clone();
         for _ in 0..MOST_ROUNDS {
@@ -132,7 +130,7 @@ impl Running {
                 return;
             }
             for task in idle {
-                // What one does at its end may let others go on.
+                // The end of one actor may enable another.
                 let Ok(mut state) = worker.execution.state.try_borrow_mut() else { return };
                 if state.status(task) == Status::Finished || !state.waits_for_mail(task) {
                     continue;
@@ -146,7 +144,7 @@ impl Running {
         }
     }
 
-    /// Whether tasks that are left hold locks that outlive the execution: they would be held for ever.
+    /// Whether a remaining task holds a lock that outlives the execution. It would be held for ever.
     fn holds_what_outlives(&self) -> bool {
         let Ok(state) = self.worker.execution.state.try_borrow() else { return false };
         !state.alive.is_empty() && {
@@ -155,7 +153,7 @@ impl Running {
         }
     }
 
-    /// Unwinds the tasks that are left. Those that wait again in a destructor are abandoned where they are.
+    /// Unwinds the remaining tasks. A task that blocks in a destructor is abandoned there.
     fn unwind_all(&mut self, trace: &mut Trace) {
         let worker = self.worker.clone();
         worker.execution.unwinds_all.set(true);
@@ -181,33 +179,33 @@ impl Running {
         worker.execution.unwinds_all.set(false);
     }
 
-    /// Values of `static`s belong to the execution; their destructors may take operations, so they run as a task. The latest
-    /// goes first, since it may refer to earlier ones.
+    /// Drops the values of `static`s that the execution owns. Their destructors may ask for operations, so they run as a task. The latest value
+    /// is dropped first, since it may refer to earlier ones.
     fn drop_statics(&mut self, trace: &mut Trace) {
         let worker = self.worker.clone();
         let stack_bytes = match worker.execution.state.try_borrow() {
             Ok(state) if !state.statics.is_empty() => state.settings.stack_bytes,
             _ => return,
         };
-        let job: Job = Box::new(|| thread::run_task(drop_kept_values));
+        let job: Job = Box::new(|| thread::run_task(drop_static_values));
         self.let_run(trace, |running| running.begin_task(Newborn { task: TaskId::MAIN, job, stack_bytes }));
         self.at = At::End(Outcome::Completed);
         self.run_on(trace);
     }
 
-    /// Lets a task run to its next operation or its end; its steps go to `trace`.
+    /// Lets a task run to its next operation or its end. `trace` records its steps.
     fn let_run(&mut self, trace: &mut Trace, run: impl FnOnce(&mut Self)) {
         let worker = self.worker.clone();
         std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
         current::enter(&worker.execution, || run(self));
         match worker.execution.state.try_borrow_mut() {
             Ok(mut state) => std::mem::swap(trace, &mut state.trace),
-            // A task was cut off in the middle of an operation: the worker is not used any more.
+            // A task was cut off in the middle of an operation, so the worker cannot be used any more.
             Err(_) => worker.sound.set(false),
         }
     }
 
-    /// Abandons tasks that have not ended; says how many there were. Nobody runs any more who could use what lies on their stacks.
+    /// Abandons the tasks that have not ended. Returns how many there were. No code runs afterwards that could use the values on their stacks.
     pub(super) fn abandon_all(&mut self) -> u32 {
         let parked = self.parked.drain(..).map(|parked| parked.1);
         let mut abandoned = 0;
@@ -226,7 +224,7 @@ impl Running {
         abandoned
     }
 
-    /// What abandoned tasks have left in the tables is not dropped: destructors would run without a task to run on.
+    /// Forgets the values that abandoned tasks have left in the tables. Their destructors would need a task to run on.
     pub(super) fn forget_values(&mut self) {
         let Ok(mut state) = self.worker.execution.state.try_borrow_mut() else { return };
         state.newborn.drain(..).for_each(|newborn| std::mem::forget(newborn.job));
@@ -235,14 +233,14 @@ impl Running {
     }
 }
 
-/// Drops what the `static`s of the running execution hold; memory is freed only when all of it is dropped.
-fn drop_kept_values() {
+/// Drops the values of `static`s that the running execution owns. Their memory is freed when all of them are dropped.
+fn drop_static_values() {
     let mut dropped = Vec::new();
-    while let Some(mut kept) = current::with(|execution| execution.state.borrow_mut().last_kept()).flatten() {
-        // In a process of its own nobody would ever drop a `static`: what its destructor panics about is no failure.
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| kept.drop_value())) {
+    while let Some(mut value) = current::with(|execution| execution.state.borrow_mut().take_last_static()).flatten() {
+        // A process never drops a `static`, so a panic of its destructor is no failure of the program.
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| value.drop_value())) {
             std::mem::forget(payload);
         }
-        dropped.push(kept);
+        dropped.push(value);
     }
 }

@@ -24,7 +24,7 @@ impl Running {
         std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
         std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
         current::enter(&worker.execution, || {
-            let resumed = fiber.resume(&worker.execution.lane);
+            let resumed = fiber.resume(&worker.execution.fiber);
             std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
             self.leave_lots(fiber, resumed, trace);
         });

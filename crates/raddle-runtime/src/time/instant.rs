@@ -1,4 +1,4 @@
-//! Moments of the virtual clock, or of the real one.
+//! Instants of the virtual clock, or of the real one.
 
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -7,14 +7,14 @@ use std::time::Duration;
 use crate::execution::here;
 use crate::time::clock;
 
-/// A moment, as [`std::time::Instant`]. Those of an execution lie on its virtual clock.
+/// An instant, as [`std::time::Instant`]. In an execution it is one of the virtual clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Instant(Moment);
+pub struct Instant(ClockTime);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Moment {
+enum ClockTime {
     Real(std::time::Instant),
-    /// Nanoseconds since the start of an execution; a program may well count back to before it.
+    /// Nanoseconds since the start of an execution. Negative if the program has subtracted more than has passed.
     Virtual {
         execution: u64,
         nanos: i128,
@@ -25,17 +25,17 @@ const MIXED: &str =
     "raddle: two instants of different clocks: one of them was taken outside this execution; take both inside";
 
 impl Instant {
-    /// Now. Inside an execution this is a step: the clock is shared.
+    /// The current instant. In an execution this is a step, because tasks share the clock.
     #[must_use]
     #[track_caller]
     pub fn now() -> Self {
         Self(match clock::read(here()) {
-            Some((execution, nanos)) => Moment::Virtual { execution, nanos: i128::from(nanos) },
-            None => Moment::Real(std::time::Instant::now()),
+            Some((execution, nanos)) => ClockTime::Virtual { execution, nanos: i128::from(nanos) },
+            None => ClockTime::Real(std::time::Instant::now()),
         })
     }
 
-    /// How much time has passed since then; looks at the clock.
+    /// How much time has passed since this instant. Reads the clock.
     ///
     /// # Panics
     ///
@@ -66,8 +66,8 @@ impl Instant {
     #[track_caller]
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         match (self.0, earlier.0) {
-            (Moment::Real(now), Moment::Real(earlier)) => now.checked_duration_since(earlier),
-            (Moment::Virtual { execution: a, nanos: now }, Moment::Virtual { execution: b, nanos: earlier })
+            (ClockTime::Real(now), ClockTime::Real(earlier)) => now.checked_duration_since(earlier),
+            (ClockTime::Virtual { execution: a, nanos: now }, ClockTime::Virtual { execution: b, nanos: earlier })
                 if a == b =>
             {
                 duration(now.checked_sub(earlier)?)
@@ -87,13 +87,13 @@ impl Instant {
         self.checked_duration_since(earlier).unwrap_or_default()
     }
 
-    /// `duration` later, if that can be said.
+    /// The instant `duration` later, or `None` if it cannot be represented.
     #[must_use]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.moved(duration, |at| at.checked_add(duration), i128::checked_add)
     }
 
-    /// `duration` earlier, if that can be said.
+    /// The instant `duration` earlier, or `None` if it cannot be represented.
     #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.moved(duration, |at| at.checked_sub(duration), i128::checked_sub)
@@ -106,16 +106,16 @@ impl Instant {
         virtually: fn(i128, i128) -> Option<i128>,
     ) -> Option<Self> {
         Some(Self(match self.0 {
-            Moment::Real(at) => Moment::Real(real(at)?),
-            Moment::Virtual { execution, nanos } => {
+            ClockTime::Real(at) => ClockTime::Real(real(at)?),
+            ClockTime::Virtual { execution, nanos } => {
                 let by = i128::try_from(duration.as_nanos()).ok()?;
-                Moment::Virtual { execution, nanos: virtually(nanos, by)? }
+                ClockTime::Virtual { execution, nanos: virtually(nanos, by)? }
             }
         }))
     }
 }
 
-/// So many nanoseconds; `None` if negative or more than a duration holds.
+/// A duration of so many nanoseconds. `None` if the number is negative or too large.
 fn duration(nanos: i128) -> Option<Duration> {
     let nanos = u128::try_from(nanos).ok()?;
     let secs = u64::try_from(nanos / 1_000_000_000).ok()?;
@@ -129,8 +129,10 @@ impl Ord for Instant {
     #[track_caller]
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.0, other.0) {
-            (Moment::Real(a), Moment::Real(b)) => a.cmp(&b),
-            (Moment::Virtual { execution: a, nanos }, Moment::Virtual { execution: b, nanos: other }) if a == b => {
+            (ClockTime::Real(a), ClockTime::Real(b)) => a.cmp(&b),
+            (ClockTime::Virtual { execution: a, nanos }, ClockTime::Virtual { execution: b, nanos: other })
+                if a == b =>
+            {
                 nanos.cmp(&other)
             }
             _ => panic!("{MIXED}"),

@@ -20,7 +20,7 @@ impl SystemTime {
     /// 1 January 1970, 00:00 UTC.
     pub const UNIX_EPOCH: Self = Self(std::time::UNIX_EPOCH);
 
-    /// Now. Inside an execution this is a step: the clock is shared.
+    /// The current time of day. In an execution this is a step, because tasks share the clock.
     #[must_use]
     #[track_caller]
     pub fn now() -> Self {
@@ -39,23 +39,23 @@ impl SystemTime {
         self.0.duration_since(earlier.0)
     }
 
-    /// How much time has passed since then; looks at the clock.
+    /// How much time has passed since this time. Reads the clock.
     ///
     /// # Errors
     ///
-    /// If it lies in the future; the error says by how much.
+    /// If this time is in the future; the error says by how much.
     #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         Self::now().duration_since(*self)
     }
 
-    /// `duration` later, if that can be said.
+    /// The time `duration` later, or `None` if it cannot be represented.
     #[must_use]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }
 
-    /// `duration` earlier, if that can be said.
+    /// The time `duration` earlier, or `None` if it cannot be represented.
     #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(duration).map(Self)

@@ -1,4 +1,4 @@
-//! Cells, and the races on them.
+//! Cells, and data races on them.
 
 use raddle_engine::outcome::Failure;
 use raddle_runtime::cell::{Cell, UnsafeCell};

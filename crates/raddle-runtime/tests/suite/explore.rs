@@ -14,13 +14,13 @@ use raddle_strategies::tree::exhaustive::Exhaustive;
 /// More executions than any of these programs has.
 const MOST_EXECUTIONS: u64 = 2_000_000;
 
-/// All orders of `body`, with a step bound that none of these programs comes near.
+/// Runs all orders of `body`. The limit on steps is larger than any of these programs needs.
 pub fn exhaustive(settings: &Settings, body: impl Fn() + Send + Sync + 'static) -> Report {
     let limits = Limits { executions: Some(MOST_EXECUTIONS), steps: 20_000, repeats: false, ..Limits::default() };
     learning(settings, || Box::new(Exhaustive::depth_first()), &limits, Arc::new(body))
 }
 
-/// Searches anew, with another strategy of the same kind, as long as the program turns out to have other points than it seemed to.
+/// Searches again, with a new strategy of the same kind, as long as a search learns new facts about the program.
 pub fn learning(
     settings: &Settings,
     make: impl Fn() -> Box<dyn Strategy>,
@@ -37,7 +37,7 @@ pub fn learning(
     }
 }
 
-/// Demands that no order of `body` fails, and a few hundred random ones either; returns how many orders there are.
+/// Asserts that no order of `body` fails, in an exhaustive search and in a few hundred random executions. Returns how many orders there are.
 #[track_caller]
 pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     let body = Arc::new(body);
@@ -47,19 +47,19 @@ pub fn passes(body: impl Fn() + Send + Sync + 'static) -> u64 {
     assert_eq!(random.found.map(|found| found.failure), None, "in a random order");
     let report = exhaustive(&Settings::default(), move || body());
     assert_eq!(report.found.as_ref().map(|found| &found.failure), None);
-    // Not `verified`: where a loop is taken to spin without proof, the search does not claim to have seen every order.
+    // Not `verified`: if the search only assumes that a loop spins, it does not claim to have covered every order.
     assert!(matches!(report.ended, Ended::Done(_)), "{report:?}");
     report.executions
 }
 
-/// Demands that some order of `body` fails; returns how.
+/// Asserts that an order of `body` fails. Returns the failure.
 #[track_caller]
 pub fn fails(body: impl Fn() + Send + Sync + 'static) -> Failure {
     let report = exhaustive(&Settings::default(), body);
     report.found.expect("an order that fails").failure
 }
 
-/// Demands that no order of `body` fails; returns everything that `body` returned in any of them.
+/// Asserts that no order of `body` fails. Returns all values that `body` returned in any of them.
 #[track_caller]
 pub fn results<T: Ord + Debug + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
@@ -71,7 +71,7 @@ pub fn results<T: Ord + Debug + Send + 'static>(body: impl Fn() -> T + Send + Sy
     Arc::into_inner(seen).expect("the program is gone").into_inner().unwrap()
 }
 
-/// What the task that panicked said.
+/// The message of a failure that is a panic.
 #[track_caller]
 pub fn panic_message(failure: &Failure) -> &str {
     match failure {
@@ -80,19 +80,19 @@ pub fn panic_message(failure: &Failure) -> &str {
     }
 }
 
-/// The message of a panic that some order of `body` must end in.
+/// Asserts that an order of `body` panics. Returns the message.
 #[track_caller]
 pub fn panics_with(body: impl Fn() + Send + Sync + 'static) -> String {
     panic_message(&fails(body)).to_owned()
 }
 
-/// So many random orders, going on after a failure.
+/// Runs so many random executions, also after a failure.
 pub fn sample(executions: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
     let limits = Limits { executions: Some(executions), keep_going: true, repeats: false, ..Limits::default() };
     learning(&Settings::default(), || Box::new(Random::new(1)), &limits, Arc::new(body))
 }
 
-/// Whatever is not said by the other functions.
+/// Searches with these settings, this strategy and these limits.
 pub fn run_with(
     settings: &Settings,
     strategy: &mut dyn Strategy,
@@ -100,11 +100,11 @@ pub fn run_with(
     body: impl Fn() + Send + Sync + 'static,
 ) -> Report {
     let (report, _) = run_once(settings, strategy, &limits, &(Arc::new(body) as Arc<dyn Fn() + Send + Sync>));
-    assert!(!report.outdated, "this has to begin again: see `learning`");
+    assert!(!report.outdated, "the search has learned new facts and must begin again: use `learning`");
     report
 }
 
-/// One search, and what it has shown of the program.
+/// Runs one search. Returns its report and the facts that it has learned.
 fn run_once(
     settings: &Settings,
     strategy: &mut dyn Strategy,
@@ -114,7 +114,7 @@ fn run_once(
     let search = Search::new(strategy, limits, 1);
     let mut worker = search.worker(strategy);
     loop {
-        // A worker that had to leave a task behind is replaced, as the explorer does.
+        // A worker that cannot be used any more is replaced, as the explorer does.
         let run = || {
             let mut program = Threads::new(body.clone(), settings);
             (worker.work(&mut program), program.facts())
@@ -126,22 +126,22 @@ fn run_once(
     }
 }
 
-/// For bodies that leave an OS thread unable to go on.
+/// Calls `run` on its own OS thread. For bodies that leave an OS thread unusable.
 pub fn on_its_own_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::spawn(run).join().expect("the test itself does not panic")
 }
 
-/// What executions saw, written with `{:?}`; shared between them and the test.
+/// Values that executions have seen, written with `{:?}`. Executions and the test share it.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<BTreeSet<String>>>);
 
 impl Seen {
-    /// An execution saw this.
+    /// Adds a value that an execution has seen.
     pub fn note(&self, what: impl Debug) {
         self.0.lock().unwrap().insert(format!("{what:?}"));
     }
 
-    /// Demands that exactly these were seen, by whatever executions.
+    /// Asserts that executions have seen exactly these values.
     #[track_caller]
     pub fn are<T: Debug, const N: usize>(&self, expected: [T; N]) {
         let expected = BTreeSet::from(expected.map(|e| format!("{e:?}")));

@@ -1,4 +1,5 @@
-//! Every primitive against the documented behaviour of its counterpart in `std`, in executions and outside of any.
+//! Each primitive is compared with the documented behaviour of its counterpart in `std`, in executions and outside of any. Further files test
+//! actors, models, and the strategies on real programs.
 
 mod actor;
 mod actor_free;
@@ -22,6 +23,7 @@ mod forks;
 mod generated_channels;
 mod generated_threads;
 mod hard_cases;
+mod is_finished;
 mod late;
 mod lazy_lock;
 mod many_messages;
@@ -29,9 +31,11 @@ mod model;
 mod model_by_lot;
 mod model_by_lot_long;
 mod mpsc;
+mod mutex;
 mod once;
 mod once_lock;
 mod oracle;
+mod park;
 mod receivable;
 mod receive_order;
 mod reduction;

@@ -1,4 +1,4 @@
-//! Doing things once.
+//! Functions that run once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! Values that are made once.
+//! Values that are set once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicUsize as Count;

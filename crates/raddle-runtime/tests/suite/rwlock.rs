@@ -3,13 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::outcome::Failure;
+use raddle_engine::search::Limits;
 use raddle_runtime::cell::UnsafeCell;
 use raddle_runtime::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
+use raddle_strategies::tree::exhaustive::Exhaustive;
 
-use crate::explore::{exhaustive, fails, passes, results};
+use crate::explore::{exhaustive, fails, passes, results, run_with};
 
 /// Runs both at the same time, on a lock each can count its holders by: readers up, writers down.
 fn together(
@@ -188,6 +190,43 @@ fn contents_of_a_static_that_leak_into_the_next_execution_are_reported() {
     };
     passes(two_orders(|| assert_eq!(*READ_ONLY.read().unwrap(), 7)));
     assert!(matches!(fails(two_orders(|| *LEAKY.write().unwrap() += 1)), Failure::Leak { .. }));
+}
+
+#[test]
+fn a_lock_that_is_held_outside_the_execution_is_reported() {
+    let lock = Arc::new(RwLock::new(()));
+    let found = |body: fn(&RwLock<()>)| {
+        let inside = lock.clone();
+        let report =
+            run_with(&Settings::default(), &mut Exhaustive::depth_first(), Limits::default(), move || body(&inside));
+        report.found.map(|found| found.failure)
+    };
+    let held = lock.read().unwrap();
+    assert_eq!(found(|lock| drop(lock.read())), None);
+    assert!(matches!(found(|lock| drop(lock.write())), Some(Failure::HeldElsewhere { .. })));
+    drop(held);
+    let _held = lock.write().unwrap();
+    assert!(matches!(found(|lock| drop(lock.read())), Some(Failure::HeldElsewhere { .. })));
+}
+
+fn values() {
+    assert_eq!(*RwLock::<u32>::default().read().unwrap(), 0);
+    assert_eq!(*RwLock::from(3).write().unwrap(), 3);
+    let mut lock = RwLock::new(vec![1]);
+    lock.write().unwrap().push(2);
+    lock.get_mut().unwrap().push(3);
+    assert_eq!(format!("{:?}", lock.read().unwrap()), "[1, 2, 3]");
+    assert_eq!(format!("{}{}", RwLock::new(7).read().unwrap(), RwLock::new(8).write().unwrap()), "78");
+    assert_eq!(lock.into_inner().unwrap(), [1, 2, 3]);
+    let slice: &RwLock<[u32]> = &RwLock::new([1, 2, 3]);
+    slice.write().unwrap()[0] = 4;
+    assert_eq!(*slice.read().unwrap(), [4, 2, 3]);
+}
+
+#[test]
+fn it_holds_values_as_that_of_std_does() {
+    passes(values);
+    values();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Threads: parking, names, ends, many of them, and failures that must not end the process.
+//! Threads: names, results, many of them, and failures that must not end the process.
 
 use std::time::Duration;
 
@@ -8,51 +8,7 @@ use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{LeakedThreads, Settings};
 
-use crate::explore::{Seen, exhaustive, fails, on_its_own_thread, panics_with, passes, sample};
-
-#[test]
-fn an_unpark_before_the_park_is_kept() {
-    passes(|| {
-        thread::current().unpark();
-        thread::current().unpark();
-        thread::park();
-        let main = thread::current();
-        let waker = thread::spawn(move || main.unpark());
-        thread::park();
-        waker.join().unwrap();
-    });
-}
-
-#[test]
-fn only_one_token_is_kept() {
-    let found = fails(|| {
-        thread::current().unpark();
-        thread::current().unpark();
-        thread::park();
-        thread::park();
-        // One park may end for no reason, so a third is needed to be stuck for sure.
-        thread::park();
-    });
-    assert_eq!(found.kind(), "deadlock");
-}
-
-#[test]
-fn a_park_may_end_for_no_reason() {
-    let seen = Seen::default();
-    let out = seen.clone();
-    passes(move || {
-        let told = Arc::new(AtomicUsize::new(0));
-        let (main, t) = (thread::current(), told.clone());
-        let waker = thread::spawn(move || {
-            t.fetch_add(1, Ordering::SeqCst);
-            main.unpark();
-        });
-        thread::park();
-        out.note(told.load(Ordering::SeqCst) == 1);
-        waker.join().unwrap();
-    });
-    seen.are([true, false]);
-}
+use crate::explore::{exhaustive, fails, on_its_own_thread, panics_with, passes, sample};
 
 #[test]
 fn names_and_ids() {
@@ -76,23 +32,6 @@ fn join_gives_what_the_thread_left() {
     passes(|| {
         let t = thread::spawn(|| vec![1, 2]);
         assert_eq!(t.join().unwrap(), [1, 2]);
-    });
-}
-
-#[test]
-fn polling_for_the_end_ends() {
-    passes(|| {
-        let m = Arc::new(Mutex::new(0));
-        let n = m.clone();
-        let t = thread::spawn(move || {
-            *n.lock().unwrap() += 1;
-            thread::yield_now();
-        });
-        while !t.is_finished() {
-            thread::yield_now();
-        }
-        assert_eq!(*m.lock().unwrap(), 1);
-        t.join().unwrap();
     });
 }
 

@@ -1,4 +1,4 @@
-//! Tasks that wait in the middle of unwinding: the standard library takes the whole OS thread to be panicking then.
+//! Tasks that wait in the middle of unwinding. For the standard library the whole OS thread is panicking then.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

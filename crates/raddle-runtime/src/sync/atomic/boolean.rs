@@ -1,4 +1,4 @@
-//! The atomic truth value.
+//! The atomic boolean.
 
 use std::fmt;
 use std::sync::atomic;
@@ -13,7 +13,7 @@ use crate::execution::{Kind, Place, Tag, here};
 static BOOL: Kind = Kind { noun: "AtomicBool", show: |word| (word.0 != 0).to_string() };
 static FETCH_NOT: Operation = Operation { verb: "fetch_not", class: Class::Update };
 
-/// A truth value shared between threads, as [`std::sync::atomic::AtomicBool`].
+/// A boolean shared between threads, as [`std::sync::atomic::AtomicBool`].
 pub struct AtomicBool {
     tag: Tag,
     /// The value outside of any execution, and the one that every execution starts with.
@@ -24,17 +24,17 @@ shared_operations!(AtomicBool [], bool, BOOL, u64::from, |word: u64| word != 0);
 
 impl AtomicBool {
     update_operations! { bool;
-        /// Whether both the value and `value` are true becomes the value; returns what it was.
+        /// Sets the value to its logical and with `value`, and returns what it was.
         fetch_and |before, value: bool| before & value;
-        /// Whether not both the value and `value` are true becomes the value; returns what it was.
+        /// Sets the value to the negation of its logical and with `value`, and returns what it was.
         fetch_nand |before, value: bool| !(before & value);
-        /// Whether the value or `value` is true becomes the value; returns what it was.
+        /// Sets the value to its logical or with `value`, and returns what it was.
         fetch_or |before, value: bool| before | value;
-        /// Whether the value and `value` differ becomes the value; returns what it was.
+        /// Sets the value to its exclusive or with `value`, and returns what it was.
         fetch_xor |before, value: bool| before ^ value;
     }
 
-    /// Makes true of false and false of true, and returns what it was.
+    /// Negates the value, and returns what it was.
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {

@@ -1,4 +1,4 @@
-//! Fences, which order the memory around the atomic operations before and after them.
+//! Fences: they order memory accesses around atomic operations.
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::{Class, Effect, Operation, Site};
@@ -14,8 +14,8 @@ static FENCE: Operation = Operation { verb: "fence", class: Class::Fence };
 
 /// Orders the operations before it with those after it, as [`std::sync::atomic::fence`].
 ///
-/// Atomic operations are sequentially consistent here anyway; a fence decides what later accesses to a
-/// [cell](crate::cell) are ordered after. No other task can tell when it happens, so it is not a point of decision.
+/// Atomic operations are sequentially consistent in any case. A fence matters for race detection: it decides which accesses to a
+/// [cell](crate::cell) happen before later ones. No other task can observe when a fence happens, so it needs no decision.
 ///
 /// # Panics
 ///
@@ -35,8 +35,8 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// Keeps the compiler from moving memory accesses across it, as [`std::sync::atomic::compiler_fence`]. It orders nothing
-/// between threads, so executions take no notice of it.
+/// Keeps the compiler from moving memory accesses across it, as [`std::sync::atomic::compiler_fence`]. It orders nothing between threads, so
+/// it is no step.
 ///
 /// # Panics
 ///

@@ -1,7 +1,7 @@
 //! The atomic pointer.
 //!
-//! In an execution a pointer is kept as its address. Its provenance is exposed on the way in and picked up again on the
-//! way out, as for any pointer that takes the way through a number.
+//! In an execution the word of the object is the address of the pointer. The provenance of the pointer is exposed when it is stored, and a
+//! load returns a pointer with exposed provenance.
 
 use std::fmt;
 use std::ptr;
@@ -33,7 +33,7 @@ fn from_word<T>(word: u64) -> *mut T {
 
 shared_operations!(AtomicPtr[T], *mut T, PTR, to_word, from_word);
 
-/// Operations that look and change in one go, one step each: `name(argument): what becomes of the pointer`.
+/// Read-modify-write operations of one step each: `name |before, argument| the new pointer`.
 macro_rules! pointer_operations {
     ($($(#[$doc:meta])* $name:ident |$before:ident, $argument:ident| $after:expr;)*) => {
         $(
@@ -67,7 +67,7 @@ impl<T> AtomicPtr<T> {
         fetch_xor |before, value| before.map_addr(|address| address ^ value);
     }
 
-    /// The same outside of any execution; written out because `std` has these operations only since 1.91.
+    /// Updates the pointer outside of any execution. `std` has these operations only since 1.91.
     fn update_outside(&self, order: Ordering, change: impl Fn(*mut T) -> *mut T) -> *mut T {
         let updated = self.inner.fetch_update(order, Ordering::Relaxed, |before| Some(change(before)));
         updated.expect("raddle bug: an update that cannot fail failed")

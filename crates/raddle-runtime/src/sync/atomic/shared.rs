@@ -1,10 +1,10 @@
-//! What all atomic types have in common, written once.
+//! The operations that all atomic types share.
 
 /// The operations that every atomic type has. `$to` and `$from` turn a value into the word of an object and back.
 macro_rules! shared_operations {
     ($atomic:ident [$($generic:ident)?], $value:ty, $kind:ident, $to:expr, $from:expr) => {
         impl$(<$generic>)? $atomic$(<$generic>)? {
-            /// An atomic that starts with `value`, in every execution.
+            /// Makes an atomic that starts with `value`, in every execution.
             #[track_caller]
             #[must_use]
             pub const fn new(value: $value) -> Self {
@@ -18,18 +18,18 @@ macro_rules! shared_operations {
                 self.tag.with(&$kind, |_| $to(self.inner.load(Ordering::Relaxed)), body)
             }
 
-            /// Puts the value where `&mut` finds it; nobody else can notice.
-            fn settle(&mut self) {
+            /// Copies the value of the running execution to `inner`, for access by `&mut`. No other task can observe it.
+            fn copy_to_inner(&mut self) {
                 if let Some(word) = self.with(step::peek) {
                     *self.inner.get_mut() = $from(word);
                     self.tag.forget();
                 }
             }
 
-            /// The value; nobody else can use it.
+            /// The value. No other thread can use it.
             #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
-                self.settle();
+                self.copy_to_inner();
                 self.inner.get_mut()
             }
 
@@ -37,12 +37,12 @@ macro_rules! shared_operations {
             #[track_caller]
             #[must_use]
             pub fn into_inner(mut self) -> $value {
-                self.settle();
+                self.copy_to_inner();
                 self.inner.into_inner()
             }
 
-            /// Calls `change` with the value; nobody else can use it. To race detection this is a plain write: an access that nothing
-            /// orders with it is reported. What an `Arc` orders by its count is not seen.
+            /// Calls `change` with the value. No other thread can use it. For race detection this is a plain write: an access that is not
+            /// ordered with it is reported. Race detection does not see the ordering by the count of an `Arc`.
             #[track_caller]
             pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> R {
                 let site = here();
@@ -51,17 +51,17 @@ macro_rules! shared_operations {
                 };
                 let mut value = $from(word);
                 let result = change(&mut value);
-                self.with(|place| step::put_as_plain(place, $to(value)));
+                self.with(|place| step::set_as_plain(place, $to(value)));
                 result
             }
 
-            /// Looks at the value as at plain memory: for whoever knows that nobody changes it meanwhile. A store or an update that
-            /// nothing orders with it is reported as a data race.
+            /// Reads the value as plain memory, for a caller that knows that no other thread changes it at the same time. A store or an
+            /// update that is not ordered with it is reported as a data race.
             ///
             /// # Safety
             ///
-            /// Outside an execution, nobody may change the value at the same time.
-            #[expect(unsafe_code, reason = "the caller has to keep others away")]
+            /// Outside an execution, no other thread may change the value at the same time.
+            #[expect(unsafe_code, reason = "the caller has to exclude other threads")]
             #[track_caller]
             pub unsafe fn unsync_load(&self) -> $value {
                 let site = here();
@@ -71,14 +71,14 @@ macro_rules! shared_operations {
                 }
             }
 
-            /// The memory of the value. Inside an execution the value is kept elsewhere: there, what is written through this
-            /// pointer is not seen by the operations of the atomic, nor the other way round, and races are not noticed. Use
-            /// [`unsync_load`](Self::unsync_load) and [`with_mut`](Self::with_mut).
+            /// The memory of the value outside of any execution. In an execution the value is stored elsewhere: atomic operations do not
+            /// see what is written through this pointer, and the pointer does not see their writes. Races are not noticed. Use
+            /// [`unsync_load`](Self::unsync_load) and [`with_mut`](Self::with_mut) instead.
             pub const fn as_ptr(&self) -> *mut $value {
                 self.inner.as_ptr()
             }
 
-            /// Looks at the value.
+            /// Returns the value.
             ///
             /// # Panics
             ///
@@ -122,8 +122,7 @@ macro_rules! shared_operations {
                 inside.unwrap_or_else(|| self.inner.swap(value, order))
             }
 
-            /// Replaces the value, in one step, by what `change` makes of it; returns what it was, or `None` outside of any
-            /// execution.
+            /// Replaces the value by the result of `change`, in one step. Returns what it was, or `None` outside of any execution.
             #[inline(always)]
             #[track_caller]
             fn update_with(
@@ -141,7 +140,7 @@ macro_rules! shared_operations {
                 inside.map($from)
             }
 
-            /// Replaces the value if it is `current`. A failure only looks.
+            /// Replaces the value if it is `current`. If not, this is only a read.
             ///
             /// # Errors
             ///
@@ -171,12 +170,12 @@ macro_rules! shared_operations {
                 }
             }
 
-            /// Replaces the value if it is `current`; may fail although it is. Inside an execution it does so as often as waits
-            /// may end for no reason, wherever the strategy decides.
+            /// Replaces the value if it is `current`. May fail spuriously, although it is. In an execution the strategy decides where it
+            /// fails spuriously. The settings limit how often, together with spurious ends of waits.
             ///
             /// # Errors
             ///
-            /// If the value is not `current`, or for no reason: what it is.
+            /// If the value is not `current`, or spuriously: what it is.
             ///
             /// # Panics
             ///
@@ -215,12 +214,12 @@ macro_rules! shared_operations {
                 step::Exchange { current: $to(current), new: $to(new), success, failure, site }
             }
 
-            /// Replaces the value by what `change` makes of it: a load, then a compare-exchange, again until nobody came
-            /// between the two or `change` gives `None`.
+            /// Replaces the value by the result of `change`: a load, then a compare-exchange. Tries again while another thread has changed
+            /// the value between the two.
             ///
             /// # Errors
             ///
-            /// If `change` gave `None`: the value it was given.
+            /// If `change` returned `None`: the value that it got.
             ///
             /// # Panics
             ///
@@ -245,11 +244,11 @@ macro_rules! shared_operations {
                 Err(before)
             }
 
-            /// As [`fetch_update`](Self::fetch_update).
+            /// The same as [`fetch_update`](Self::fetch_update).
             ///
             /// # Errors
             ///
-            /// If `change` gave `None`: the value it was given.
+            /// If `change` returned `None`: the value that it got.
             ///
             /// # Panics
             ///
@@ -267,8 +266,8 @@ macro_rules! shared_operations {
                 self.fetch_update(set_order, fetch_order, change)
             }
 
-            /// Replaces the value by what `change` makes of it and returns what it was: a load, then a compare-exchange, again
-            /// until nobody came between the two.
+            /// Replaces the value by the result of `change` and returns what it was: a load, then a compare-exchange. Tries again while
+            /// another thread has changed the value between the two.
             ///
             /// # Panics
             ///
@@ -290,7 +289,7 @@ macro_rules! shared_operations {
             }
         }
 
-        /// Shows the value as a relaxed load finds it, which is a step.
+        /// Shows the value by a relaxed load, which is a step.
         impl$(<$generic>)? fmt::Debug for $atomic$(<$generic>)? {
             #[track_caller]
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -300,7 +299,7 @@ macro_rules! shared_operations {
     };
 }
 
-/// Operations that look and change in one go, one step each: `name(argument): what becomes of the value`.
+/// Read-modify-write operations of one step each: `name |before, argument| the new value`.
 macro_rules! update_operations {
     ($value:ty; $($(#[$doc:meta])* $name:ident |$before:ident, $argument:ident: $type:ty| $after:expr;)*) => {
         $(

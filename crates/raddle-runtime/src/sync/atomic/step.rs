@@ -1,4 +1,4 @@
-//! What an atomic operation does to the word of its object, and which memory it orders.
+//! What an atomic operation does to the word of its object, and how it orders memory.
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
@@ -11,7 +11,7 @@ static COMPARE_EXCHANGE: Operation = Operation { verb: "compare_exchange", class
 static COMPARE_EXCHANGE_WEAK: Operation = Operation { verb: "compare_exchange_weak", class: Class::Update };
 static FAILS_FOR_NO_REASON: Operation = Operation { verb: "fail for no reason?", class: Class::Choice };
 
-/// The memory that a load orders.
+/// How a load orders memory.
 #[track_caller]
 pub(super) fn load_order(order: Ordering) -> Ordered {
     match order {
@@ -21,7 +21,7 @@ pub(super) fn load_order(order: Ordering) -> Ordered {
     }
 }
 
-/// The memory that a store orders. It ends the release sequence of the store before it.
+/// How a store orders memory. It ends the release sequence of the store before it.
 #[track_caller]
 pub(super) fn store_order(order: Ordering) -> Ordered {
     match order {
@@ -31,7 +31,7 @@ pub(super) fn store_order(order: Ordering) -> Ordered {
     }
 }
 
-/// The memory that an operation orders which looks and changes in one go. It carries on the release sequence it finds.
+/// How a read-modify-write operation orders memory. It continues the release sequence of the store before it.
 pub(super) fn update_order(order: Ordering) -> Ordered {
     match order {
         Ordering::Relaxed => Ordered::RELAXED,
@@ -41,7 +41,7 @@ pub(super) fn update_order(order: Ordering) -> Ordered {
     }
 }
 
-/// The memory that a compare-exchange orders if it fails.
+/// How a compare-exchange orders memory if it fails.
 #[track_caller]
 pub(super) fn failure_order(order: Ordering) -> Ordered {
     match order {
@@ -51,8 +51,8 @@ pub(super) fn failure_order(order: Ordering) -> Ordered {
     }
 }
 
-/// Remembers that the program used an ordering weaker than `SeqCst`. The verdict then says that only sequentially consistent
-/// executions were searched.
+/// Records that the program has used an ordering weaker than `SeqCst`. The verdict then says that the search covers only sequentially
+/// consistent orders.
 #[inline(always)]
 pub(super) fn note_ordering(execution: &Execution, order: Ordering) {
     if order != Ordering::SeqCst {
@@ -63,12 +63,12 @@ pub(super) fn note_ordering(execution: &Execution, order: Ordering) {
 static UNSYNC_READ: Operation = Operation { verb: "unsync_load", class: Class::Cell };
 static UNSYNC_WRITE: Operation = Operation { verb: "access by &mut", class: Class::Cell };
 
-/// Reads an atomic as plain memory: no decision, but it may race with atomic accesses.
+/// Reads an atomic as plain memory. This needs no decision, but it may race with atomic accesses.
 pub(super) fn read_as_plain(place: Place<'_>, site: Site) -> u64 {
     touch_as_plain(place, &UNSYNC_READ, Effect::Read, site)
 }
 
-/// Writes an atomic as plain memory; what is written is [put](put_as_plain) afterwards.
+/// Records that an atomic is written as plain memory, and returns the old value. The caller [sets](set_as_plain) the new one afterwards.
 pub(super) fn write_as_plain(place: Place<'_>, site: Site) -> u64 {
     touch_as_plain(place, &UNSYNC_WRITE, Effect::Change, site)
 }
@@ -81,12 +81,12 @@ fn touch_as_plain(place: Place<'_>, op: &'static Operation, effect: Effect, site
     })
 }
 
-/// Puts the value there that was written as to plain memory.
-pub(super) fn put_as_plain(place: Place<'_>, word: u64) {
+/// Sets the value of an atomic that is written as plain memory.
+pub(super) fn set_as_plain(place: Place<'_>, word: u64) {
     place.execution.state.borrow_mut().objects[place.object.index()].word = word;
 }
 
-/// The value of an object, without a step: for what no other task can notice.
+/// The value of an object, without a step. For access that no other task can observe.
 pub(super) fn peek(place: Place<'_>) -> u64 {
     place.execution.state.borrow().objects[place.object.index()].word
 }
@@ -107,7 +107,7 @@ pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
     });
 }
 
-/// Puts what `change` makes of the value in its place, and returns what was there.
+/// Replaces the value by the result of `change`, and returns what it was.
 #[inline(always)]
 pub(super) fn update(
     place: Place<'_>,
@@ -129,12 +129,12 @@ fn put(moment: &mut Moment<'_>, word: u64) {
     let before = std::mem::replace(moment.word(), word);
     moment.left(word);
     if before == word {
-        // Whoever takes a flag that is taken, again and again, spins.
+        // A loop that swaps `true` into a flag that is already true spins, although each swap is a store.
         moment.progress(Progress::Looked);
     }
 }
 
-/// What a compare-exchange compares with, and what it puts there.
+/// The arguments of a compare-exchange.
 #[derive(Clone, Copy)]
 pub(super) struct Exchange {
     pub(super) current: u64,
@@ -149,8 +149,8 @@ impl Exchange {
         place.step(&COMPARE_EXCHANGE, Effect::Change, self.success, self.site, |moment| self.exchange(moment))
     }
 
-    /// May fail for no reason, as often as waits may end for no reason. That is decided where the exchange would succeed;
-    /// until then the task has only looked, and nothing happens between the look and the exchange.
+    /// May fail spuriously, if the budget allows. The strategy decides this only where the exchange would succeed. The task first reads the
+    /// value; no other task runs between this read and the exchange.
     pub(super) fn weak(self, place: Place<'_>) -> Result<u64, u64> {
         let op = &COMPARE_EXCHANGE_WEAK;
         let looked = place.step(op, Effect::Change, self.success, self.site, |moment| {

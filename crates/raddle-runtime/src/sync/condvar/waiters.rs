@@ -1,7 +1,7 @@
-//! Those who wait on a condition variable.
+//! The waiters of a condition variable.
 //!
-//! Who waits is told by what the tasks ask for, so it needs no list. Each waiter has a slot among the low bits of the
-//! condition variable's word, and is woken when its bit is set. The high bits name the mutex it is used with.
+//! There is no list of waiters: they are the tasks that ask for a wait on the condition variable. Each waiter has one of the low bits of the
+//! condition variable's word as its slot. It is enabled when its bit is set. The high bits of the word identify the mutex.
 
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ static NOTIFY_ONE: Operation = Operation { verb: "notify_one", class: Class::Not
 static NOTIFY_ALL: Operation = Operation { verb: "notify_all", class: Class::Notify };
 static WAKE: Operation = Operation { verb: "which to wake", class: Class::Choice };
 
-/// Slots of one waiter each. If all are taken, the others share one more, and are woken together: who is woken although
-/// another was meant is woken for no reason, which may happen at any time.
-const SLOTS: u64 = CROWD - 1;
-const CROWD: u64 = 1 << 39;
+/// The slots for one waiter each. If all are taken, further waiters share one more slot and are woken together. Then some of
+/// them end their waits spuriously, which is allowed at any time.
+const SLOTS: u64 = SHARED_SLOT - 1;
+const SHARED_SLOT: u64 = 1 << 39;
 const MUTEX_SHIFT: u32 = 40;
 
 /// How a wait began.
 pub(super) struct Begun {
-    /// The mutex is the one that was used before, if any was.
+    /// False if the condition variable was used with another mutex before.
     pub(super) same_mutex: bool,
-    /// By the virtual clock.
+    /// When it began, on the virtual clock.
     pub(super) at: u64,
-    /// The wait may end for no reason.
+    /// True if the wait may end spuriously.
     pub(super) may_wake: bool,
 }
 
@@ -37,14 +37,14 @@ pub(super) struct Begun {
 #[derive(Clone, Copy)]
 pub(super) struct Woken {
     pub(super) timed_out: bool,
-    /// When the wait began and when it ended, by the virtual clock.
+    /// When the wait began and when it ended, on the virtual clock.
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
 /// Begins to wait, in the step that releases the mutex.
 pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option<Duration>) -> Begun {
-    // Waiters do not change anything for one another; those who notify change it for them.
+    // To begin to wait is a read of the condition variable: two waiters are independent. To notify is a change.
     moment.touch(condvar.access(Effect::Read, Ordered::RELAXED));
     let mutex = moment.object().index() as u64;
     let word = &mut moment.state.objects[condvar.object.index()].word;
@@ -53,7 +53,7 @@ pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option
         *word |= mutex << MUTEX_SHIFT;
     }
     if let Some(timeout) = timeout {
-        // For reports: how long it may wait.
+        // For reports: the timeout.
         moment.left(after(0, timeout));
         moment.touch(Access { object: CLOCK, effect: Effect::Read, role: Role::Plain, ordered: Ordered::RELAXED });
     }
@@ -61,13 +61,13 @@ pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option
     Begun { same_mutex: before == 0 || before == mutex, at: moment.state.now(), may_wake }
 }
 
-/// Waits until somebody sets the bit of a slot that is free now.
+/// Waits until the bit of a slot that is free now is set.
 pub(super) fn sleep(condvar: Place<'_>, begun: &Begun, timeout: Option<Duration>, site: Site) -> Woken {
     let from = begun.at;
     let deadline = timeout.map(|timeout| after(from, timeout));
     let taken = slots(&condvar.execution.state.borrow(), condvar.object).fold(0, |taken, slot| taken | slot);
     let free = SLOTS & !taken;
-    let slot = if free == 0 { CROWD } else { 1 << free.trailing_zeros() };
+    let slot = if free == 0 { SHARED_SLOT } else { 1 << free.trailing_zeros() };
     let ready: fn(u64, u64) -> bool = |word, slot| word & slot != 0;
     let ask = Ask::new(&WAIT, condvar.object, Effect::Read, site);
     let ask = Ask { role: Role::Takes, ready: Some(ready), key: slot, deadline, ..ask };
@@ -85,7 +85,7 @@ pub(super) fn sleep(condvar: Place<'_>, begun: &Begun, timeout: Option<Duration>
     })
 }
 
-/// Wakes one of those who wait, whom the strategy chooses.
+/// Wakes one waiter. The strategy chooses which.
 pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
     let asleep = condvar.step(&NOTIFY_ONE, Effect::Change, Ordered::RELAXED, site, |moment| {
         let asleep = asleep(moment, condvar.object);
@@ -97,7 +97,7 @@ pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
     });
     if asleep.count_ones() > 1 {
         let drawn = condvar.execution.choose(asleep.count_ones(), site, &WAKE);
-        // Nothing can have happened since.
+        // No other task has run since the step above.
         let rest = (0..drawn).fold(asleep, |rest, _| rest & (rest - 1));
         let slot = 1 << rest.trailing_zeros();
         let mut state = condvar.execution.state.borrow_mut();
@@ -107,7 +107,7 @@ pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
     }
 }
 
-/// Wakes all who wait.
+/// Wakes all waiters.
 pub(super) fn notify_all(condvar: Place<'_>, site: Site) {
     condvar.step(&NOTIFY_ALL, Effect::Change, Ordered::RELAXED, site, |moment| {
         let asleep = asleep(moment, condvar.object);
@@ -117,7 +117,7 @@ pub(super) fn notify_all(condvar: Place<'_>, site: Site) {
     });
 }
 
-/// Keeps in the latest step, for reports, which task the slot belongs to; not if several tasks share it.
+/// Records in the latest step, for reports, which task the slot belongs to. Not if several tasks share it.
 fn say_who_wakes(state: &mut State, condvar: ObjectId, slot: u64) {
     let mut woken = waiting(state, condvar).filter(|(_, of)| *of == slot).map(|(task, _)| task);
     if let (Some(task), None) = (woken.next(), woken.next()) {
@@ -128,23 +128,23 @@ fn say_who_wakes(state: &mut State, condvar: ObjectId, slot: u64) {
     }
 }
 
-/// The slots of those who wait, notified or not.
+/// The slots of the waiters, notified or not.
 fn slots(state: &State, condvar: ObjectId) -> impl Iterator<Item = u64> + '_ {
     waiting(state, condvar).map(|(_, slot)| slot)
 }
 
-/// The tasks that wait, notified or not, with their slots.
+/// The waiters, notified or not, with their slots.
 fn waiting(state: &State, condvar: ObjectId) -> impl Iterator<Item = (TaskId, u64)> + '_ {
     let asks = state.alive.iter().filter_map(|task| Some((*task, state.tasks[task.index()].asks.as_ref()?)));
     asks.filter(move |(_, ask)| std::ptr::eq(ask.op, &raw const WAIT) && ask.object == condvar)
         .map(|(task, ask)| (task, ask.key))
 }
 
-/// The slots of those who wait and were not notified yet, to be notified now.
+/// The slots of the waiters that were not notified yet. The caller notifies some of them in this step.
 fn asleep(moment: &mut Moment<'_>, condvar: ObjectId) -> u64 {
     let asleep = slots(moment.state, condvar).fold(0, |asleep, slot| asleep | slot) & !*moment.word();
     if asleep == 0 {
-        // Nobody sees that this has happened.
+        // The notification has no effect.
         moment.progress(Progress::Looked);
     } else {
         moment.gives();

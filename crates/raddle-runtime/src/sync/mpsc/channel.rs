@@ -1,19 +1,19 @@
-//! A channel under control: what its two ends share.
+//! A controlled channel: what its senders and its receiver share.
 //!
-//! The [word](super::word) decides who can go on; the messages themselves lie in a queue whose lock is always free, because
-//! tasks touch it only between two pauses.
+//! The [word](super::word) decides which operations are enabled. The messages are in a queue whose lock is always free, because a task does
+//! not pause while it holds the lock.
 //!
-//! What reduction goes by, in a channel without a bound:
+//! The accesses that reduction sees, in an unbounded channel:
 //!
 //! | step | accesses |
 //! |---|---|
 //! | `send` | changes the channel; changes and gives the message |
 //! | `recv` | changes and takes the message, or takes the end of all senders |
-//! | `try_recv`, `recv_timeout` | change the channel, or look at it if nothing is there; take the message |
-//! | the [ends](super::ends) | change the channel, or only the end of all senders |
+//! | `try_recv`, `recv_timeout` | change the channel, or read it if there is no message; take the message |
+//! | dropping an [end](super::ends) | changes the channel, or only the end of all senders |
 //!
-//! So receives commute with sends of other messages. That nobody else receives meanwhile needs no access: the receiving end
-//! cannot be shared. With a bound each side waits for the other, and everything changes the channel.
+//! So a receive is independent of sends of other messages. Two receives need no common access, because only one task has the receiver. In
+//! a bounded channel the two sides wait for each other, so every operation changes the channel.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -45,30 +45,30 @@ pub(super) static CHANNEL: Kind = Kind { noun: "channel", show: word::show };
 /// What senders and the receiver share.
 pub(super) struct Channel<T> {
     pub(super) tag: Tag,
-    /// How many messages may wait to be received; 0 for a rendezvous.
+    /// How many messages the queue can hold; 0 for a rendezvous.
     bound: u64,
     pub(super) senders: AtomicUsize,
     pub(super) receiver_gone: AtomicBool,
-    /// The end of all senders, as something that is given and taken.
+    /// The object for the end of all senders: the last sender gives it, the receiver takes it.
     pub(super) end: ObjectId,
-    /// Who is left.
+    /// The object for the number of ends that are left.
     pub(super) leaving: ObjectId,
-    /// What its receives are known by, whoever receives.
+    /// The name of the receiver in receipts. It is the same whichever task receives.
     name: u64,
-    /// What its messages are, by a hash.
+    /// A hash of the type of the messages.
     kind: u64,
-    /// The names of who sent what waits, and of the messages, in the order of the queue.
+    /// For each message in the queue: the names of its sender and of the message.
     names: Mutex<VecDeque<(u64, u64)>>,
-    /// Each with its ticket: without a bound, the message as something that is given and taken; in a rendezvous, that by
-    /// which its sender finds it again.
+    /// The messages with their tickets. In an unbounded channel the ticket is the object of the message. In a rendezvous the sender finds
+    /// its message by the ticket.
     queue: Mutex<VecDeque<(u64, T)>>,
 }
 
 impl<T> Channel<T> {
-    /// A channel with one sender and one receiver; `None` means no bound.
+    /// Makes a channel with one sender and one receiver. `None` means no bound.
     ///
-    /// It has its place in the execution from here on: senders may leave without a decision, and if one of them were the first
-    /// to touch the channel, its number would depend on orders that nobody follows.
+    /// The channel gets its object here and not at its first use. A sender may be dropped without a decision. If that were the first use,
+    /// the number of the object would depend on an order that is not recorded.
     #[track_caller]
     pub(super) fn new(bound: Option<usize>) -> Arc<Self> {
         let bound = bound.map_or(UNBOUNDED, |bound| UNBOUNDED.min(bound as u64));
@@ -134,7 +134,8 @@ impl<T> Channel<T> {
         self.bound == UNBOUNDED
     }
 
-    /// The receiver of a bounded channel publishes to its senders that there is room. In the others, messages publish.
+    /// The memory ordering of operations on the channel. In a bounded channel a receive also synchronises with later sends, which use the
+    /// room it made. In an unbounded channel only messages synchronise.
     fn ordered(&self) -> Ordered {
         if self.is_unbounded() { Ordered::RELAXED } else { Ordered::BOTH }
     }
@@ -190,8 +191,8 @@ impl<T> Channel<T> {
         }
         self.with(site, |place| {
             let ask = wait_to_receive(&place, timeout, site);
-            // With a bound, each side waits for the other, and no access is of one role only. Without, only who has a time can
-            // tell when a message was sent.
+            // In a bounded channel the two sides wait for each other, so no access has only one role. In an unbounded channel only a
+            // receive with a timeout can observe when a message was sent.
             let role = match (self.is_unbounded(), timeout) {
                 (false, _) => Role::Plain,
                 (true, None) => Role::Alone,
@@ -218,7 +219,7 @@ impl<T> Channel<T> {
         Ok(self.pop())
     }
 
-    /// What was put into the channel becomes something that a receive takes, if that is how the channel works; its ticket.
+    /// Makes an object for the message that the step has put into an unbounded channel. Returns its ticket.
     fn give(&self, moment: &mut Moment<'_>) -> u64 {
         self.name_next(moment);
         if !self.is_unbounded() {
@@ -230,8 +231,8 @@ impl<T> Channel<T> {
         u64::from(message.number())
     }
 
-    /// The next message is taken, or the end of all senders, unless the time has come. It is so in the role of who waited for it,
-    /// or did not.
+    /// Takes the next message, or the end of all senders, unless the wait has timed out. `role` is the role of the access: it says whether
+    /// the receive waited.
     fn take(&self, moment: &mut Moment<'_>, role: Role) -> Result<(), RecvTimeoutError> {
         let taken = self.take_named(moment);
         if self.is_unbounded() {
@@ -250,7 +251,7 @@ impl<T> Channel<T> {
         taken
     }
 
-    /// A message is put in whose name is made up here.
+    /// Makes the name of the message that the step has put into the channel.
     pub(super) fn name_next(&self, moment: &mut Moment<'_>) {
         let task = moment.state.current;
         let sender = moment.state.actors.party(task);
@@ -258,7 +259,7 @@ impl<T> Channel<T> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
     }
 
-    /// A message is taken, unless the time has come or all senders are gone; the trace says which.
+    /// Takes a message and records its receipt in the trace, unless the wait has timed out or all senders are gone.
     pub(super) fn take_named(&self, moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
         take(moment)?;
         let name = self.names.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -272,7 +273,7 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// The message that the word has already been told to be taken.
+    /// Removes the message from the queue that the step has taken.
     pub(super) fn pop(&self) -> T {
         let first = self.queue().pop_front();
         let message = first.expect("raddle bug: a channel has fewer messages than its word says").1;
@@ -281,14 +282,14 @@ impl<T> Channel<T> {
     }
 }
 
-/// What a receiver asks for that waits for a message, the end of all senders, or the time.
+/// The operation of a receiver that waits for a message, the end of all senders, or its timeout.
 pub(super) fn wait_to_receive(place: &Place<'_>, timeout: Option<Duration>, site: Site) -> Ask {
     let deadline = timeout.map(|timeout| begin_timed_wait(place.execution, timeout, site));
     let ready: fn(u64, u64) -> bool = word::can_receive;
     Ask { ready: Some(ready), deadline, ..Ask::new(&RECV, place.object, Effect::Change, site) }
 }
 
-/// A message is put into a channel that has room; whether there still is a receiver.
+/// Puts a message into a channel that has room. Returns false if the receiver is gone.
 fn put(moment: &mut Moment<'_>) -> bool {
     let word = *moment.word();
     if word & NO_RECEIVER != 0 {
@@ -301,7 +302,7 @@ fn put(moment: &mut Moment<'_>) -> bool {
     true
 }
 
-/// A message is taken, unless the time has come or all senders are gone.
+/// Takes a message, unless the wait has timed out or all senders are gone.
 fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
     let word = *moment.word();
     moment.found(word);
@@ -314,7 +315,7 @@ fn take(moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
     Err(if timed_out { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected })
 }
 
-/// The message with this ticket, in a channel without a bound.
+/// The object of the message with this ticket, in an unbounded channel.
 pub(super) fn message_of(ticket: u64) -> ObjectId {
     ObjectId::new(u32::try_from(ticket).expect("raddle bug: a ticket that is no message"))
 }

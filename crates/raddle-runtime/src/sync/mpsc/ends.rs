@@ -1,8 +1,9 @@
-//! How a channel ends: its senders go one by one, and its receiver.
+//! Dropping the senders and the receiver of a channel.
 //!
-//! Only the last sender is noticed, by a receiver, and the receiver by senders: only these take steps that others may come before,
-//! and none if nobody is left to notice. But who is the last and who is left depends on the order in which they go. So
-//! each sender changes that and the receiver looks at it, as part of their latest decisions.
+//! The receiver can observe only that the last sender is dropped, and senders can observe that the receiver is dropped. So only these two
+//! are steps with a decision, and only if the other side is still there to observe them. But which sender is the last depends on the order
+//! in which they are dropped. So each dropped sender changes the object `leaving`, and the receiver reads it, as part of the latest decision
+//! for their tasks.
 
 use std::sync::atomic::Ordering;
 
@@ -20,7 +21,7 @@ static DROP_SENDER: Operation = Operation { verb: "drop the last sender", class:
 static DROP_RECEIVER: Operation = Operation { verb: "drop the receiver", class: Class::Write };
 
 impl<T> Channel<T> {
-    /// A sender is cloned, so there is one who is not the last.
+    /// Counts a sender that was cloned.
     #[track_caller]
     pub(super) fn add_sender(&self) {
         if !current::inside() {
@@ -29,9 +30,9 @@ impl<T> Channel<T> {
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A sender is dropped.
+    /// Called when a sender is dropped.
     pub(super) fn remove_sender(&self, site: Site) {
-        // Whoever is the last knows what the others knew.
+        // What the other senders did happens before the last one is dropped.
         let last =
             self.leave(Effect::Change, Ordered::BOTH, site, || self.senders.fetch_sub(1, Ordering::Relaxed) == 1);
         if !last || self.receiver_gone.load(Ordering::Relaxed) {
@@ -50,7 +51,7 @@ impl<T> Channel<T> {
         );
     }
 
-    /// The receiver is dropped, and with it what it did not receive; a rendezvous gives its senders back what they offer.
+    /// Called when the receiver is dropped. Drops the messages that it did not receive. In a rendezvous the senders get theirs back.
     pub(super) fn remove_receiver(&self, site: Site) {
         if self.leave(Effect::Read, Ordered::ACQUIRE, site, || self.senders.load(Ordering::Relaxed) > 0) {
             self.tag.with(
@@ -60,21 +61,21 @@ impl<T> Channel<T> {
                     place.step(&DROP_RECEIVER, Effect::Change, Ordered::RELEASE, site, |moment| {
                         *moment.word() |= NO_RECEIVER;
                         moment.state.also_touch(self.leaving, Effect::Read, Role::Plain, Ordered::RELAXED);
-                        self.know_unreceived(moment);
+                        self.acquire_unreceived(moment);
                     });
                 },
             );
         }
         self.receiver_gone.store(true, Ordering::Relaxed);
         if !self.is_rendezvous() {
-            // Destructors of messages may take operations, so the lock must be free by then.
+            // Destructors of messages may ask for operations, so the lock must be free then.
             let left = std::mem::take(&mut *self.queue());
             drop(left);
         }
     }
 
-    /// Whoever drops messages knows what their senders knew.
-    fn know_unreceived(&self, moment: &mut Moment<'_>) {
+    /// Records that the sends of the dropped messages happen before.
+    fn acquire_unreceived(&self, moment: &mut Moment<'_>) {
         if self.is_unbounded() {
             for (ticket, _) in &*self.queue() {
                 moment.state.also_touch(message_of(*ticket), Effect::Read, Role::Plain, Ordered::ACQUIRE);
@@ -82,7 +83,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Changes who is left, or looks at it.
+    /// Changes the number of ends that are left, or reads it.
     fn leave(&self, effect: Effect, ordered: Ordered, site: Site, leave: impl Fn() -> bool) -> bool {
         let left = current::with(|execution| {
             execution.look(Ask::new(&LEAVE, ObjectId::NONE, Effect::Read, site), |moment| {
@@ -91,7 +92,7 @@ impl<T> Channel<T> {
             })
         });
         left.unwrap_or_else(|| {
-            // Destructors have no caller, so the place is that where this end was made.
+            // A destructor has no caller, so the report gives the place where this end was made.
             uncontrolled::note_at("an end of a channel that was dropped", Some(self.tag.made()), site);
             leave()
         })

@@ -1,4 +1,4 @@
-//! The receiving end, and its iterators.
+//! The receiver, and its iterators.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::sync::mpsc::channel::Channel;
 /// The receiving end of a channel, as [`std::sync::mpsc::Receiver`].
 pub struct Receiver<T> {
     receiving: Receiving<T>,
-    /// A receiver may be handed to another thread, but not be shared.
+    /// A receiver is `Send` but not `Sync`.
     not_shared: PhantomData<Cell<()>>,
 }
 
@@ -26,7 +26,7 @@ enum Receiving<T> {
     Task { channel: Arc<Channel<T>>, made: Site },
 }
 
-/// A panic leaves no channel in a state that others must not see.
+/// As in `std`: a panic leaves the channel in a valid state.
 impl<T> RefUnwindSafe for Receiver<T> {}
 
 impl<T> Receiver<T> {
@@ -39,7 +39,7 @@ impl<T> Receiver<T> {
         Self { receiving: Receiving::Task { channel, made: here() }, not_shared: PhantomData }
     }
 
-    /// Takes the next message, waiting until there is one.
+    /// Takes the next message. Blocks until there is one.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl<T> Receiver<T> {
     ///
     /// # Panics
     ///
-    /// If it would have to wait inside an execution, but the channel was made outside.
+    /// If it would block in an execution, but the channel was made outside.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         match &self.receiving {
@@ -57,16 +57,16 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes the next message, waiting for it but not longer than `timeout`. Inside an execution that time passes on the
-    /// virtual clock: the wait may end without a message whenever none is there.
+    /// Takes the next message. Blocks until there is one, but not longer than `timeout`. In an execution the timeout is one of the virtual
+    /// clock: the wait may time out at any point while there is no message.
     ///
     /// # Errors
     ///
-    /// If the time is over, or if there is no message and all senders are gone.
+    /// If the wait has timed out, or if there is no message and all senders are gone.
     ///
     /// # Panics
     ///
-    /// If it would have to wait inside an execution, but the channel was made outside.
+    /// If it would block in an execution, but the channel was made outside.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.receiving {
@@ -80,7 +80,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is none; the error says whether there ever can be.
+    /// If there is none. The error says whether a sender is left.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match &self.receiving {
@@ -89,18 +89,18 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Messages until all senders are gone, waiting for each.
+    /// Iterates over messages until all senders are gone. Blocks until the next one is there.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
 
-    /// The messages that are there, without waiting for more.
+    /// Iterates over the messages that are there. Never blocks.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { receiver: self }
     }
 }
 
-/// What an execution receives from a channel made outside, which must not block.
+/// Receives, in an execution, from a channel made outside. Panics if that would block.
 #[track_caller]
 fn at_once<T>(receiver: &mpsc::Receiver<T>) -> Result<T, TryRecvError> {
     let received = receiver.try_recv();

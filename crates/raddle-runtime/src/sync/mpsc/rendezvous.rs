@@ -1,9 +1,9 @@
-//! Channels without room for a message: a sender and the receiver meet.
+//! Rendezvous channels: they have no room for a message, so each send waits for its receive.
 //!
-//! A receive has two steps. In the first it takes what a sender offers, or makes it known that it waits; in the second it
-//! gets what was promised to it meanwhile. A send has two as well: it promises its message to a receiver that waits and is
-//! done, or offers it and then waits until it has been taken. The second steps need no decision, unless there is a time: nobody
-//! can tell when they happen. `try_send` succeeds exactly if the receiver waits and nothing was promised to it yet.
+//! A receive has two steps. In the first it takes a message that a sender offers; if there is none, it announces that it waits. In the
+//! second it takes the message that was promised to it in the meantime. A send has two steps as well. If the receiver waits, the send promises
+//! its message to it and is done. Otherwise it offers the message, and its second step waits until the message is taken. The second steps
+//! are invisible, unless there is a timeout. `try_send` succeeds exactly if the receiver waits and no message was promised to it yet.
 
 use std::cell::Cell;
 use std::sync::mpsc::{RecvTimeoutError, SendError, TrySendError};
@@ -19,16 +19,16 @@ static OFFER: Operation = Operation { verb: "send", class: Class::Send };
 static TRY_OFFER: Operation = Operation { verb: "try_send", class: Class::Send };
 static HANDED_OVER: Operation = Operation { verb: "wait for the receiver", class: Class::Send };
 
-/// What came of offering a message.
+/// The result of offering a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Offered {
-    /// There is no receiver any more.
+    /// The receiver is gone.
     Gone,
-    /// The receiver waited and will have it.
+    /// The receiver waits and will take it. The number is the ticket.
     Promised(u64),
-    /// The receiver may take it later.
+    /// The receiver may take it later. The number is the ticket.
     Waiting(u64),
-    /// The receiver does not wait, and so does not the sender.
+    /// The receiver does not wait, and the sender does not want to wait.
     Refused,
 }
 
@@ -94,7 +94,7 @@ impl<T> Channel<T> {
                 moment.found(word);
                 waits.set(true);
                 *moment.word() |= RECEIVER_WAITS;
-                // A sender that polls has a reason to look again; the receiver itself has done nothing new.
+                // For a sender that polls this is a change. For spin detection of the receiver it is none.
                 moment.progress(Progress::Neutral);
                 moment.touch(place.access(Effect::Change, Ordered::RELAXED));
                 Ok(())
@@ -103,7 +103,7 @@ impl<T> Channel<T> {
                 return first;
             }
             let ask = wait_to_receive(&place, timeout, site);
-            // When a wait with a time ends decides whose time comes next.
+            // A timed wait accesses the clock when it ends, so then the step is visible.
             let unseen = timeout.is_none();
             place.execution.step(Ask { ordered: Ordered::ACQUIRE, unseen, ..ask }, |moment| {
                 *moment.word() &= !RECEIVER_WAITS;
@@ -113,7 +113,7 @@ impl<T> Channel<T> {
         Ok(self.pop())
     }
 
-    /// Offers a message and gives it its name, if it is there to be taken.
+    /// Offers a message, and makes its name if the receiver can take it.
     fn offer(&self, moment: &mut Moment<'_>, stays: bool) -> Offered {
         let offered = offer(moment, stays);
         if matches!(offered, Offered::Promised(_) | Offered::Waiting(_)) {
@@ -123,7 +123,7 @@ impl<T> Channel<T> {
     }
 }
 
-/// Offers a message, as far as a receiver is there; `stays` says whether its sender would wait for one.
+/// Offers a message. `stays` says whether the sender would wait for the receiver.
 fn offer(moment: &mut Moment<'_>, stays: bool) -> Offered {
     let word = *moment.word();
     moment.found(word);

@@ -1,4 +1,4 @@
-//! The sending ends.
+//! The senders, and the functions that make channels.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::execution::here;
 use crate::sync::mpsc::channel::Channel;
 use crate::sync::mpsc::receiver::Receiver;
 
-/// A channel without a bound, as [`std::sync::mpsc::channel`]. Inside an execution it is under control.
+/// Makes an unbounded channel, as [`std::sync::mpsc::channel`]. In an execution it is controlled.
 #[must_use]
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -23,8 +23,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(Sending::Task(End::new(channel.clone()))), Receiver::task(channel))
 }
 
-/// A channel that holds at most `bound` messages, as [`std::sync::mpsc::sync_channel`]. With a bound of 0, each send waits
-/// for its receive. Inside an execution it is under control.
+/// Makes a channel that holds at most `bound` messages, as [`std::sync::mpsc::sync_channel`]. With a bound of 0, each send waits for its
+/// receive. In an execution it is controlled.
 #[must_use]
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
@@ -36,7 +36,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     (SyncSender(Sending::Task(End::new(channel.clone()))), Receiver::task(channel))
 }
 
-/// An end of a channel: of `std`'s, or of one under control.
+/// A sender of a channel of `std`, or of a controlled one.
 enum Sending<S, T> {
     Std(S),
     Task(End<T>),
@@ -52,10 +52,10 @@ impl<S: Clone, T> Clone for Sending<S, T> {
     }
 }
 
-/// One of the senders of a channel under control.
+/// A sender of a controlled channel.
 struct End<T> {
     channel: Arc<Channel<T>>,
-    /// Where it was made, which is where its end is reported: destructors have no caller.
+    /// Where it was made. Reports give this place for its drop, since a destructor has no caller.
     site: Site,
 }
 
@@ -80,11 +80,11 @@ impl<T> Drop for End<T> {
     }
 }
 
-/// A sending end of a [`channel`], as [`std::sync::mpsc::Sender`].
+/// A sender of a [`channel`], as [`std::sync::mpsc::Sender`].
 pub struct Sender<T>(Sending<mpsc::Sender<T>, T>);
 
 impl<T> Sender<T> {
-    /// Puts a message into the channel; never waits.
+    /// Puts a message into the channel. Never blocks.
     ///
     /// # Errors
     ///
@@ -111,11 +111,11 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// A sending end of a [`sync_channel`], as [`std::sync::mpsc::SyncSender`].
+/// A sender of a [`sync_channel`], as [`std::sync::mpsc::SyncSender`].
 pub struct SyncSender<T>(Sending<mpsc::SyncSender<T>, T>);
 
 impl<T> SyncSender<T> {
-    /// Puts a message into the channel, waiting until there is room.
+    /// Puts a message into the channel. Blocks until there is room.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Panics
     ///
-    /// If it would have to wait inside an execution, but the channel was made outside.
+    /// If it would block in an execution, but the channel was made outside.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {

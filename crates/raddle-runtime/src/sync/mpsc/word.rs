@@ -1,16 +1,16 @@
-//! What others wait for in a channel, packed into one word: how many messages there are, and who is left.
+//! The word of a channel: how many messages there are, and which ends are left.
 
 use raddle_engine::trace::Word;
 
-/// Messages in the queue.
+/// The bits that count the messages in the queue.
 const LEN: u64 = (1 << 31) - 1;
 /// The receiver is gone.
 pub(super) const NO_RECEIVER: u64 = 1 << 31;
 /// All senders are gone.
 pub(super) const NO_SENDERS: u64 = 1 << 32;
-/// The receiver of a rendezvous channel waits, and no message was promised to it yet.
+/// The receiver of a rendezvous waits, and no message was promised to it yet.
 pub(super) const RECEIVER_WAITS: u64 = 1 << 33;
-/// Messages taken so far, as far as there is room to count.
+/// The bits from here on count the messages taken so far. The count wraps.
 const TAKEN_SHIFT: u32 = 34;
 const TAKEN: u64 = u64::MAX >> TAKEN_SHIFT;
 
@@ -22,45 +22,45 @@ pub(super) fn len(word: u64) -> u64 {
     word & LEN
 }
 
-/// With one message more.
+/// The word with one message more.
 pub(super) fn put(word: u64) -> u64 {
     assert!(len(word) < LEN, "raddle: more than {LEN} messages in one channel");
     word + 1
 }
 
-/// With one message less.
+/// The word with one message less.
 pub(super) fn taken(word: u64) -> u64 {
     assert!(len(word) > 0, "raddle bug: a message was taken from an empty channel");
     let count = ((word >> TAKEN_SHIFT) + 1) & TAKEN;
     (word & !(TAKEN << TAKEN_SHIFT) | count << TAKEN_SHIFT) - 1
 }
 
-/// What the message put next is known by: how many must be taken until it has been.
+/// The ticket of the message that is put next: how many messages will have been taken when it is taken.
 pub(super) fn next_ticket(word: u64) -> u64 {
     ((word >> TAKEN_SHIFT) + len(word) + 1) & TAKEN
 }
 
-/// Whether a receive has anything to return.
+/// Whether a receive is enabled.
 pub(super) fn can_receive(word: u64, _: u64) -> bool {
     len(word) > 0 || word & NO_SENDERS != 0
 }
 
-/// Whether a send to a channel with this bound need not wait.
+/// Whether a send to a channel with this bound is enabled.
 pub(super) fn can_send(word: u64, bound: u64) -> bool {
     len(word) < bound || word & NO_RECEIVER != 0
 }
 
-/// Whether the message known by `ticket` has been taken or never will be.
+/// Whether the message with this ticket was taken, or never will be.
 pub(super) fn is_settled(word: u64, ticket: u64) -> bool {
     was_taken(word, ticket) || word & NO_RECEIVER != 0
 }
 
-/// Whether the message known by `ticket` has been taken. Counts wrap; no queue is half as long as they reach.
+/// Whether the message with this ticket was taken. The count wraps, so this assumes that a queue is shorter than half of its range.
 pub(super) fn was_taken(word: u64, ticket: u64) -> bool {
     (word >> TAKEN_SHIFT).wrapping_sub(ticket) & TAKEN <= TAKEN / 2
 }
 
-/// For reports.
+/// The word as reports show it.
 pub(super) fn show(Word(word): Word) -> String {
     let queue = match len(word) {
         0 => "empty".to_owned(),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_can_be_read_aloud() {
+    fn a_word_is_shown_as_text() {
         assert_eq!(show(Word(0)), "empty");
         assert_eq!(show(Word(put(0))), "1 message");
         assert_eq!(show(Word(put(put(0)) | NO_SENDERS)), "2 messages, no sender left");

@@ -1,7 +1,7 @@
-//! The engine's side of doing something once: who does it, and who waits for that.
+//! Which task runs the function of a `Once`, `OnceLock` or `LazyLock`, and which tasks wait for it.
 //!
-//! `Once`, `OnceLock` and `LazyLock` have an object whose word tells in its lowest bits how far they are; the rest of it belongs
-//! to them. That something is complete never changes, so looking at it then is no point of decision.
+//! The lowest bits of the object's word are the stage of the function; each primitive uses the other bits for itself. A complete stage never
+//! changes, so looking at it is invisible and needs no decision.
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
@@ -10,49 +10,49 @@ use crate::execution::{Ask, Moment, Place, Progress};
 static COMPLETE_IT: Operation = Operation { verb: "complete", class: Class::Release };
 static GIVE_UP: Operation = Operation { verb: "give up", class: Class::Release };
 
-/// The bits of the word that say how far it is.
+/// The bits of the word that are the stage.
 pub(in crate::sync) const STAGE: u64 = 3;
-/// Nobody has begun. Words start with this.
+/// No function has run. Words start with this stage.
 pub(in crate::sync) const NEW: u64 = 0;
-/// Somebody is at it.
+/// A task is running the function.
 pub(in crate::sync) const RUNNING: u64 = 1;
-/// It is done, for good.
+/// The function has run. This stage never changes.
 pub(in crate::sync) const COMPLETE: u64 = 2;
-/// The one who was at it panicked.
+/// The function has panicked.
 pub(in crate::sync) const POISONED: u64 = 3;
 
-/// What somebody finds who wants it done.
+/// What a task that wants the function to run has to do.
 pub(in crate::sync) enum Entered<'a> {
-    /// He has to do it.
-    First(Turn<'a>),
-    /// It is done.
+    /// It has to run the function.
+    First(Initializer<'a>),
+    /// Nothing: the function has run.
     Done,
-    /// Somebody panicked over it.
+    /// It must not run the function, because an earlier one has panicked.
     Poisoned,
 }
 
-/// What to make of it that somebody panicked.
+/// What to do after an earlier function has panicked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::sync) enum AfterPanic {
-    /// Leave it.
+    /// Run no other.
     Refuse,
-    /// Try again.
+    /// Run another.
     Retry,
 }
 
-/// Whether it is done, without a step.
+/// Whether the stage is complete. Not a step.
 pub(in crate::sync) fn is_complete(place: Place<'_>) -> bool {
     place.execution.state.borrow().objects[place.object.index()].word & STAGE == COMPLETE
 }
 
-/// Looks at what is done: what happened until then is known from now on. `role` is that of the step it would have been if it
-/// had not been done.
+/// Records a look at a complete stage: what the function did happens before what follows. `role` is the role that the step would have if the
+/// stage were not complete.
 pub(in crate::sync) fn look_at_complete(place: Place<'_>, op: &'static Operation, role: Role, site: Site) {
     let ask = Ask { role, ordered: Ordered::ACQUIRE, ..Ask::new(op, place.object, Effect::Read, site) };
     place.execution.step_unseen(ask, |moment| moment.progress(Progress::Neutral));
 }
 
-/// Looks whether it is done.
+/// Looks whether the stage is complete.
 pub(in crate::sync) fn look(place: Place<'_>, op: &'static Operation, site: Site) -> bool {
     if is_complete(place) {
         look_at_complete(place, op, Role::Plain, site);
@@ -67,7 +67,7 @@ pub(in crate::sync) fn look(place: Place<'_>, op: &'static Operation, site: Site
     })
 }
 
-/// Waits until nobody is at it, and begins if it is not done.
+/// Waits until no task is running the function. Then, if it has not run, the current task has to run it.
 pub(in crate::sync) fn enter<'a>(
     place: Place<'a>,
     op: &'static Operation,
@@ -75,11 +75,11 @@ pub(in crate::sync) fn enter<'a>(
     site: Site,
 ) -> Entered<'a> {
     if is_complete(place) {
-        // If it came first, it would be the one to do it, and would wait for nobody.
+        // In another order this task could be the first, and then it would wait for no other. So the role is not `Takes`.
         look_at_complete(place, op, Role::Plain, site);
         return Entered::Done;
     }
-    let found = place.step_when((nobody_is_at_it, 0), op, Ordered::ACQUIRE, site, |moment| {
+    let found = place.step_when((is_not_running, 0), op, Ordered::ACQUIRE, site, |moment| {
         let stage = *moment.word() & STAGE;
         if stage == COMPLETE || stage == POISONED && after_panic == AfterPanic::Refuse {
             moment.only_looked(Ordered::ACQUIRE);
@@ -94,26 +94,26 @@ pub(in crate::sync) fn enter<'a>(
     match found {
         COMPLETE => Entered::Done,
         POISONED if after_panic == AfterPanic::Refuse => Entered::Poisoned,
-        before => Entered::First(Turn { place, site, poisoned: before == POISONED, if_it_panics: POISONED }),
+        before => Entered::First(Initializer { place, site, poisoned: before == POISONED, if_it_panics: POISONED }),
     }
 }
 
-pub(in crate::sync) fn nobody_is_at_it(word: u64, _: u64) -> bool {
+pub(in crate::sync) fn is_not_running(word: u64, _: u64) -> bool {
     word & STAGE != RUNNING
 }
 
-/// Held by the one who is at it. Dropped before it is [complete](Self::complete), it is given up.
-pub(in crate::sync) struct Turn<'a> {
+/// Held by the task that runs the function. If it is dropped before it is [complete](Self::complete), the function has panicked.
+pub(in crate::sync) struct Initializer<'a> {
     place: Place<'a>,
     site: Site,
-    /// Somebody panicked over it before.
+    /// True if an earlier function has panicked.
     pub(in crate::sync) poisoned: bool,
-    /// What it is after it was given up.
+    /// The stage after a panic of this function.
     pub(in crate::sync) if_it_panics: u64,
 }
 
-impl Turn<'_> {
-    /// It is done; `act` does the rest, in the same step.
+impl Initializer<'_> {
+    /// Makes the stage complete and calls `act`, in one step.
     pub(in crate::sync) fn complete(self, act: impl FnOnce(&mut Moment<'_>)) {
         let Self { place, site, .. } = self;
         std::mem::forget(self);
@@ -121,7 +121,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Initializer<'_> {
     fn drop(&mut self) {
         leave(self.place, &GIVE_UP, self.if_it_panics, self.site, |_| ());
     }

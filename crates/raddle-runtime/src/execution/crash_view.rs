@@ -1,14 +1,14 @@
-//! The tasks of an execution, as handlers of signals ask for them.
+//! What signal handlers may ask of an execution.
 
 use std::fmt::{self, Write};
 
 use raddle_engine::ids::TaskId;
 
-use crate::crash::Participants;
+use crate::crash::CrashView;
 use crate::execution::Facts;
 use crate::execution::State;
 
-impl Participants for State {
+impl CrashView for State {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
         let known = self.tasks.get(task.index()).filter(|_| task != TaskId::MAIN)?;
         Some((known.parent, known.ordinal))

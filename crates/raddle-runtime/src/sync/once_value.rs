@@ -1,36 +1,36 @@
-//! A value that is made once, inside an execution or outside of any: what `OnceLock` and `LazyLock` have in common.
+//! A value that is made once: what `OnceLock` and `LazyLock` share.
 //!
-//! A value made outside of any execution is seen by all of them. One that is made in an execution lives in the slot if no execution
-//! has used it before: it may be local to this one, and then has to be dropped where the program drops it. A slot that
-//! outlives executions starts each of them empty, and its value is [kept](super::statics) by the execution.
+//! A value made outside of any execution is seen by all executions. For a value made in an execution there are two cases. If no earlier
+//! execution has used this `OnceValue`, it may be local to the execution, so the value is stored in it and dropped with it. If it outlives
+//! executions, it starts each of them empty, and the [execution](super::statics) owns the value.
 
 use std::sync::OnceLock;
 
 use raddle_engine::trace::{Operation, Ordered, Site};
 
 use super::once::gate::{self, AfterPanic, COMPLETE, Entered, NEW, STAGE};
-use super::statics::Kept;
+use super::statics::StaticValue;
 use crate::execution::{Kind, Met, Moment, Place, Progress, State, Tag};
 
-/// No other execution has used the slot.
+/// Bit of the word: no earlier execution has used this `OnceValue`.
 const FRESH: u64 = 4;
 
-/// The bits of a word above these say where the value is.
+/// The bits of the word from here on say where the value is.
 const HOME_SHIFT: u32 = 8;
 const OUTSIDE: u64 = 0;
 const INSIDE: u64 = 1;
-/// The first value kept by the execution; the others follow.
-const KEPT: u64 = 2;
+/// The first value of a `static` that the execution owns. The others follow.
+const IN_EXECUTION: u64 = 2;
 
-pub(super) struct Slot<T> {
+pub(super) struct OnceValue<T> {
     tag: Tag,
-    /// What was made outside of any execution.
+    /// The value made outside of any execution.
     outside: OnceLock<T>,
-    /// What was made by the first execution that used the slot.
+    /// The value made by the first execution that has used this.
     inside: OnceLock<T>,
 }
 
-impl<T> Slot<T> {
+impl<T> OnceValue<T> {
     #[track_caller]
     pub(super) const fn new() -> Self {
         Self { tag: Tag::new(), outside: OnceLock::new(), inside: OnceLock::new() }
@@ -46,7 +46,7 @@ impl<T> Slot<T> {
         &self.outside
     }
 
-    /// Calls `body` with the slot's place in the running execution; `None` outside of any.
+    /// Calls `body` with the place in the running execution; `None` outside of any.
     #[track_caller]
     pub(super) fn with<R>(&self, kind: &'static Kind, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
         let first = |met| match met {
@@ -63,16 +63,16 @@ impl<T> Slot<T> {
         gate::look(place, op, site).then(|| self.value(place))
     }
 
-    /// The value, which is there.
+    /// The value. It must be there.
     pub(super) fn value<'a>(&'a self, place: Place<'_>) -> &'a T {
         let state = place.execution.state.borrow();
         let word = state.objects[place.object.index()].word;
-        assert!(word & STAGE == COMPLETE, "raddle bug: the value of a slot that has none");
+        assert!(word & STAGE == COMPLETE, "raddle bug: a once value is used before it is made");
         match word >> HOME_SHIFT {
             OUTSIDE => self.outside.get().expect("raddle bug: a value made outside is gone"),
             INSIDE => self.inside.get().expect("raddle bug: a value made inside is gone"),
-            kept => {
-                let value = state.statics[(kept - KEPT) as usize].as_ref().map(Kept::get);
+            owned => {
+                let value = state.statics[(owned - IN_EXECUTION) as usize].as_ref().map(StaticValue::get);
                 drop(state);
                 value.unwrap_or_else(|| {
                     panic!("raddle: a destructor used the value of a static after the execution had ended")
@@ -81,18 +81,18 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Puts the value there, at the moment in which it becomes complete.
+    /// Stores the value, in the step that makes the stage complete.
     fn put(&self, moment: &mut Moment<'_>, value: T) {
         let word = *moment.word() & !STAGE & ((1 << HOME_SHIFT) - 1);
         let not_put = if word & FRESH != 0 { self.inside.set(value).err() } else { Some(value) };
         let home = match not_put {
             None => INSIDE,
-            Some(value) => keep(moment.state, value),
+            Some(value) => store_in_execution(moment.state, value),
         };
         *moment.word() = word | COMPLETE | home << HOME_SHIFT;
     }
 
-    /// The value, made by `make` if it is not there; `None` if somebody panicked over it and that is not to be retried.
+    /// The value. `make` makes it if it is not there. `None` if an earlier `make` has panicked and must not be tried again.
     pub(super) fn get_or_make(
         &self,
         place: Place<'_>,
@@ -103,18 +103,18 @@ impl<T> Slot<T> {
         match gate::enter(place, op, after_panic, site) {
             Entered::Done => {}
             Entered::Poisoned => return None,
-            Entered::First(mut turn) => {
-                turn.if_it_panics = if_it_panics;
+            Entered::First(mut initializer) => {
+                initializer.if_it_panics = if_it_panics;
                 let value = make();
-                turn.complete(|moment| self.put(moment, value));
+                initializer.complete(|moment| self.put(moment, value));
             }
         }
         Some(self.value(place))
     }
 
-    /// Puts `value` there in one step, if nothing is there, once nobody is at it.
+    /// Waits until no task is making the value. Then stores `value` if there is none, in one step.
     pub(super) fn set(&self, place: Place<'_>, op: &'static Operation, site: Site, value: T) -> Result<(), T> {
-        place.step_when((gate::nobody_is_at_it, 0), op, Ordered::BOTH, site, |moment| {
+        place.step_when((gate::is_not_running, 0), op, Ordered::BOTH, site, |moment| {
             if *moment.word() & STAGE == COMPLETE {
                 moment.only_looked(Ordered::ACQUIRE);
                 moment.progress(Progress::Neutral);
@@ -125,26 +125,27 @@ impl<T> Slot<T> {
         })
     }
 
-    /// Where the value is for one who has the slot alone; nobody can notice.
+    /// The value for the only owner of this. No other task can notice, so this is no step.
     pub(super) fn own(&mut self, kind: &'static Kind) -> &mut OnceLock<T> {
-        let kept = self.with(kind, |place| {
+        let owned = self.with(kind, |place| {
             let mut state = place.execution.state.borrow_mut();
             let word = state.objects[place.object.index()].word;
             match (word & STAGE, word >> HOME_SHIFT) {
                 (COMPLETE, OUTSIDE) => Owned::Outside,
                 (COMPLETE, INSIDE) => Owned::Inside,
-                (COMPLETE, kept) => Owned::Kept(state.statics[(kept - KEPT) as usize].take()),
+                (COMPLETE, owned) => Owned::InExecution(state.statics[(owned - IN_EXECUTION) as usize].take()),
                 _ => Owned::Nowhere,
             }
         });
-        let Some(owned) = kept else { return &mut self.outside };
-        // From here on the slot is as one that no execution has used, with its value in it.
+        let Some(owned) = owned else { return &mut self.outside };
+        // From here on this is as if no execution had used it, with the value inside.
         self.tag.forget();
         match owned {
             Owned::Outside => return &mut self.outside,
             Owned::Inside => {}
-            Owned::Kept(kept) => {
-                self.inside = OnceLock::from(kept.expect("raddle bug: a kept value is gone").into_value::<T>())
+            Owned::InExecution(value) => {
+                let value = value.expect("raddle bug: a value of the execution is gone");
+                self.inside = OnceLock::from(value.into_value::<T>());
             }
             Owned::Nowhere => self.inside = OnceLock::new(),
         }
@@ -152,14 +153,16 @@ impl<T> Slot<T> {
     }
 }
 
+/// Where the value is.
 enum Owned {
     Outside,
     Inside,
-    Kept(Option<Kept>),
+    InExecution(Option<StaticValue>),
     Nowhere,
 }
 
-fn keep<T>(state: &mut State, value: T) -> u64 {
-    state.statics.push(Some(Kept::new(value)));
-    KEPT + state.statics.len() as u64 - 1
+/// Gives the value to the execution. Returns where it is.
+fn store_in_execution<T>(state: &mut State, value: T) -> u64 {
+    state.statics.push(Some(StaticValue::new(value)));
+    IN_EXECUTION + state.statics.len() as u64 - 1
 }

@@ -1,4 +1,4 @@
-//! Noting the accesses to a cell, for the engine's race detection.
+//! Records the accesses to a cell, for race detection.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +10,15 @@ use crate::execution::{Ask, Kind, Met, Progress, Tag};
 static READ: Operation = Operation { verb: "read", class: Class::Cell };
 static WRITE: Operation = Operation { verb: "write", class: Class::Cell };
 
-/// What a cell remembers of the accesses to it.
+/// Records the accesses to one cell.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct AccessTracker {
     tag: Tag,
-    /// An execution has changed the contents.
+    /// True if an execution has changed the contents. They must not reach the next execution.
     changed_inside: AtomicBool,
 }
 
-impl Watch {
+impl AccessTracker {
     #[track_caller]
     pub(super) const fn new() -> Self {
         Self { tag: Tag::new(), changed_inside: AtomicBool::new(false) }
@@ -36,13 +36,13 @@ impl Watch {
         }
     }
 
-    /// Lent out to be written perhaps: a write as far as races go.
+    /// Records that a pointer is handed out through which the cell may be written. For race detection this is a write.
     #[track_caller]
     pub(super) fn lend(&self, kind: &'static Kind, site: Site) {
         self.note(kind, &WRITE, Effect::Change, site);
     }
 
-    /// Whether this is part of an execution.
+    /// Records an access. Returns false outside of any execution.
     #[track_caller]
     fn note(&self, kind: &'static Kind, op: &'static Operation, effect: Effect, site: Site) -> bool {
         let leaks = Cell::new(false);
@@ -55,7 +55,8 @@ impl Watch {
                 place.fail_leaking(site);
             }
             let ask = Ask { ordered: Ordered::RELAXED, ..Ask::new(op, place.object, effect, site) };
-            // Others see a change only through what orders it, so it is that which wakes those who spin.
+            // Another task may read the cell only after it has synchronised with this one. The synchronising step is the change for spin
+            // detection.
             place.execution.step_unseen(ask, |moment| moment.progress(Progress::Neutral));
         });
         inside.is_some()

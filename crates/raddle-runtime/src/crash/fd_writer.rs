@@ -1,19 +1,19 @@
-//! Formatting without allocation, straight to a file descriptor: what handlers of signals may do.
+//! Formatting to a file descriptor without allocation, as signal handlers need it.
 
 use std::ffi::c_int;
 use std::fmt;
 
-/// Text on its way to a file descriptor. Small, since handlers run on a small stack.
-pub(super) struct Sink {
-    /// `None` if the text is only counted.
+/// Writes text to a file descriptor. Its buffer is small, since signal handlers run on a small stack.
+pub(super) struct FdWriter {
+    /// `None` if the bytes are only counted.
     to: Option<c_int>,
     buffer: [u8; 256],
     len: usize,
-    /// How many bytes went through here.
+    /// How many bytes were written in all.
     total: usize,
 }
 
-impl Sink {
+impl FdWriter {
     pub(super) fn new(to: c_int) -> Self {
         Self { to: Some(to), buffer: [0; 256], len: 0, total: 0 }
     }
@@ -21,16 +21,16 @@ impl Sink {
     /// How many bytes `write` writes.
     pub(super) fn measure(write: impl FnOnce(&mut Self) -> fmt::Result) -> usize {
         let mut sink = Self { to: None, buffer: [0; 256], len: 0, total: 0 };
-        // Nothing fails that is only counted.
+        // Counting never fails.
         let _ = write(&mut sink);
         sink.total
     }
 
-    /// Writes out what is left in the buffer.
+    /// Writes the contents of the buffer to the file descriptor.
     pub(super) fn flush(&mut self) -> fmt::Result {
         let mut rest = &self.buffer[..std::mem::take(&mut self.len)];
         while let Some(to) = self.to.filter(|_| !rest.is_empty()) {
-            // SAFETY: a plain call into libc with a valid buffer, which handlers of signals may make.
+            // SAFETY: a plain call into libc with a valid buffer, which signal handlers may make.
             let written = unsafe { libc::write(to, rest.as_ptr().cast(), rest.len()) };
             let Ok(written @ 1..) = usize::try_from(written) else { return Err(fmt::Error) };
             rest = &rest[written..];
@@ -39,7 +39,7 @@ impl Sink {
     }
 }
 
-impl fmt::Write for Sink {
+impl fmt::Write for FdWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.total += text.len();
         if self.to.is_none() {
