@@ -105,6 +105,7 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
 mod environment;
 mod explorer;
 mod file_lock;

@@ -17,6 +17,7 @@ use raddle_strategies::receives::{Followed, Following};
 
 use raddle_runtime::threads::Facts;
 
+use crate::budget::Budget;
 use crate::explorer::Test;
 use crate::file_lock::FileLock;
 use crate::files::{self, Files};
@@ -230,17 +231,19 @@ impl Session {
         if self.plan.again.is_none() {
             self.rehearse();
         }
-        let proved = if self.plan.proof_first && !self.plan.resume { self.try_to_prove(watch.as_ref()) } else { None };
+        let budget = Budget::new(&self.plan.limits);
+        let starts = self.plan.proof_first && !self.plan.resume;
+        let proved = if starts { self.try_to_prove(&budget, watch.as_ref()) } else { None };
         let (mut searched, remains, coverage) = proved.unwrap_or_else(|| {
             loop {
-                let found = self.search_once(watch.as_ref());
+                let found = self.search_once(&budget, watch.as_ref());
                 if !(found.0.outdated && self.begin_again()) {
                     break found;
                 }
             }
         });
         if searched.verified()
-            && let Some(failed) = self.run_loops_on(watch.as_ref())
+            && let Some(failed) = self.run_loops_on(&budget, watch.as_ref())
         {
             searched = failed;
         }
@@ -277,28 +280,31 @@ impl Session {
     }
 
     /// Searches by what is known of the program now.
-    fn search_once(&mut self, watch: Option<&Watch>) -> Searched {
+    fn search_once(&mut self, budget: &Budget, watch: Option<&Watch>) -> Searched {
         let left = self.left.take().map(|left| self.recall_failure(left));
         self.study();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
         let from = From { left, coverage: coverage.clone(), stop: watch.map(Watch::stop), saver: self.saver() };
         let teller = self.teller.clone();
-        let Plan { strategy, limits, workers, .. } = &mut self.plan;
-        let (searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
+        let Plan { strategy, workers, .. } = &mut self.plan;
+        let (searched, remains) = self.workers.search(&mut **strategy, &budget.left(), *workers, from, teller);
         (searched, remains, coverage)
     }
 
-    /// Reduces for as long as a sampler would take for a small test. `None` if that neither covers all orders nor finds a failure: the
-    /// portfolio then samples.
-    fn try_to_prove(&mut self, watch: Option<&Watch>) -> Option<Searched> {
+    /// Runs `dpor` for about as long as a sampler takes for a small test. `None` if that neither covers all orders nor finds a failure:
+    /// the portfolio then samples. When `dpor` begins again, because it has learned something about the program, the steps are counted
+    /// anew; time and executions are not.
+    fn try_to_prove(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<Searched> {
         let again = Again::proof()?;
-        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        let mut executions = 0;
         loop {
+            let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left_for_start(executions)? };
             let mut strategy = again.make()?;
             let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
             let from = From { coverage: coverage.clone(), stop: watch.map(Watch::stop), ..From::default() };
             let (searched, remains) = self.workers.search(&mut *strategy, &limits, 1, from, None);
             if searched.outdated && self.learn() {
+                executions += searched.executions + searched.pruned;
                 continue;
             }
             let decided = searched.found.is_some() || searched.verified();
@@ -309,13 +315,13 @@ impl Session {
     /// Searches once more for a short time, if loops were assumed to spin: whoever comes round in one of them goes on alone for as many
     /// rounds as an unknown loop may take. A loop that looks from the same place in the source may be one that gives up, and its exit was
     /// left out so far. Returns the search if it has found a failure.
-    fn run_loops_on(&mut self, watch: Option<&Watch>) -> Option<search::Report> {
+    fn run_loops_on(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<search::Report> {
         let facts = &mut self.workers.settings.facts;
         if facts.spins.is_empty() || facts.runs_on {
             return None;
         }
         facts.runs_on = true;
-        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left() };
         let failed = Again::proof().and_then(Again::make).and_then(|mut strategy| {
             let from = From { stop: watch.map(Watch::stop), ..From::default() };
             let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, from, None);
