@@ -12,7 +12,7 @@ pub mod delay {
 
 pub use raddle_engine::facts::Fact;
 pub use raddle_engine::piece::{Checkpoint, Piece};
-pub use raddle_engine::rng::Rng;
+pub use raddle_engine::rng::{Rng, mix};
 pub use raddle_engine::strategy::{
     After, BacktrackTo, Bound, ByNumber, ByPiece, Capabilities, Claim, Counting, Decision, Equivalence, Goal, Memory,
     Needs, Next, Run, Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,
