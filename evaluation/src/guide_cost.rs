@@ -1,6 +1,6 @@
 //! `evaluation guide-cost`: so many executions of one program, with and without learning and asking, to be counted by callgrind.
 //!
-//! Searches that go by what they have learnt run other executions than those that do not, and then their costs cannot be compared. So
+//! Searches that go by what they have learned run other executions than those that do not, and then their costs cannot be compared. So
 //! the guide of `reverse_all` learns and is asked, and its answer makes no difference; `without_learning` runs the same executions, and its
 //! guide does nothing; `classic` is the reduction that has none. Each run says which executions those were, in a number that is the same for
 //! the same choices. All go for the deepest first, as `classic` does, unless `--turns` lets the guided ones take turns.
@@ -49,7 +49,7 @@ enum Who {
     Heedless,
     /// Runs the same and learns nothing.
     Blind,
-    /// Goes by what it has learnt.
+    /// Goes by what it has learned.
     Hapset,
     /// Classic reduction without sleep sets.
     Classic,

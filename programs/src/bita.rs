@@ -1,4 +1,4 @@
-//! The programs of the paper on schedules guided by coverage (seed 000, "Bita"), each correct and with the twelve bugs of its table.
+//! The programs of the paper on schedules guided by coverage ("Bita"; Tasharofi, Pradel, Lin, Johnson 2013), each correct and with the twelve bugs of its table.
 //!
 //! The paper's programs are written for Akka: messages of one sender to one receiver arrive in order, and nothing else is promised.
 //! So [`Delivery::PerSender`](raddle::actor::Delivery::PerSender) is the delivery of all of them. They are small versions of what the

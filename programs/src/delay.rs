@@ -1,4 +1,4 @@
-//! The programs of the paper on delaying explorers (seed 001): protocols of distributed systems and a driver, each correct, and each
+//! The programs of the paper on delaying explorers (Desai, Qadeer, Seshia 2015): protocols of distributed systems and a driver, each correct, and each
 //! with the bugs of the paper's table as variants.
 //!
 //! All of them are set up on a [`Stage`](raddle::actor::Stage), so they run as models and as actors alike. Messages are delivered in the

@@ -1,4 +1,4 @@
-//! The programs of the paper on learned ordering constraints (seed 002): a library and three tools with the structure of its subjects,
+//! The programs of the paper on learned ordering constraints (Wang, Said, Gupta 2011): a library and three tools with the structure of its subjects,
 //! and the eleven bugs extracted from Mozilla and MySQL. Each with its bug, and with the bug mended.
 //!
 //! Of the subjects the paper gives names, sizes and the kinds of their bugs ([`KINDS`]); what the programs do is told from what is

@@ -1,17 +1,22 @@
 //! The project's own commands: `cargo xtask <command>`.
 //!
 //! `test` is all a fresh machine with Rust needs: it installs what the tests use and runs them all, but for those that take minutes:
-//! these are for `test --long`. `check` is what the continuous integration adds to it: formatting and lints.
+//! these are for `test --long`. `check` is what the continuous integration adds to it: formatting, lints, docs, and the oldest dependencies.
 
-use std::path::Path;
+mod oldest;
+
 use std::process::{Command, ExitCode};
+
+/// The directory of the workspace.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 const USAGE: &str = "usage: cargo xtask <command>
 
   test                        install what the tests need, then run all but the long ones
   test --long                 run the long ones, optimised
   fuzz-parsers [--inputs N]   give every parser texts that are almost right, a million in all if not said
-  check                       formatting, lints and docs, with warnings denied
+  check                       formatting, lints and docs, with warnings denied; then `oldest`
+  oldest                      build with the oldest versions of the dependencies that Cargo.toml allows
   bench                       the same programs on Raddle and its peers, as ratios
 ";
 
@@ -30,6 +35,7 @@ fn main() -> ExitCode {
             Err(_) => Err(format!("`{number}` is not a number of inputs\n\n{USAGE}")),
         },
         ["check"] => check(),
+        ["oldest"] => oldest::build(),
         ["bench"] => cargo(&["run", "--release", "--manifest-path", "benches-peers/Cargo.toml"]),
         [] => Err(USAGE.to_owned()),
         _ => Err(format!("there is no command `{}`\n\n{USAGE}", arguments.join(" "))),
@@ -76,7 +82,10 @@ fn check() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["fmt", "--check", "--manifest-path", "benches-peers/Cargo.toml"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
-    run(Command::new("cargo").args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))
+    run(Command::new("cargo")
+        .args(["doc", "--workspace", "--no-deps", "--locked"])
+        .env("RUSTDOCFLAGS", "-D warnings"))?;
+    oldest::build()
 }
 
 fn has_nextest() -> bool {
@@ -88,8 +97,7 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
-    let status = command.current_dir(root).status().map_err(|error| format!("{command:?}: {error}"))?;
+    let status = command.current_dir(ROOT).status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
 }
 

@@ -194,7 +194,7 @@ pub struct BacktrackTo {
 }
 
 impl Next {
-    /// Another execution, as [`Start::with_seed`] says.
+    /// Another execution, as [`Start::with_seed`] says. A strategy that does not look at the trace runs faster with [`Start::steps`] off.
     #[must_use]
     pub const fn run(seed: u64) -> Self {
         Self::Run(Start::with_seed(seed))
@@ -264,7 +264,8 @@ pub enum Counting {
 }
 
 /// The choice that stays with the task that stepped last if it can go on in the ordinary way, and else takes the first
-/// task that can: the order with the fewest switches. Data choices get their first value.
+/// task that can: the order with the fewest switches. Data choices get their first value. The steps must be
+/// [recorded](Start::steps).
 ///
 /// # Panics
 ///

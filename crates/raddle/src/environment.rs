@@ -13,7 +13,7 @@ pub(crate) struct Environment {
     names: fn() -> Vec<String>,
 }
 
-/// Whether to tell how far a search has come. No setting of a test: it is about who looks.
+/// Whether to show the progress of a search. Not a setting of a test: it depends on who looks at the terminal.
 const PROGRESS: &str = "RADDLE_PROGRESS";
 
 impl Environment {
@@ -37,12 +37,12 @@ impl Environment {
         Ok(settings)
     }
 
-    /// Whether panics are to come with backtraces.
+    /// Whether to show backtraces of panics.
     pub(crate) fn backtraces(&self) -> bool {
         (self.lookup)("RUST_BACKTRACE").is_some_and(|value| value != "0")
     }
 
-    /// Whether to tell how far a search has come, on a terminal or elsewhere.
+    /// Whether to show the progress of a search, on a terminal or elsewhere.
     pub(crate) fn progress(&self, on_terminal: bool) -> Result<bool, SettingError> {
         let Some(value) = (self.lookup)(PROGRESS) else { return Ok(on_terminal) };
         value.to_str().and_then(value::flag).ok_or_else(|| {

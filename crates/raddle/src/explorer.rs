@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::environment::Environment;
 use crate::model::Model;
 use crate::report::Report;
-use crate::report::progress::Teller;
+use crate::report::progress::ProgressLine;
 use crate::session::Session;
 use crate::settings::{Plan, SettingError, Settings, Wanted};
 use crate::strategy::Strategy;
 use crate::workers::Body;
 
-/// Runs a concurrent program in many orders and reports what came of it.
+/// Runs a concurrent program in many orders and reports the result.
 ///
 /// Nothing has to be set. The environment wins over what is set here: see the [crate's page](crate#settings).
 ///
@@ -35,12 +35,12 @@ use crate::workers::Body;
 #[must_use = "nothing happens until `run` or `check`"]
 pub struct Explorer {
     settings: Settings,
-    /// The first wrong setting, kept for when the program is to be run.
+    /// The first wrong setting; `run` and `check` report it.
     wrong: Option<SettingError>,
     test: Test,
 }
 
-/// What is known of the test that this belongs to.
+/// The test that an explorer belongs to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Test {
     /// Its path, with the crate's name first; empty for a bare explorer.
@@ -55,11 +55,10 @@ impl Explorer {
         Self::default()
     }
 
-    /// Who decides: the name of a strategy, or one of the values in [`strategy`](crate::strategy).
+    /// The strategy that decides what happens next: its name, or a value, such as those in [`strategy`](crate::strategy) or one of your own.
     ///
-    /// Samplers and the portfolio run 10,000 executions if no budget is set; `exhaustive`, `dpor`, `delay` and
-    /// others that end by themselves run for 60 seconds. A name that
-    /// there is not makes [`run`](Self::run) panic with a message that lists those there are.
+    /// If no budget is set, samplers and the portfolio run 10,000 executions; `exhaustive`, `dpor`, `delay` and others that end by themselves
+    /// run for 60 seconds. A wrong name makes [`run`](Self::run) panic with a message that lists the right ones.
     pub fn strategy<By>(mut self, strategy: impl IntoStrategy<By>) -> Self {
         match strategy.asked() {
             Asked::Name(name) => self.set("strategy", &name),
@@ -70,12 +69,13 @@ impl Explorer {
         }
     }
 
-    /// At most this many executions.
+    /// Runs at most this many executions. The default, `portfolio`, has a systematic start before its samplers: it runs at most so many as
+    /// well, which do not count.
     pub fn executions(self, executions: u64) -> Self {
         self.set("executions", &executions.to_string())
     }
 
-    /// At most this long.
+    /// Searches at most this long. The systematic start of `portfolio` gets at most half of it.
     pub fn time(mut self, time: Duration) -> Self {
         if time.is_zero() {
             return self.set("time", "0s");
@@ -84,81 +84,80 @@ impl Explorer {
         self
     }
 
-    /// At most this many steps in one execution, 100,000 if not set; an execution that goes on is a failure.
+    /// The most steps in one execution, 100,000 if not set. An execution with more is a failure.
     pub fn steps(self, steps: u32) -> Self {
         self.set("steps", &steps.to_string())
     }
 
-    /// After so long without a step it is told which task does not come back, with a schedule; 10 seconds if not set, never if zero.
+    /// After this long without a step, Raddle reports which task hangs, with a schedule. 10 seconds if not set, never if zero.
     pub fn hang(mut self, time: Duration) -> Self {
         self.settings.hang = Some(time);
         self
     }
 
-    /// After so long without a step the process ends as failed, since a task that does not come back cannot be stopped; 60 seconds if not
-    /// set, never if zero.
+    /// After this long without a step, the process ends as failed, since a task that hangs cannot be stopped. 60 seconds if not set, never
+    /// if zero.
     pub fn hang_end(mut self, time: Duration) -> Self {
         self.settings.hang_end = Some(time);
         self
     }
 
-    /// The seed of a strategy that was asked for by name, 0 if not set. The same seed, the same search.
+    /// The seed of a strategy that is given by its name, 0 if not set. Equal seeds give equal searches. A strategy that is given as a value
+    /// has its own seed.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", &seed.to_string())
     }
 
-    /// How many executions run at a time, each on an OS thread of its own; as many as there are cores if not set.
+    /// How many executions run at the same time, each on an OS thread of its own; the number of cores if not set.
     ///
-    /// `dpor` and its kin and `hapset` use one, however many are asked for: workers that shared a reduction could lose orders.
+    /// `dpor`, `dpor-source`, `dpor-classic` and `hapset` always use one worker: workers that share a reduction could lose orders.
     ///
-    /// What a search covers does not depend on it. Which failure is reported does under `exhaustive:breadth-first`
-    /// and `exhaustive:random`: the first that any worker finds. So it does under `preemption`, but it is always one with the fewest
-    /// preemptions. Under `random`, `pct`, `portfolio` and `exhaustive` it is the same as with one worker, unless the time
-    /// runs out first.
+    /// What a search covers does not depend on the number of workers. The reported failure may depend on it: under `exhaustive:breadth-first` and
+    /// `exhaustive:random` it is the first that any worker finds, and under `preemption` it is one of those with the fewest preemptions. Under
+    /// `random`, `pct`, `portfolio` and `exhaustive` it is the same as with one worker, unless the time runs out first.
     pub fn workers(self, workers: usize) -> Self {
         self.set("workers", &workers.to_string())
     }
 
-    /// Leaves out orders that stray further than this from the first: the k-th alternative taken at a point, counted from 0, costs
-    /// k, and the sum along an execution is at most `most`. For `exhaustive` and `dpor`.
+    /// Runs only orders that are near the first one, under `exhaustive` and `dpor`: taking the k-th alternative at a point, counted from 0, costs
+    /// k deviations, and an execution has at most `most` of them in all.
     pub fn deviations(self, most: u32) -> Self {
         self.set("deviations", &most.to_string())
     }
 
-    /// Whether what is left when the budget is spent is kept in a file, and the next search goes on with it; only for a
-    /// [named](Self::name) test. When the test is built anew, the search begins again. Numbers are those of all sittings together.
+    /// Whether a search that is stopped is saved in a file and the next search continues it; only for a [named](Self::name) test. After the
+    /// test was rebuilt, the search begins again. The numbers in the verdict are those of all runs together.
     ///
-    /// Ctrl-C (and SIGTERM) then ends the process after the executions that are being run, when the file is written; the second
-    /// time, at once. The file is also written every few seconds, so that a crash or a kill costs no more than that; under `hapset` it
-    /// is written at the end only. Of two searches of one test at the same time, the second begins from the start and keeps nothing.
+    /// Ctrl-C (or SIGTERM) then lets the current executions end, writes the file, and ends the process. A second Ctrl-C ends it at once. The
+    /// file is also written every few seconds, so a crash or a kill loses no more than that; under `hapset` it is written only at the end. If two
+    /// searches of one test run at the same time, the second begins from the start and saves nothing.
     pub fn resume(self, resume: bool) -> Self {
         self.set("resume", &resume.to_string())
     }
 
-    /// Under `hapset`, learns from so many random walks, drawn by [`seed`](Self::seed), before it is guided by what it knows; none if not
-    /// set. Other strategies make no use of it.
+    /// Under `hapset`, learns from this many random executions, drawn by [`seed`](Self::seed), before the guided search begins; 0 if not set.
+    /// Other strategies ignore it.
     pub fn learn(self, executions: u64) -> Self {
         self.set("learn", &executions.to_string())
     }
 
-    /// How many calls tell statements apart under `hapset`, beside the place of the operation itself; 0 if not set, at most 64. With 1, a
-    /// function that locks for others is another statement for each place that calls it. Other strategies make no use of it.
+    /// Under `hapset`, tells statements apart by this many of their callers, and not only by the place of the operation; 0 if not set, at most
+    /// 64. With 1, a function that locks for its callers is another statement for each of them. Other strategies ignore it.
     ///
-    /// Frames are walked at every operation for that, which takes several times as long as the operation. Optimised builds
-    /// must have debug information for it (`debug = "line-tables-only"` is enough).
+    /// For this, frames are walked at every operation, which takes several times as long as the operation. Optimised builds need debug information
+    /// (`debug = "line-tables-only"` is enough).
     pub fn context(self, calls: usize) -> Self {
         self.set("context", &calls.to_string())
     }
 
-    /// Whether the report says what was covered of the orders in which actors and channels receive their messages: see
-    /// [`Report::coverage`]. On if not set under `receive-order`, and off under others, since it takes time
-    /// and, with the square of the receives, memory.
+    /// Whether the report says which orders of receives were covered, by actors and channels: see [`Report::coverage`]. If not set, it is on under
+    /// `receive-order` and off under all others, since it takes time, and memory that grows with the square of the receives.
     pub fn coverage(self, coverage: bool) -> Self {
         self.set("coverage", &coverage.to_string())
     }
 
-    /// Whether the schedules that `receive-order` generates are kept beside the crate's sources, to be followed before each later search
-    /// of this test, under whatever strategy; only for a [named](Self::name) test. They stay there until they are generated anew.
+    /// Whether the schedules that `receive-order` generates are saved beside the crate's sources and run before each later search of this test,
+    /// under every strategy; only for a [named](Self::name) test. They stay until they are saved again.
     pub fn save_schedules(self, save: bool) -> Self {
         self.set("save_schedules", &save.to_string())
     }
@@ -168,47 +167,47 @@ impl Explorer {
         self.set("stack_size", &bytes.to_string())
     }
 
-    /// How many waits of one execution may end for no reason; 1 if not set.
+    /// How many waits of one execution may end spuriously; 1 if not set.
     pub fn spurious_wakeups(self, wakeups: u32) -> Self {
         self.set("spurious_wakeups", &wakeups.to_string())
     }
 
-    /// Whether a panic that ends a spawned thread is left to whoever joins it, as outside Raddle. If not set, it is a
-    /// failure of the program.
+    /// Whether a panic of a spawned thread is only reported to the thread that joins it, as outside Raddle. If not set, it is a failure of the
+    /// program.
     pub fn isolate_panics(self, isolate: bool) -> Self {
         self.set("isolate_panics", &isolate.to_string())
     }
 
-    /// What becomes of threads that still wait when the test's function has returned and nobody can wake them: a failure (`"fail"`, if
-    /// not set), or nothing (`"allow"`) as long as they do not wait for one another. The verdict names them.
+    /// What happens if threads still wait when the test function has returned and nothing can wake them: `"fail"`, the default, reports a
+    /// failure. `"allow"` accepts them if they do not wait for one another, and the verdict names them.
     pub fn leaked_threads(self, how: &str) -> Self {
         self.set("leaked_threads", how)
     }
 
-    /// How many threads may be abandoned in one search, 1,000,000 if not set: those that can never go on when an execution ends. Their
-    /// destructors do not run, so what they own is never freed; a search that has abandoned so many ends.
+    /// How many threads a search may abandon before it ends, 1,000,000 if not set. A thread is abandoned if it can never continue when its
+    /// execution ends. Its destructors do not run, and what it owns is never freed.
     pub fn abandoned_threads(self, most: u64) -> Self {
         self.set("abandoned_threads", &most.to_string())
     }
 
-    /// When a wait that has a time may end by it: at any moment, since a real thread can be slow (`"any"`, if not set), or only when
-    /// nothing else can happen (`"late"`), so that a time that is a mere safety net never fires while others can go on. Orders are
-    /// left out by that, and the verdict says so.
+    /// When a timed wait may run out. `"any"`, the default: at any moment, since a real thread can be slow. `"late"`: only when nothing else can
+    /// happen, so a timeout that is only a safety net does not fire while other threads can continue. This leaves out orders, and the verdict says
+    /// so.
     pub fn timeouts(self, when: &str) -> Self {
         self.set("timeouts", when)
     }
 
-    /// Whether to go on after a failure and count the failing executions. The first one is reported.
+    /// Whether to continue after a failure and count the failing executions. The first one is reported.
     pub fn keep_going(self, keep_going: bool) -> Self {
         self.set("keep_going", &keep_going.to_string())
     }
 
-    /// Whether failing schedules are kept in a file and run first the next time; only for a [named](Self::name) test.
+    /// Whether failing schedules are saved in a file and run first the next time; only for a [named](Self::name) test.
     pub fn regressions(self, keep: bool) -> Self {
         self.set("regressions", &keep.to_string())
     }
 
-    /// Whether a test fails in which there is [nothing to explore](crate::Verdict::NothingToExplore).
+    /// Whether a test with [nothing to explore](crate::Verdict::NothingToExplore) fails.
     pub fn must_explore(self, must_explore: bool) -> Self {
         self.set("must_explore", &must_explore.to_string())
     }
@@ -219,7 +218,7 @@ impl Explorer {
         self
     }
 
-    /// One execution and no search: by this schedule, or by the newest one in this file.
+    /// Runs one execution instead of a search: this schedule, or the newest one in this file.
     pub fn replay(self, text_or_path: impl AsRef<str>) -> Self {
         self.set("replay", text_or_path.as_ref())
     }
@@ -240,7 +239,7 @@ impl Explorer {
         self
     }
 
-    /// Searches, and reports. A failing program is a report, not a panic.
+    /// Searches, and returns a report. A failing program does not make it panic.
     ///
     /// # Panics
     ///
@@ -250,12 +249,11 @@ impl Explorer {
         self.explore(Body::Threads(Arc::new(program)), false)
     }
 
-    /// The same for a [model](crate::model), which `make` makes, once for each worker.
+    /// The same for a [model](crate::model). `make` is called once for each worker.
     ///
-    /// If no strategy is set it is `delay`: all states, those first that take few deviations from taking turns. As all
-    /// [systematic](Self::strategy) strategies it runs for 60 seconds if no budget is set. `states` searches them depth-first, which is faster.
-    /// A model has no threads, so `spurious_wakeups`, `isolate_panics` and `context` make no difference; its handlers run on
-    /// one stack of `stack_size` bytes, at least 4 MiB.
+    /// If no strategy is set, it is `delay:doubling`: all states, those first that need few deviations from round robin. It runs for 60 seconds if
+    /// no budget is set, as all strategies do that end by themselves. `states` searches depth-first, which is faster. A model has no threads, so
+    /// `spurious_wakeups`, `isolate_panics` and `context` make no difference. Its handlers run on one stack of `stack_size` bytes, at least 4 MiB.
     ///
     /// ```
     /// use raddle::actor::{Actor, Context};
@@ -289,7 +287,7 @@ impl Explorer {
         self.explore(Body::Model(Arc::new(make)), false)
     }
 
-    /// `may_print` says whether the panics of the execution that is shown may be printed, for their backtraces.
+    /// `may_print`: the panics of the execution that is shown may be printed, for their backtraces.
     #[track_caller]
     fn explore(self, body: Body, may_print: bool) -> Report {
         let environment = Environment::of_the_process();
@@ -300,8 +298,8 @@ impl Explorer {
         let session = plan.and_then(|mut plan| {
             plan.backtraces &= may_print || plan.replay.is_some();
             plan.shows_output = may_print;
-            let teller = Teller::new(&self.test.path, &environment)?;
-            Session::new(self.test, plan, body, teller)
+            let progress_line = ProgressLine::new(&self.test.path, &environment)?;
+            Session::new(self.test, plan, body, progress_line)
         });
         match session {
             Ok(session) => session.run(),
@@ -339,9 +337,7 @@ impl Explorer {
     }
 }
 
-/// Says who decides: a name, or a strategy itself.
-///
-/// `By` only keeps the two apart, and is always inferred.
+/// A strategy, given by its name or as a value. The compiler infers `By`; it only separates the two kinds.
 pub trait IntoStrategy<By> {
     #[doc(hidden)]
     fn asked(self) -> Asked;

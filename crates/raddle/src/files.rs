@@ -16,10 +16,10 @@ pub(crate) struct Files {
     pub(crate) schedules: Option<PathBuf>,
     /// Reports that are too long for a terminal.
     pub(crate) report: Option<PathBuf>,
-    /// What a search has left to do.
-    pub(crate) left: Option<PathBuf>,
-    /// What searches have learnt of the program.
-    pub(crate) learnt: Option<PathBuf>,
+    /// A stopped search, to be resumed.
+    pub(crate) saved_search: Option<PathBuf>,
+    /// What searches have learned about the program.
+    pub(crate) learned: Option<PathBuf>,
     /// The directory of lock files: not beside the sources, where they would be checked in.
     locks: Option<PathBuf>,
 }
@@ -29,7 +29,14 @@ impl Files {
     /// A program without a name has no files.
     pub(crate) fn of(test: &Test, out: Option<&Path>, keep_regressions: bool) -> Self {
         if test.path.is_empty() || out.is_some_and(|out| out.as_os_str().is_empty()) {
-            return Self { regressions: None, schedules: None, report: None, left: None, learnt: None, locks: None };
+            return Self {
+                regressions: None,
+                schedules: None,
+                report: None,
+                saved_search: None,
+                learned: None,
+                locks: None,
+            };
         }
         let name = file_name(&test.path);
         let beside_sources = || Path::new(test.crate_dir.unwrap_or("")).join("raddle-regressions");
@@ -40,8 +47,8 @@ impl Files {
             regressions: keep_regressions.then_some(regressions),
             schedules: Some(dir.join(format!("{name}.receives"))),
             report: reports.as_ref().map(|dir| dir.join(format!("{name}.report.txt"))),
-            left: reports.as_ref().map(|dir| dir.join(format!("{name}.left.json"))),
-            learnt: reports.as_ref().map(|dir| dir.join(format!("{name}.learnt.json"))),
+            saved_search: reports.as_ref().map(|dir| dir.join(format!("{name}.left.json"))),
+            learned: reports.as_ref().map(|dir| dir.join(format!("{name}.learned.json"))),
             locks: reports,
         }
     }

@@ -105,6 +105,7 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
 mod environment;
 mod explorer;
 mod file_lock;
@@ -115,11 +116,11 @@ mod fuzz;
 mod golden;
 mod interrupt;
 mod last_words;
-mod learnt;
-mod left;
+mod learned;
 mod regressions;
 mod replay_source;
 mod report;
+mod saved_search;
 mod schedules;
 mod session;
 mod settings;

@@ -40,7 +40,7 @@ impl Kept {
     }
 }
 
-/// Why a file is of no use.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RegressionsError {
     #[error(
@@ -55,7 +55,7 @@ pub(crate) enum RegressionsError {
     TooLong(usize),
 }
 
-/// What has become of a schedule that was to be kept.
+/// What happened to a schedule that was to be saved.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     /// Older schedules that had to make room for it.

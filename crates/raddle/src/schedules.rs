@@ -1,7 +1,7 @@
 //! Generated schedules of receives, kept in a directory beside the crate's sources and followed again before each search.
 //!
 //! One file per schedule: a line that says what it is for, then one line for each receive, all JSON. Receives are known by their
-//! names, so a schedule survives edits that have nothing to do with them; how much of it is left is told.
+//! names, so a schedule survives edits that do not concern them. The report says how far it could be followed.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ struct Heading {
     second: String,
 }
 
-/// Why a file is of no use.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SchedulesError {
     #[error("{} cannot be read: {source}", .file.display())]
@@ -44,7 +44,7 @@ pub(crate) enum SchedulesError {
     Unwritable { file: PathBuf, source: io::Error },
 }
 
-/// The schedules in `dir`, each with the name of its file; those that cannot be read are told of. None if there is no such directory.
+/// Reads the schedules in `dir`, each with the name of its file, and the errors of those that cannot be read. None if there is no such directory.
 pub(crate) fn read(dir: &Path, lock_file: &Path) -> (Vec<(String, Vec<Scheduled>)>, Vec<SchedulesError>) {
     if !dir.exists() {
         return Default::default();

@@ -1,4 +1,4 @@
-//! From the settings of a test to its report: what was kept is run first, then the search, then what failed once more.
+//! From the settings of a test to its report: saved schedules run first, then the search, and then the failing order once more.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,19 +17,20 @@ use raddle_strategies::receives::{Followed, Following};
 
 use raddle_runtime::threads::Facts;
 
+use crate::budget::Budget;
 use crate::explorer::Test;
 use crate::file_lock::FileLock;
 use crate::files::{self, Files};
 use crate::interrupt::Watch;
 use crate::last_words::{self, Source};
-use crate::learnt::{self, Read};
-use crate::left::{self, Left, Owner};
+use crate::learned::{self, Read};
 use crate::regressions::{MOST_KEPT, Regressions, Saved};
-use crate::report::progress::Teller;
+use crate::report::progress::ProgressLine;
 use crate::report::{Failed, Origin, Report, facts, printed};
+use crate::saved_search::{self, Owner, SavedSearch};
 use crate::schedules;
 use crate::settings::{Again, Plan, SettingError};
-use crate::workers::{Body, From, Shown, Workers};
+use crate::workers::{Body, SearchInputs, Shown, Workers};
 
 /// One run of one test.
 pub(crate) struct Session {
@@ -38,25 +39,30 @@ pub(crate) struct Session {
     workers: Workers,
     files: Files,
     notes: Vec<String>,
-    teller: Option<Arc<Teller>>,
-    /// What an earlier search left.
+    progress_line: Option<Arc<ProgressLine>>,
+    /// The rest of an earlier search, to continue.
     left: Option<Remains>,
-    /// As long as this search may write down what is left of it, no other may.
-    _left_lock: Option<FileLock>,
+    /// Held while this search may be saved, so that no other search of the test is.
+    _saved_search_lock: Option<FileLock>,
 }
 
-/// What a search found, what it left, and what it covered.
+/// What a search found, what it has left to do, and which orders of receives it covered.
 type Searched = (search::Report, Remains, Option<Arc<Mutex<Coverage>>>);
 
-/// Steps that the portfolio takes to find out whether all orders can be covered. Counted in steps, so that equal seeds give equal runs
-/// on every machine.
+/// After so many steps the portfolio stops trying to cover all orders. A number of steps and not a time, so that equal seeds give equal runs on
+/// every machine.
 const PROOF_STEPS: u64 = 500_000;
 
-/// How often an execution is run to find out what it shows of the program.
+/// How often the first execution is run at most, to learn facts about the program before the search.
 const MOST_REHEARSALS: u32 = 20;
 
 impl Session {
-    pub(crate) fn new(test: Test, mut plan: Plan, body: Body, teller: Option<Teller>) -> Result<Self, SettingError> {
+    pub(crate) fn new(
+        test: Test,
+        mut plan: Plan,
+        body: Body,
+        progress_line: Option<ProgressLine>,
+    ) -> Result<Self, SettingError> {
         let name = if test.path.is_empty() { "raddle".to_owned() } else { test.path.clone() };
         let files = Files::of(&test, plan.out.as_deref(), plan.regressions);
         let last_words = last_words::prepare(&test, &files, Source::Schedule);
@@ -69,10 +75,10 @@ impl Session {
             patience: plan.patience,
         };
         let mut notes = Vec::new();
-        let mut left_lock = None;
+        let mut saved_search_lock = None;
         if plan.resume && plan.replay.is_none() {
-            left_lock = lock_left(&files)?;
-            if left_lock.is_none() {
+            saved_search_lock = lock_saved_search(&files)?;
+            if saved_search_lock.is_none() {
                 plan.resume = false;
                 notes.push(
                     "another search of this test is running, so this one began from the start and what is left of it is not kept"
@@ -80,21 +86,34 @@ impl Session {
                 );
             }
         }
-        let left = if left_lock.is_some() { take_up(&test, &mut plan, &files)? } else { Left::Nothing };
+        let left = if saved_search_lock.is_some() {
+            read_saved_search(&test, &mut plan, &files)?
+        } else {
+            SavedSearch::Nothing
+        };
         let left = match left {
-            Left::Nothing => None,
-            Left::Remains(remains, facts) => {
+            SavedSearch::Nothing => None,
+            SavedSearch::Remains(remains, facts) => {
                 workers.settings.facts = Facts::of_words(&facts);
                 Some(*remains)
             }
-            Left::ByAnotherBuild => {
+            SavedSearch::ByAnotherBuild => {
                 notes.push(
                     "the test was built anew since a search of it was stopped, so this one began again".to_owned(),
                 );
                 None
             }
         };
-        Ok(Self { plan, test, workers, files, notes, teller: teller.map(Arc::new), left, _left_lock: left_lock })
+        Ok(Self {
+            plan,
+            test,
+            workers,
+            files,
+            notes,
+            progress_line: progress_line.map(Arc::new),
+            left,
+            _saved_search_lock: saved_search_lock,
+        })
     }
 
     pub(crate) fn run(mut self) -> Report {
@@ -141,7 +160,7 @@ impl Session {
         }
     }
 
-    /// Runs what failed before, until something fails again.
+    /// Runs the schedules that failed before, until one fails again.
     fn run_regressions(&mut self, regressions: &Regressions) -> Option<Report> {
         let file = self.files.regressions.as_ref().map(|file| files::shown(file, &self.test))?;
         let (mut passed, mut misfits) = (0, Vec::new());
@@ -172,7 +191,7 @@ impl Session {
         None
     }
 
-    /// Follows the schedules of receives that are kept, until something fails.
+    /// Runs the saved schedules of receives, until one fails.
     fn follow_schedules(&mut self) -> Option<Report> {
         let dir = self.files.schedules.as_ref()?;
         let (kept, errors) = schedules::read(dir, &self.files.lock_of(dir));
@@ -184,7 +203,7 @@ impl Session {
         let (names, schedules): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
         let mut strategy = Following::new(schedules);
         let limits = Limits { executions: None, time: None, ..self.plan.limits.clone() };
-        let (mut searched, _) = self.workers.search(&mut strategy, &limits, 1, From::default(), None);
+        let (mut searched, _) = self.workers.search(&mut strategy, &limits, 1, SearchInputs::default(), None);
         let stale = names.iter().zip(strategy.followed()).filter(|(_, followed)| followed.missed.is_some());
         for (name, Followed { receives, of, missed, pairs, of_pairs }) in stale {
             let missed = missed.as_deref().unwrap_or_default();
@@ -204,7 +223,7 @@ impl Session {
         Some(report)
     }
 
-    /// Keeps what the strategy has generated, if that is asked for.
+    /// Saves the schedules that the strategy has generated, if the user asks for that.
     fn save_schedules(&mut self) {
         let (true, Some(dir)) = (self.plan.save_schedules, &self.files.schedules) else { return };
         let needs = self.plan.strategy.needs();
@@ -230,23 +249,25 @@ impl Session {
         if self.plan.again.is_none() {
             self.rehearse();
         }
-        let proved = if self.plan.proof_first && !self.plan.resume { self.try_to_prove(watch.as_ref()) } else { None };
+        let budget = Budget::new(&self.plan.limits);
+        let starts = self.plan.proof_first && !self.plan.resume;
+        let proved = if starts { self.try_to_prove(&budget, watch.as_ref()) } else { None };
         let (mut searched, remains, coverage) = proved.unwrap_or_else(|| {
             loop {
-                let found = self.search_once(watch.as_ref());
+                let found = self.search_once(&budget, watch.as_ref());
                 if !(found.0.outdated && self.begin_again()) {
                     break found;
                 }
             }
         });
         if searched.verified()
-            && let Some(failed) = self.run_loops_on(watch.as_ref())
+            && let Some(failed) = self.run_loops_on(&budget, watch.as_ref())
         {
             searched = failed;
         }
         self.note_abandoned();
-        self.leave(&searched, remains);
-        self.keep_learned(&searched);
+        self.save_search(&searched, remains);
+        self.export_knowledge(&searched);
         if self.workers.settings.uncontrolled.load(Ordering::Relaxed) && searched.found.is_none() {
             // What they would still have done, nobody has seen.
             searched.ended = Ended::BudgetSpent;
@@ -269,36 +290,41 @@ impl Session {
             coverage.map(|coverage| mem::take(&mut *coverage.lock().unwrap_or_else(PoisonError::into_inner)));
         self.save_schedules();
         if watch.as_ref().is_some_and(Watch::told_to_end) {
-            Teller::last_words(&self.test.path, self.notes.last(), &report);
+            ProgressLine::last_words(&self.test.path, self.notes.last(), &report);
         }
         // Ends the process if it was told to end.
         drop(watch);
         report
     }
 
-    /// Searches by what is known of the program now.
-    fn search_once(&mut self, watch: Option<&Watch>) -> Searched {
+    /// Searches once, with the facts that are known about the program now.
+    fn search_once(&mut self, budget: &Budget, watch: Option<&Watch>) -> Searched {
         let left = self.left.take().map(|left| self.recall_failure(left));
-        self.study();
+        self.import_knowledge();
         let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
-        let from = From { left, coverage: coverage.clone(), stop: watch.map(Watch::stop), saver: self.saver() };
-        let teller = self.teller.clone();
-        let Plan { strategy, limits, workers, .. } = &mut self.plan;
-        let (searched, remains) = self.workers.search(&mut **strategy, limits, *workers, from, teller);
+        let inputs =
+            SearchInputs { left, coverage: coverage.clone(), stop: watch.map(Watch::stop), saver: self.saver() };
+        let progress_line = self.progress_line.clone();
+        let Plan { strategy, workers, .. } = &mut self.plan;
+        let (searched, remains) = self.workers.search(&mut **strategy, &budget.left(), *workers, inputs, progress_line);
         (searched, remains, coverage)
     }
 
-    /// Reduces for as long as a sampler would take for a small test. `None` if that neither covers all orders nor finds a failure: the
-    /// portfolio then samples.
-    fn try_to_prove(&mut self, watch: Option<&Watch>) -> Option<Searched> {
+    /// Runs `dpor` for about as long as a sampler takes for a small test. `None` if that neither covers all orders nor finds a failure:
+    /// the portfolio then samples. When `dpor` begins again, because it has learned something about the program, the steps are counted
+    /// anew; time and executions are not.
+    fn try_to_prove(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<Searched> {
         let again = Again::proof()?;
-        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        let mut executions = 0;
         loop {
+            let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left_for_start(executions)? };
             let mut strategy = again.make()?;
             let coverage = self.plan.coverage.then(Arc::<Mutex<Coverage>>::default);
-            let from = From { coverage: coverage.clone(), stop: watch.map(Watch::stop), ..From::default() };
-            let (searched, remains) = self.workers.search(&mut *strategy, &limits, 1, from, None);
+            let inputs =
+                SearchInputs { coverage: coverage.clone(), stop: watch.map(Watch::stop), ..SearchInputs::default() };
+            let (searched, remains) = self.workers.search(&mut *strategy, &limits, 1, inputs, None);
             if searched.outdated && self.learn() {
+                executions += searched.executions + searched.pruned;
                 continue;
             }
             let decided = searched.found.is_some() || searched.verified();
@@ -309,16 +335,16 @@ impl Session {
     /// Searches once more for a short time, if loops were assumed to spin: whoever comes round in one of them goes on alone for as many
     /// rounds as an unknown loop may take. A loop that looks from the same place in the source may be one that gives up, and its exit was
     /// left out so far. Returns the search if it has found a failure.
-    fn run_loops_on(&mut self, watch: Option<&Watch>) -> Option<search::Report> {
+    fn run_loops_on(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<search::Report> {
         let facts = &mut self.workers.settings.facts;
         if facts.spins.is_empty() || facts.runs_on {
             return None;
         }
         facts.runs_on = true;
-        let limits = Limits { total_steps: Some(PROOF_STEPS), ..self.plan.limits.clone() };
+        let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left() };
         let failed = Again::proof().and_then(Again::make).and_then(|mut strategy| {
-            let from = From { stop: watch.map(Watch::stop), ..From::default() };
-            let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, from, None);
+            let inputs = SearchInputs { stop: watch.map(Watch::stop), ..SearchInputs::default() };
+            let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, inputs, None);
             // The rounds count as steps, and make the execution seem to be without an end.
             let counts =
                 |failure: &Failure| !matches!(failure, Failure::TooManySteps { .. } | Failure::Livelock { .. });
@@ -340,13 +366,13 @@ impl Session {
         }
     }
 
-    /// Goes by what executions have shown of the program from here on; says whether that is more than was known.
+    /// Takes over the facts that executions have shown about the program. True if any of them is new.
     fn learn(&mut self) -> bool {
         let learned = self.workers.settings.learned.clone();
         self.workers.settings.facts.add(&learned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Prepares another search, by what the one before has shown of the program; false if that is nothing new.
+    /// Prepares another search with what the last one has shown about the program. False if nothing is new.
     fn begin_again(&mut self) -> bool {
         match self.plan.again.and_then(Again::make) {
             Some(strategy) if self.learn() => {
@@ -357,7 +383,8 @@ impl Session {
         }
     }
 
-    /// A strategy that was given as a value cannot be made again, so what one execution shows of the program is found out beforehand.
+    /// Learns facts about the program before the search, from its first execution. For a strategy that was given as a value: it cannot be made
+    /// again, so its search cannot begin again.
     fn rehearse(&mut self) {
         let first = Script::Choices { seed: 0, choices: Vec::new() };
         for _ in 0..MOST_REHEARSALS {
@@ -369,22 +396,22 @@ impl Session {
         self.workers.settings.keeps_facts = true;
     }
 
-    /// Takes up what earlier searches have learned about the program.
-    fn study(&mut self) {
-        let Some(file) = &self.files.learnt else { return };
+    /// Gives the strategy what earlier searches have learned about the program.
+    fn import_knowledge(&mut self) {
+        let Some(file) = &self.files.learned else { return };
         let Some(memory) = self.plan.strategy.memory() else { return };
         let wanted = self.plan.program.context;
-        match learnt::read(file, &self.test.path, wanted, memory) {
+        match learned::read(file, &self.test.path, wanted, memory) {
             Read::Nothing | Read::OfAnotherBuild(_) => {}
             Read::Saved(saved) => memory.load(&saved).expect("raddle bug: what was checked cannot be loaded"),
             Read::OfOthers { context } => self.notes.push(format!(
-                "what earlier searches have learnt, in {}, is not used: it was learnt with context {context} and not {wanted}",
+                "what earlier searches have learned, in {}, is not used: it was learned with context {context} and not {wanted}",
                 files::shown(file, &self.test).display(),
             )),
             Read::Broken { why, now } => {
                 let file = files::shown(file, &self.test);
                 self.notes.push(format!(
-                    "what earlier searches have learnt, in {}, cannot be used: {why}; {}",
+                    "what earlier searches have learned, in {}, cannot be used: {why}; {}",
                     file.display(),
                     now.map_or("it could not be set aside".to_owned(), |now| format!(
                         "it was set aside as {}",
@@ -395,22 +422,22 @@ impl Session {
         }
     }
 
-    /// Keeps what was learned about the program for the next search, unless this one was stopped: that one would pass by what this one
-    /// has not come to.
-    fn keep_learned(&mut self, searched: &search::Report) {
-        let (Some(file), Ended::Done(_)) = (&self.files.learnt, searched.ended) else { return };
+    /// Saves what was learned about the program for the next search, unless this one was stopped: the next one would skip what this one has not
+    /// run.
+    fn export_knowledge(&mut self, searched: &search::Report) {
+        let (Some(file), Ended::Done(_)) = (&self.files.learned, searched.ended) else { return };
         let context = self.plan.program.context;
         let told = self.plan.strategy.summary().map(|summary| summary.facts()).unwrap_or_default();
         if context > 0 {
             self.notes.extend(told.iter().filter(|fact| **fact == Fact::NoCalls).map(facts::words));
         }
         let Some(memory) = self.plan.strategy.memory() else { return };
-        if let Err(why) = learnt::write(file, &self.files.lock_of(file), &self.test.path, context, memory) {
-            self.notes.push(format!("what was learnt could not be kept: {why}"));
+        if let Err(why) = learned::write(file, &self.files.lock_of(file), &self.test.path, context, memory) {
+            self.notes.push(format!("what was learned could not be kept: {why}"));
         }
     }
 
-    /// Runs the first failing order of earlier sittings again: only how to come to it was written down.
+    /// Runs the first failing order of an earlier run again: only its choices were saved, not its failure.
     fn recall_failure(&mut self, mut left: Remains) -> Remains {
         let Some(script) = left.failed() else { return left };
         match self.workers.replay(&script, &self.plan.limits).outcome {
@@ -424,26 +451,26 @@ impl Session {
         left
     }
 
-    /// Writes down what is left while the search goes on, if it may be resumed. What cannot be written then is told at the end, when it
-    /// is tried again.
+    /// Saves the search while it runs, if it may be resumed. Errors are ignored here: the search is saved again at its end, and an error is
+    /// reported then.
     fn saver(&self) -> Option<Saver> {
-        let (true, Some(file)) = (self.plan.resume, self.files.left.clone()) else { return None };
+        let (true, Some(file)) = (self.plan.resume, self.files.saved_search.clone()) else { return None };
         let (test, strategy, settings) = (self.test.path.clone(), self.plan.label.clone(), self.plan.tree());
         let facts = self.workers.settings.facts.words();
         Some(Box::new(move |remains| {
             let owner = Owner { test: &test, strategy: &strategy, settings: &settings, facts: &facts };
-            let _ = left::write(&file, &owner, Some(remains));
+            let _ = saved_search::write(&file, &owner, Some(remains));
         }))
     }
 
-    /// Keeps what is left for the next sitting.
-    fn leave(&mut self, searched: &search::Report, remains: Remains) {
-        let (true, Some(file)) = (self.plan.resume, &self.files.left) else { return };
+    /// Saves what is left to do for the next run of the test, or removes the file if the search is done.
+    fn save_search(&mut self, searched: &search::Report, remains: Remains) {
+        let (true, Some(file)) = (self.plan.resume, &self.files.saved_search) else { return };
         let unfinished = searched.ended == Ended::BudgetSpent;
         let (settings, facts) = (self.plan.tree(), self.workers.settings.facts.words());
         let owner = Owner { test: &self.test.path, strategy: &self.plan.label, settings: &settings, facts: &facts };
         let shown = files::shown(file, &self.test);
-        match left::write(file, &owner, unfinished.then_some(remains)) {
+        match saved_search::write(file, &owner, unfinished.then_some(remains)) {
             Ok(()) if unfinished => {
                 self.notes
                     .push(format!("what is left is kept in {}; the next search goes on with it", shown.display()));
@@ -526,9 +553,9 @@ impl Session {
     }
 }
 
-/// Locks the file for what is left of a search; `None` if another search of the same test has locked it.
-fn lock_left(files: &Files) -> Result<Option<FileLock>, SettingError> {
-    let Some(file) = &files.left else {
+/// Locks the saved search; `None` if another search of the same test has locked it.
+fn lock_saved_search(files: &Files) -> Result<Option<FileLock>, SettingError> {
+    let Some(file) = &files.saved_search else {
         let why = "a test without a name, or without a directory for its files (RADDLE_OUT), has no file";
         return Err(SettingError::Resume { why: why.to_owned() });
     };
@@ -536,13 +563,13 @@ fn lock_left(files: &Files) -> Result<Option<FileLock>, SettingError> {
     locked.map_err(|error| SettingError::Resume { why: format!("{} cannot be locked: {error}", file.display()) })
 }
 
-/// What an earlier search of this test left.
-fn take_up(test: &Test, plan: &mut Plan, files: &Files) -> Result<Left, SettingError> {
-    let (Some(file), false) = (&files.left, matches!(plan.strategy.sharing(), Sharing::Alone)) else {
+/// Reads the saved search of this test.
+fn read_saved_search(test: &Test, plan: &mut Plan, files: &Files) -> Result<SavedSearch, SettingError> {
+    let (Some(file), false) = (&files.saved_search, matches!(plan.strategy.sharing(), Sharing::Alone)) else {
         let why = format!("{} keeps nothing that could be written down", plan.strategy.name());
         return Err(SettingError::Resume { why });
     };
     let settings = plan.tree();
     let owner = Owner { test: &test.path, strategy: &plan.label, settings: &settings, facts: &[] };
-    left::read(file, &owner, &mut *plan.strategy)
+    saved_search::read(file, &owner, &mut *plan.strategy)
 }

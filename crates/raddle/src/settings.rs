@@ -1,4 +1,4 @@
-//! What can be set, by attribute, by builder or by environment, and what comes of it.
+//! The settings of a test, by attribute, builder or environment, and the plan that follows from them.
 //!
 //! Every setting is one row of a table: its name, its variable, how its text is read, and what is allowed. The three sources
 //! share it, so that they cannot disagree. The environment wins over the code.
@@ -109,7 +109,7 @@ pub(crate) struct Setting {
     set: fn(&mut Settings, &str) -> Option<()>,
 }
 
-/// What is allowed for how long a program may go without a step.
+/// What is allowed for `hang` and `hang_end`.
 const PATIENCE: &str = "a duration such as `500ms`, `30s` or `2m`, or `0` for never";
 
 macro_rules! setting {
@@ -155,7 +155,7 @@ pub(crate) static TABLE: [Setting; 25] = [
     setting!(abandoned_threads, None, "a number of threads, 1 or more", value::positive),
 ];
 
-/// Settings as they were made; `None` where nothing was said.
+/// Settings as the user made them; `None` where nothing is set.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) strategy: Option<Wanted>,
@@ -300,10 +300,10 @@ impl Settings {
     }
 }
 
-/// What is to be done, settled in every point.
+/// What to do: all settings with their defaults applied.
 pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
-    /// Try first, with a part of the budget, whether all orders can be covered.
+    /// First try to cover all orders, with a part of the budget.
     pub(crate) proof_first: bool,
     /// How to make the strategy again; `None` for one that was given as a value.
     pub(crate) again: Option<Again>,
@@ -322,11 +322,11 @@ pub(crate) struct Plan {
     pub(crate) must_explore: bool,
     /// How many executions run at a time.
     pub(crate) workers: usize,
-    /// Go on with what an earlier search left, and leave what is left.
+    /// Continue an earlier search, and save this one if it is stopped.
     pub(crate) resume: bool,
-    /// Find out what is covered of the orders of receives.
+    /// Measure which orders of receives are covered.
     pub(crate) coverage: bool,
-    /// Write down the schedules that the strategy generates.
+    /// Save the schedules that the strategy generates.
     pub(crate) save_schedules: bool,
     /// Print the panics of the execution that is shown, for their backtraces.
     pub(crate) backtraces: bool,
@@ -353,13 +353,13 @@ impl Again {
     }
 }
 
-/// Executions of a strategy that has no end of its own, if nothing is said.
+/// Executions of a strategy that has no end of its own, if no budget is set.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
 
-/// Time for a strategy that ends by itself, if nothing is said.
+/// Time for a strategy that ends by itself, if no budget is set.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
-/// After so long without a step it is told, and after so long the process ends, if nothing is said.
+/// `hang` and `hang_end`, if not set.
 const DEFAULT_HANG: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 impl Plan {

@@ -1,8 +1,10 @@
-//! Who decides what happens next: the strategies, and the trait to write one's own.
+//! The strategies, which decide what happens next, and the traits to write your own.
 //!
-//! Where a name will do, [`Explorer::strategy`](crate::Explorer::strategy) takes that too: `"pct"`, `"dpor"`.
+//! [`Explorer::strategy`](crate::Explorer::strategy) takes the name of a strategy (`"pct"`, `"dpor"`) or a value. A strategy of your own implements
+//! [`Strategy`]. To share its search among workers or to resume it, implement [`ByNumber`] (a sampler) or [`ByPiece`]; to report what it did,
+//! [`Summarize`]. `programs/examples/own_strategy.rs` in the repository does all of this in under 80 lines of code.
 
-/// Few deviations from what an explorer does first, and the trait to write one's own explorer.
+/// Delaying explorers: few deviations from a deterministic scheduler. With the trait to write your own.
 pub mod delay {
     pub use raddle_engine::ids::TaskId;
     pub use raddle_strategies::states::delay::{
@@ -12,7 +14,7 @@ pub mod delay {
 
 pub use raddle_engine::facts::Fact;
 pub use raddle_engine::piece::{Checkpoint, Piece};
-pub use raddle_engine::rng::Rng;
+pub use raddle_engine::rng::{Rng, mix};
 pub use raddle_engine::strategy::{
     After, BacktrackTo, Bound, ByNumber, ByPiece, Capabilities, Claim, Counting, Decision, Equivalence, Goal, Memory,
     Needs, Next, Run, Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,

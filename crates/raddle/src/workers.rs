@@ -22,7 +22,7 @@ use raddle_runtime::output::{self, Redirected, Sink};
 use raddle_runtime::threads::{Facts, Settings, Threads};
 use raddle_strategies::names::Name;
 
-use crate::report::progress::Teller;
+use crate::report::progress::ProgressLine;
 
 /// The program under test.
 #[derive(Clone)]
@@ -86,7 +86,7 @@ pub(crate) struct Workers {
     pub(crate) settings: Settings,
     /// Whether the program has printed anything.
     pub(crate) printed: AtomicBool,
-    /// What is said if the process ends in the middle of an execution.
+    /// What is printed if the process ends in the middle of an execution.
     pub(crate) last_words: Arc<LastWords>,
     pub(crate) patience: Patience,
 }
@@ -98,25 +98,25 @@ pub(crate) struct Shown {
     pub(crate) printed: String,
 }
 
-/// Where a search begins, what is to be found out on the way, and what ends it from outside.
+/// What a search is given beside its strategy and limits.
 #[derive(Default)]
-pub(crate) struct From {
-    /// What an earlier search left.
+pub(crate) struct SearchInputs {
+    /// The rest of an earlier search, to continue.
     pub(crate) left: Option<Remains>,
-    /// What is covered, if that is asked for.
+    /// Where the covered orders of receives are recorded, if the user asks for that.
     pub(crate) coverage: Option<Arc<Mutex<Coverage>>>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
-    /// Writes down every few seconds what is left.
+    /// Saves what is left to do, every few seconds.
     pub(crate) saver: Option<Saver>,
 }
 
-/// Tasks have stacks of their own; this is for the engine, a strategy, and the table of a deep search.
+/// For the engine, a strategy, and the table of a deep search. Tasks have stacks of their own.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
-/// When what is left of a search is written down for the first time; many searches end before.
+/// When a search is saved for the first time. Many searches end before.
 const FIRST_SAVED: Duration = Duration::from_secs(1);
 
-/// How many of the workers that were asked for may search.
+/// How many workers may search, of those that the user asks for.
 fn workers_for(strategy: &mut dyn Strategy, asked: usize) -> usize {
     match strategy.sharing() {
         Sharing::ByNumber(_) => asked,
@@ -132,25 +132,25 @@ impl Workers {
         strategy: &mut dyn Strategy,
         limits: &Limits,
         workers: usize,
-        from: From,
-        teller: Option<Arc<Teller>>,
+        inputs: SearchInputs,
+        progress_line: Option<Arc<ProgressLine>>,
     ) -> (search::Report, Remains) {
         let workers = workers_for(strategy, workers);
-        let mut search = match from.left {
+        let mut search = match inputs.left {
             Some(left) => Search::resume(strategy, limits, workers, left),
             None => Search::new(strategy, limits, workers),
         };
-        if let Some(coverage) = from.coverage {
+        if let Some(coverage) = inputs.coverage {
             search = search.covering(coverage);
         }
-        if let Some(stop) = from.stop {
+        if let Some(stop) = inputs.stop {
             search = search.stopped_by(stop);
         }
-        if let Some(saver) = from.saver {
+        if let Some(saver) = inputs.saver {
             search = search.saved_by(FIRST_SAVED, saver, strategy);
         }
-        if let Some(teller) = teller.clone() {
-            search = search.observed(Box::new(move |progress| teller.tell(progress)));
+        if let Some(progress_line) = progress_line.clone() {
+            search = search.observed(Box::new(move |progress| progress_line.tell(progress)));
         }
         let all_workers = thread::scope(|scope| {
             let others: Vec<_> = (1..workers).map(|_| self.start(scope, || self.work_on(search.join()))).collect();
@@ -158,8 +158,8 @@ impl Workers {
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
             first.into_iter().chain(others.flatten()).collect::<Vec<_>>()
         });
-        if let Some(teller) = teller {
-            teller.finish();
+        if let Some(progress_line) = progress_line {
+            progress_line.finish();
         }
         search.leave(all_workers)
     }

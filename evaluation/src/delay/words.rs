@@ -17,7 +17,7 @@ pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Sectio
     let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
     let limit = most.saturating_mul(10);
     let text = format!(
-        "## Delaying explorers (seed 001)\n\n\
+        "## Delaying explorers (Desai, Qadeer, Seshia 2015)\n\n\
          Written by `cargo run --release -p evaluation -- delay --out docs`. The programs are `programs/src/delay/`, run as models by one \
          worker; the bugs are of the kinds of the paper's table, but all but one of them are our own, since the paper does not describe \
          them, and the sizes of some were set after looking at how soon they are found.\n\n\
@@ -27,7 +27,7 @@ pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Sectio
          bug shows, the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions (searches: {}) or \
          {seconds} seconds of the clock, with at most {} states in memory. The whole run took {} of the clock and {} of CPU time.\n\n\
          ### Samplers\n\n{}\n\n### Searches\n\n\
-         Most executions of a search are given up after a step or two, at a state that was seen. In brackets: the states, and the delays \
+         Most executions of a search are pruned after a step or two, at a state that was seen. In brackets: the states, and the delays \
          of the execution that failed. PB tells what it has entered by the order of events, not by states.\n\n{}\n\n\
          ![{title}](evaluation/{name}.svg)\n\n{}\n\n### The paper's claims\n\n{}\n",
         grouped(*most),

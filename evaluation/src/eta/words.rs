@@ -90,7 +90,7 @@ published one makes the command fail.
 ### Counts and speed";
 
 const TABLE: &str = "\
-`a + b`: a executions ran to their end, b were given up on the way. The paper's reduction runs 9 to 33,000 times as \
+`a + b`: a executions ran to their end, b were pruned. The paper's reduction runs 9 to 33,000 times as \
 many executions as there are traces; its figures come out if a message counts as dependent on every later one as \
 soon as its handler sends anything. Both of ours run each trace of these programs once. Persistent sets \
 (`dpor-classic`) give executions up, optimal reduction (`dpor`) gives none up. The paper ran a part of Phils(3) \
@@ -120,7 +120,7 @@ thousand executions, which is what the paper says, but the tree takes 0.7 GB. Pr
 
 const REDUCED: &str = "\
 Raddle's reductions have depth-first order only, so there is no random order to compare with. What is to be run is \
-found out on the way, and estimates are poor. `dpor-classic` plans children that end in executions given up, and \
+found out on the way, and estimates are poor. `dpor-classic` plans children that end in pruned executions, and \
 seems up to two hundred times as large as it is, to the very end. `dpor` finds children late and seems too small at \
 first. Weighted backtrack counts branches that grow while it looks, and is not exact even at the end. Probes count \
 traces from whole executions; they are the best of these from the start, but lean to too little here, since few \

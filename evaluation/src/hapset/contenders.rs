@@ -29,7 +29,7 @@ const fn sampler(name: &'static str, make: fn(u64) -> Box<dyn Strategy>) -> Cont
 /// Everybody: who is guided, who searches, who samples.
 pub const CONTENDERS: [Contender; 16] = [
     search("hapset", |_| Box::new(Hapset::new())),
-    sampler("hapset, 20 learnt", |seed| Box::new(Hapset::new().learn(20, seed))),
+    sampler("hapset, 20 learned", |seed| Box::new(Hapset::new().learn(20, seed))),
     search("hapset, baseline", |_| Box::new(Hapset::over(Backtrack::Baseline))),
     search("hapset, preemption", |_| Box::new(Hapset::over_few_preemptions())),
     search("hapset, all", |_| Box::new(Hapset::new().then_the_rest())),

@@ -17,12 +17,12 @@ pub fn section(rows: &[Row], arguments: &Arguments) -> Section {
     let Arguments { seeds, most, seconds, .. } = arguments;
     let claims = claims(rows).iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
     let text = format!(
-        "## Learned ordering constraints, and samplers (seed 002, SCTBench)\n\n\
+        "## Learned ordering constraints, and samplers (Wang, Said, Gupta 2011; SCTBench)\n\n\
          Written by `cargo run --release -p evaluation -- hapset --out docs`. The programs are `programs/src/hapset/` and \
          `programs/src/sctbench/`, on threads, by one worker. The figures are executions until the bug shows, those included that a \
-         reduction gives up; the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions or {seconds} \
+         reduction prunes; the median of {seeds} seeds where there are seeds. `–`: not found by most seeds in {} executions or {seconds} \
          seconds of the clock; `over`: the strategy has nothing left to do and has not found it. The guided searches begin with \
-         nothing learnt.\n\n\
+         nothing learned.\n\n\
          ### The subjects of the paper\n\n{}\n\n### With more threads\n\n{}\n\n### SCTBench\n\n{}\n\n\
          ### Samplers beside what their own artifacts report\n\n\
          Mean executions to the first bug over {seeds} trials, of those that found it (how many of them, if not all); then what is \

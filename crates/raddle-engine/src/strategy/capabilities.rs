@@ -88,7 +88,7 @@ pub trait Summarize {
     }
 
     /// What is certain about what was run, beyond how much it was. Where executions go by number, the first `drawn` have been run, by
-    /// whatever worker. The search asks once, at its end.
+    /// whatever worker. The search asks once, at its end. It becomes part of the verdict line, unless the program fails.
     fn guarantee(&self, drawn: u64) -> Option<Fact> {
         let _ = drawn;
         None
@@ -100,7 +100,7 @@ pub trait Summarize {
         None
     }
 
-    /// What else is to be said of the search. Who reports asks once, at the end.
+    /// What else is to be said of the search, as notes below the verdict. Who reports asks once, at the end.
     fn facts(&self) -> Vec<Fact> {
         Vec::new()
     }

@@ -22,7 +22,8 @@ pub trait ByNumber {
         0
     }
 
-    /// The next execution is the one with this number.
+    /// The next execution is the one with this number. The search calls this at the start of each range of numbers. Within a range the
+    /// strategy counts: every [`begin`](Strategy::begin) is for the next number, except after [`After::SameNumber`](super::After).
     fn jump(&mut self, number: u64);
 
     /// The numbers that do not count as executions, such as probes, in order; `None` if a number may stand for several.
@@ -36,16 +37,19 @@ pub trait ByNumber {
         number + 1
     }
 
-    /// The same strategy for another worker, with what was learned.
+    /// The same strategy for another worker, with what was learned. The search calls this after the [warm-up](Self::warm_up), and then
+    /// tells the copy where to [`jump`](Self::jump).
     fn copy(&mut self) -> Box<dyn Strategy>;
 
-    /// What was learned so far, to be written down with what is left of the search.
+    /// What was learned so far, to be written down with what is left of the search. The search calls this at its end, and now and then
+    /// while it runs, also in the middle of the warm-up. Which numbers are left is not part of it: the search knows.
     fn checkpoint(&mut self) -> Checkpoint {
         Checkpoint::default()
     }
 
     /// Takes up what was learned by a search that left off before the execution with number `next`. False if the checkpoint does not
-    /// fit: a file may say anything. The search calls this before the first execution, maybe more than once.
+    /// fit: a file may say anything. The search calls this on a new strategy before the first execution, maybe more than once, and
+    /// then [`jump`](Self::jump). Without a checkpoint to restore it is not called.
     fn restore(&mut self, checkpoint: &Checkpoint, next: u64) -> bool {
         let _ = next;
         checkpoint.is_empty()

@@ -9,12 +9,12 @@ use raddle_engine::strategy::Sharing;
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::names::{Name, Options};
 
-use crate::left::{self, Left, Owner};
 use crate::regressions::Regressions;
+use crate::saved_search::{self, Owner, SavedSearch};
 use crate::settings::{Origin, Settings, TABLE};
 use crate::strategy::{Hapset, Strategy};
 use crate::sync::mpsc;
-use crate::{Explorer, learnt, schedules, thread};
+use crate::{Explorer, learned, schedules, thread};
 
 /// One parser.
 pub(super) struct Parser {
@@ -92,9 +92,9 @@ fn what_is_left() -> Parser {
         let Some((name, remains)) = text.split_once('\n') else { return false };
         let Some(mut strategy) = strategy(name) else { return false };
         // As it is, in place of the whole file.
-        let _ = left::understood(remains, &owner(name), &mut *strategy);
-        let written = left::written(&owner(name), remains).expect("a head can be written");
-        matches!(left::understood(&written, &owner(name), &mut *strategy), Ok(Left::Remains(..)))
+        let _ = saved_search::understood(remains, &owner(name), &mut *strategy);
+        let written = saved_search::written(&owner(name), remains).expect("a head can be written");
+        matches!(saved_search::understood(&written, &owner(name), &mut *strategy), Ok(SavedSearch::Remains(..)))
     };
     Parser { name: "a resume file", examples, read: Box::new(read) }
 }
@@ -110,9 +110,9 @@ fn learned_sets() -> Parser {
     ];
     let read = |text: &str| {
         let memory = Hapset::new();
-        let _ = learnt::understood(text.as_bytes(), "fuzzed", &memory);
-        let written = learnt::written("fuzzed", 0, text).expect("a head can be written");
-        learnt::understood(written.as_bytes(), "fuzzed", &memory).is_ok()
+        let _ = learned::understood(text.as_bytes(), "fuzzed", &memory);
+        let written = learned::written("fuzzed", 0, text).expect("a head can be written");
+        learned::understood(written.as_bytes(), "fuzzed", &memory).is_ok()
     };
     Parser { name: "a file of learned sets", examples, read: Box::new(read) }
 }

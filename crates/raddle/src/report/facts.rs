@@ -30,7 +30,7 @@ pub(crate) fn words(fact: &Fact) -> String {
             let pace = pace
                 .map(|(first, latest)| format!(" ({first} in the first hundred executions, {latest} in the latest)"));
             let [known, new] = [*known, *new].map(thousands);
-            format!("{known} {what} of statements known, {new} of them learnt now{}", pace.unwrap_or_default())
+            format!("{known} {what} of statements known, {new} of them learned now{}", pace.unwrap_or_default())
         }
         Fact::NoCalls => "`context` has found no calls, since the test was built without debug information: \
                           `debug = \"line-tables-only\"` in its profile is enough"

@@ -11,14 +11,14 @@ use crate::environment::Environment;
 use crate::settings::SettingError;
 
 /// Tells how far a search has come while it runs, for as long as somebody looks.
-pub(crate) struct Teller {
+pub(crate) struct ProgressLine {
     /// The test that the search belongs to; several may be running.
     test: String,
     /// One line that changes, instead of many.
     in_place: bool,
 }
 
-impl Teller {
+impl ProgressLine {
     /// `None` if nobody wants to know: standard error is no terminal, and the environment does not ask for it either.
     pub(crate) fn new(test: &str, environment: &Environment) -> Result<Option<Self>, SettingError> {
         let in_place = io::stderr().is_terminal();
@@ -67,7 +67,7 @@ pub(crate) fn line(progress: &Progress) -> String {
     parts.join(", ")
 }
 
-/// How much was learnt, and how fast: `41 orderings known, 2 new in the latest 100`.
+/// How much was learned, and how fast: `41 orderings known, 2 new in the latest 100`.
 fn learning(Learning { known, new, executions }: Learning) -> String {
     let orderings = if known == 1 { "ordering" } else { "orderings" };
     let number = verdict::number;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn how_fast_orderings_are_learnt() {
+    fn how_fast_orderings_are_learned() {
         let counts = Counts { executions: 1_240, ..Counts::default() };
         let learning = Some(Learning { known: 1_041, new: 2, executions: 100 });
         let progress = Progress { learning, ..Progress::of_samples(counts, None, Duration::from_secs(2)) };
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn one_line_that_changes_or_many() {
         let progress = Progress::new(Counts { executions: 7, ..Counts::default() }, None, Duration::from_secs(2));
-        let shown = |test: &str, in_place| Teller { test: test.to_owned(), in_place }.shown(&progress);
+        let shown = |test: &str, in_place| ProgressLine { test: test.to_owned(), in_place }.shown(&progress);
         assert_eq!(shown("bank::transfer", false), "raddle: bank::transfer: 7 orders\n");
         assert_eq!(shown("", true), "\r\x1b[2Kraddle: 7 orders");
     }

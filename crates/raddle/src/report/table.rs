@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use raddle_engine::ids::TaskId;
+use unicode_width::UnicodeWidthStr;
 
 use super::names::Names;
 use super::paint::{Paint, Tone};
@@ -58,8 +59,14 @@ struct Columns {
 
 const GAP: &str = "  ";
 
+/// Columns of a terminal that the text takes: some characters take two, and some none.
 fn width(text: &str) -> usize {
-    text.chars().count()
+    text.width()
+}
+
+/// The spaces that make the text as wide as this.
+fn pad(text: &str, to: usize) -> String {
+    " ".repeat(to.saturating_sub(width(text)))
 }
 
 impl Columns {
@@ -86,14 +93,13 @@ impl Columns {
 
     fn heading(&self, paint: Paint) -> String {
         if self.list {
-            return paint.paint(Tone::Heading, &format!("{:<1$}{GAP}step", "task", self.widths[0]));
+            return paint.paint(Tone::Heading, &format!("task{}{GAP}step", pad("task", self.widths[0])));
         }
-        let cells = self.titles.iter().zip(&self.widths).map(|(title, width)| format!("{title:<width$}"));
+        let cells = self.titles.iter().zip(&self.widths).map(|(title, width)| format!("{title}{}", pad(title, *width)));
         paint.paint(Tone::Heading, cells.collect::<Vec<_>>().join(GAP).trim_end())
     }
 
     fn line(&self, row: &Row, paint: Paint) -> String {
-        let pad = |text: &str, to: usize| " ".repeat(to.saturating_sub(width(text)));
         let mut line = String::new();
         if self.list {
             let who = &self.titles[self.places[&row.task]];
@@ -117,5 +123,24 @@ impl Columns {
             line.push_str(&paint.paint(Tone::Quiet, &row.site));
         }
         line.trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_where_characters_are_wide() {
+        let row = |task, text: &str| Row { task, text: text.to_owned(), site: "a.rs:1".to_owned(), tone: Tone::Plain };
+        let [first, second] = [0, 1].map(TaskId::next_of);
+        let rows = [row(first, "受信 名前"), row(second, "é"), row(second, "send")];
+        let titles = vec!["main".to_owned(), "銀行".to_owned()];
+        let columns = Columns { places: [(first, 0), (second, 1)].into(), titles, widths: vec![9, 4], list: false };
+        let lines: Vec<_> = rows.iter().map(|row| columns.line(row, Paint { on: false })).collect();
+        assert_eq!(lines, ["受信 名前        a.rs:1", "           é     a.rs:1", "           send  a.rs:1"]);
+        assert_eq!(columns.heading(Paint { on: false }), "main       銀行");
+        let widest = rows.iter().map(|row| width(&row.text)).max();
+        assert_eq!(widest, Some(9));
     }
 }

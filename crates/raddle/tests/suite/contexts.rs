@@ -8,7 +8,7 @@ use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::{Explorer, Report, thread};
 
-use crate::learnt::Kept;
+use crate::learned::Kept;
 
 fn look(pointer: &AtomicUsize) -> usize {
     pointer.load(SeqCst)
@@ -156,7 +156,7 @@ fn two_who_set() {
 }
 
 #[test]
-fn what_was_learnt_is_kept_with_its_calls() {
+fn what_was_learned_is_kept_with_its_calls() {
     let kept = Kept::new("kept_with_calls");
     assert!(!run(&kept, 1, two_who_set).failed());
     let known = calls(&kept);
@@ -170,12 +170,12 @@ fn what_was_learnt_is_kept_with_its_calls() {
 }
 
 #[test]
-fn what_was_learnt_with_other_calls_is_not_used() {
+fn what_was_learned_with_other_calls_is_not_used() {
     let kept = Kept::new("other_calls");
     let first = run(&kept, 0, two_who_set).executions();
     assert!(first > 1);
     let other = run(&kept, 1, two_who_set);
-    let said = "other_calls.learnt.json, is not used: it was learnt with context 0 and not 1";
+    let said = "other_calls.learned.json, is not used: it was learned with context 0 and not 1";
     assert!(other.executions() > 1 && other.to_string().contains(said), "{other}");
     let again = run(&kept, 1, two_who_set);
     assert!(again.executions() == 1 && !again.to_string().contains("not used"), "{again}");

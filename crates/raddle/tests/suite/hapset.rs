@@ -8,7 +8,7 @@ use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::{Explorer, thread};
 
-use crate::learnt::Kept;
+use crate::learned::Kept;
 
 /// One thread allocates and frees, the other checks and uses; the two of those are meant to be atomic.
 fn alloc_use_free() {
@@ -75,8 +75,8 @@ fn an_atomicity_violation_is_something_new() {
 fn a_loop_that_waits_ends_after_two_executions() {
     let report = Explorer::new().strategy("hapset").run(busy_waiting);
     assert_eq!(report.executions(), 2, "{report}");
-    let learnt = Explorer::new().strategy(Hapset::new().learn(20, 1)).run(busy_waiting);
-    assert_eq!(learnt.executions(), 21, "one of its own, since all orderings are known by then: {learnt}");
+    let learned = Explorer::new().strategy(Hapset::new().learn(20, 1)).run(busy_waiting);
+    assert_eq!(learned.executions(), 21, "one of its own, since all orderings are known by then: {learned}");
 }
 
 /// Threads that take turns at a lock.
@@ -103,7 +103,7 @@ fn executions_hardly_grow_with_the_number_of_threads() {
         assert!((2..).zip(&counts).all(|(threads, &count)| count <= times * threads * threads), "{counts:?}");
     };
     grows_like_the_square(1, || Hapset::new().deepest_first());
-    // What is nearest to the root is planned before what is deep has been learnt, and all that is planned is run.
+    // What is nearest to the root is planned before what is deep has been learned, and all that is planned is run.
     grows_like_the_square(4, Hapset::new);
 }
 
@@ -153,11 +153,11 @@ fn several_workers_are_guided_and_see_all_of_the_rest() {
 }
 
 #[test]
-fn what_was_learnt_is_known_the_next_time() {
+fn what_was_learned_is_known_the_next_time() {
     let kept = Kept::new("known_the_next_time");
     assert_eq!(kept.run(busy_waiting).executions(), 2);
     assert_eq!(kept.run(busy_waiting).executions(), 1, "all orderings are known");
-    // What a search has learnt on the way to a failure is not, so it is found again.
+    // What a search has learned on the way to a failure is not, so it is found again.
     let kept = Kept::new("found_the_next_time");
     assert!(kept.run(alloc_use_free).failed());
     assert!(kept.run(alloc_use_free).failed());
@@ -165,7 +165,7 @@ fn what_was_learnt_is_known_the_next_time() {
 }
 
 #[test]
-fn what_another_build_or_a_stopped_search_has_learnt_is_not_relied_on() {
+fn what_another_build_or_a_stopped_search_has_learned_is_not_relied_on() {
     let kept = Kept::new("not_relied_on");
     let stopped = kept.explorer().executions(1).run(busy_waiting);
     assert!(stopped.executions() == 1 && !kept.file().exists(), "{stopped}");
@@ -192,7 +192,7 @@ fn a_file_that_is_broken_is_reported_and_set_aside() {
         fs::write(kept.file(), text).unwrap();
         let report = kept.run(busy_waiting);
         assert_eq!(report.executions(), 2, "{report}");
-        assert!(report.to_string().contains("learnt.json, cannot be used"), "{report}");
+        assert!(report.to_string().contains("learned.json, cannot be used"), "{report}");
         assert_eq!(fs::read(&aside).unwrap(), text);
         fs::remove_file(&aside).unwrap();
         let again = kept.run(busy_waiting);
@@ -206,7 +206,7 @@ fn a_crash_in_the_middle_of_writing_leaves_the_old_file() {
     kept.run(busy_waiting);
     let whole = fs::read(kept.file()).unwrap();
     // Files are written under another name first. Whoever crashed has left some of that, and somebody else may be at it still.
-    fs::write(kept.out.join(".suite-crashed.learnt.json.1-0.tmp"), &whole[..10]).unwrap();
+    fs::write(kept.out.join(".suite-crashed.learned.json.1-0.tmp"), &whole[..10]).unwrap();
     let report = kept.run(busy_waiting);
     assert!(report.executions() == 1 && !report.to_string().contains("cannot be used"), "{report}");
     assert!(fs::read(kept.file()).unwrap().len() >= whole.len() - 10);

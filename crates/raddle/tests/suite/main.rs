@@ -12,7 +12,7 @@ mod failures;
 mod hapset;
 mod interrupted;
 mod kept;
-mod learnt;
+mod learned;
 mod models;
 mod models_gone_wrong;
 mod output;

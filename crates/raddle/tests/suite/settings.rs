@@ -247,7 +247,7 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
     for (broken, why) in [
         (written.replace("\"format\":4", "\"format\":7"), "has format 7 and not 4"),
         (written[..written.len() / 2].to_owned(), "is broken"),
-        (written.replace("\"choice\":0", "\"choice\":9"), "it is not what was written"),
+        (written.replace("\"bytes\":\"", "\"bytes\":\"00"), "it is not what was written"),
         (written.replace("spurious_wakeups 1", "spurious_wakeups 2"), "was left with the settings"),
         (String::new(), "is broken"),
     ] {

@@ -99,11 +99,11 @@ fn a_pipe_or_a_directory_in_place_of_a_file_is_told_and_left_alone() {
         let error = wrong_setting(explorer(&dir).strategy("exhaustive").regressions(false).resume(true));
         assert!(error.contains(&format!("cannot be read ({said}); delete it to begin again")), "{error}");
 
-        make(&dir.join("suite-same.learnt.json"));
+        make(&dir.join("suite-same.learned.json"));
         let report = explorer(&dir).strategy("hapset").regressions(false).run(programs::counts_under_a_lock);
         let text = report.to_string();
         assert!(text.contains(&format!("cannot be used: {said}; it could not be set aside")), "{text}");
-        assert!(text.contains("what was learnt could not be kept"), "{text}");
+        assert!(text.contains("what was learned could not be kept"), "{text}");
     }
 }
 

@@ -18,9 +18,9 @@ impl Kept {
         Self { name, out }
     }
 
-    /// Where it keeps what it has learnt.
+    /// Where it keeps what it has learned.
     pub fn file(&self) -> PathBuf {
-        self.out.join(format!("suite-{}.learnt.json", self.name))
+        self.out.join(format!("suite-{}.learned.json", self.name))
     }
 
     pub fn explorer(&self) -> Explorer {

@@ -1,4 +1,7 @@
-//! What a search has left to do, in a file: for the next sitting.
+//! A stopped search, saved in a file for the next run of the test.
+//!
+//! Two lines of JSON: a head that says whose search it is, and what the search has left to do. A file that does not fit the test is an error;
+//! it is not overwritten, since it may hold hours of work.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -16,23 +19,23 @@ use crate::strategy::Strategy;
 /// The version of this kind of file.
 const FORMAT: u32 = 4;
 
-/// The largest file that is read, and written: large searches have much to write down.
+/// The largest file that is read or written.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The first line of the file; the second is what is left.
+/// The first line of the file. The second line is what is left to do.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: u32,
     test: String,
     strategy: String,
-    /// Those that decide what orders there are.
+    /// The settings that decide which orders there are.
     settings: String,
-    /// What was known of the program, in its own words.
+    /// What was known about the program, in its own words.
     #[serde(default)]
     facts: Vec<String>,
-    /// Of the program that ran: another one may take other steps.
+    /// A hash of the test binary: another build may take other steps.
     program: u64,
-    /// Of the second line: what was changed by hand is not believed.
+    /// A checksum of the second line, to detect a file that was changed by hand.
     sum: u64,
 }
 
@@ -41,31 +44,31 @@ pub(crate) struct Owner<'a> {
     pub(crate) test: &'a str,
     pub(crate) strategy: &'a str,
     pub(crate) settings: &'a str,
-    /// What is known of the program, in its own words.
+    /// What is known about the program, in its own words.
     pub(crate) facts: &'a [String],
 }
 
-/// Only this is read first, to tell a file of another version from one that is broken.
+/// Read first, to distinguish a file of another version from a broken one.
 #[derive(Deserialize)]
 struct Version {
     format: u32,
 }
 
-/// What an earlier search of this test left.
-pub(crate) enum Left {
-    /// Nothing.
+/// What the file of a test holds.
+pub(crate) enum SavedSearch {
+    /// There is no file.
     Nothing,
-    /// This, and what was known of the program.
+    /// A search to continue, and what was known about the program.
     Remains(Box<Remains>, Vec<String>),
-    /// Something, but by another build of the test: to what this one does it means nothing.
+    /// A search by another build of the test, which says nothing about this one.
     ByAnotherBuild,
 }
 
-/// What an earlier search of this test left.
-pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, SettingError> {
+/// Reads the saved search of a test.
+pub(crate) fn read(file: &Path, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<SavedSearch, SettingError> {
     match read_text(file, MOST_BYTES) {
         Ok(Some(text)) => understood(&text, owner, strategy).map_err(|why| refused(file, &why)),
-        Ok(None) => Ok(Left::Nothing),
+        Ok(None) => Ok(SavedSearch::Nothing),
         Err(error) => Err(refused(file, &format!("cannot be read ({error})"))),
     }
 }
@@ -74,7 +77,7 @@ fn refused(file: &Path, why: &str) -> SettingError {
     SettingError::Resume { why: format!("{} {why}; delete it to begin again", file.display()) }
 }
 
-pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<Left, String> {
+pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strategy) -> Result<SavedSearch, String> {
     let broken = |error: serde_json::Error| format!("is broken ({error})");
     let (head, remains) = text.trim_end().split_once('\n').ok_or("is broken (it has no second line)")?;
     let Version { format } = serde_json::from_str(head).map_err(broken)?;
@@ -92,20 +95,20 @@ pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strat
         return Err(format!("was left with the settings {} and not with {}", head.settings, owner.settings));
     }
     if head.program != program() {
-        return Ok(Left::ByAnotherBuild);
+        return Ok(SavedSearch::ByAnotherBuild);
     }
     if head.sum != sum(remains.as_bytes()) {
         return Err("is broken (it is not what was written)".to_owned());
     }
     let remains: Remains = serde_json::from_str(remains).map_err(broken)?;
     if remains.fits(strategy) {
-        Ok(Left::Remains(Box::new(remains), head.facts))
+        Ok(SavedSearch::Remains(Box::new(remains), head.facts))
     } else {
         Err("is broken (its parts do not fit together)".to_owned())
     }
 }
 
-/// Keeps what is left, or takes the file away if nothing is; what is wrong, if anything.
+/// Writes what is left to do, or removes the file if that is nothing. An error says what is wrong.
 pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) -> Result<(), String> {
     let Some(remains) = remains else {
         return match fs::remove_file(file) {
@@ -120,7 +123,7 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
     write_whole(file, &written(owner, &remains)?).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// What a file has in it with this as its second line.
+/// The text of a file with this second line.
 pub(crate) fn written(owner: &Owner<'_>, remains: &str) -> Result<String, String> {
     let head = Head {
         format: FORMAT,
@@ -135,7 +138,7 @@ pub(crate) fn written(owner: &Owner<'_>, remains: &str) -> Result<String, String
     Ok(format!("{head}\n{remains}\n"))
 }
 
-/// A hash of the program that runs; 0 if its file cannot be read. Test programs are large, so it is made once, and part by part.
+/// A hash of the running program; 0 if its file cannot be read. Test programs are large, so it is computed once, and in parts.
 fn program() -> u64 {
     static HASH: OnceLock<u64> = OnceLock::new();
     let hash = || -> io::Result<u64> {

@@ -1,7 +1,7 @@
-//! What searches have learnt of a program, in a file: the next one starts from there.
+//! What searches have learned about a program, in a file. The next search starts from it.
 //!
-//! Two lines of JSON: whose it is and what the second must add up to, then what was learnt. A file that is not like that is set
-//! aside under another name and not used: it is only there to save time, so it must never keep a test from running.
+//! Two lines of JSON: a head with the test and a checksum, and what was learned. A broken file is renamed and not used. The file only saves
+//! time, so it must never keep a test from running.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_lock::FileLock;
 use crate::files::{read_whole, write_whole};
-use crate::left::sum;
+use crate::saved_search::sum;
 
 /// The version of this kind of file.
 const FORMAT: u32 = 1;
 
-/// The largest file that is read, and written.
+/// The largest file that is read or written.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The first line.
@@ -35,7 +35,7 @@ pub(crate) struct Head {
     sum: u64,
 }
 
-/// The build of the test that runs now, by its file's size and time: it need not be more than another number for another build.
+/// A number for the build of the running test, from the size and time of its file. It only has to differ between builds.
 fn build() -> u64 {
     let file = || {
         let about = fs::metadata(std::env::current_exe().ok()?).ok()?;
@@ -53,13 +53,13 @@ fn is_zero(context: &usize) -> bool {
 pub(crate) enum Read {
     /// There is none.
     Nothing,
-    /// This, which the strategy understands.
+    /// Text that the strategy understands.
     Saved(String),
-    /// The same, learned by another build of the test: what it did there says nothing of what it does now.
+    /// The same, but learned from another build of the test, which may do something else now.
     OfAnotherBuild(String),
-    /// What was learnt with statements that are told apart by so many calls, which are others.
+    /// What was learned with another `context`, whose statements are not the same.
     OfOthers { context: usize },
-    /// Something else.
+    /// The file is broken.
     Broken {
         why: String,
         /// The name it has now; `None` if it could not be given one.
@@ -67,7 +67,7 @@ pub(crate) enum Read {
     },
 }
 
-/// Reads what was learnt of a test with so many calls; what cannot be understood is set aside.
+/// Reads what was learned about a test with this `context`. A broken file is renamed.
 pub(crate) fn read(file: &Path, test: &str, context: usize, memory: &dyn Memory) -> Read {
     let text = match read_whole(file, MOST_BYTES) {
         Ok(Some(text)) => text,
@@ -105,8 +105,8 @@ pub(crate) fn understood(text: &[u8], test: &str, memory: &dyn Memory) -> Result
     Ok((saved.to_owned(), head))
 }
 
-/// Adds what a search has learnt to what is in the file by now, since others may have run meanwhile: one after the other. Readers
-/// see the old file or the new one, never half of it. What was learnt with another number of calls is no use any more.
+/// Adds what a search has learned to the file, under a lock, since other searches may have written to it meanwhile. Readers see the old file or
+/// the new one, never a part of it. What was learned with another `context` is overwritten.
 pub(crate) fn write(
     file: &Path,
     lock_file: &Path,
@@ -126,7 +126,7 @@ pub(crate) fn write(
     write_whole(file, &written(test, context, &saved)?).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// What a file has in it with this as its second line.
+/// The text of a file with this second line.
 pub(crate) fn written(test: &str, context: usize, saved: &str) -> Result<String, String> {
     let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(saved.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
