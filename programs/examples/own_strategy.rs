@@ -31,6 +31,7 @@ const WARM_UP: u64 = 8;
 const VERSION: u8 = 1;
 
 impl OneSwitch {
+    /// The walks that belong to `seed`.
     pub fn new(seed: u64) -> Self {
         Self { seed, number: 0, longest: 0, points_before: None, rng: Rng::new(seed) }
     }

@@ -46,7 +46,7 @@ fn shown(report: &Report, seen: &Arc<Mutex<BTreeSet<String>>>) -> (u64, String, 
 fn two_workers_run_the_executions_of_one() {
     let with = |workers| {
         let seen = Arc::default();
-        let report = watch(explorer(workers, 60), &seen);
+        let report = watch(explorer(workers, 2_000), &seen);
         shown(&report, &seen)
     };
     let alone = with(1);

@@ -171,7 +171,7 @@ impl ReceiveOrder {
 
     /// Processes the receives of an execution.
     fn process(&mut self, recorded: Recorded) {
-        let known = self.roll.len();
+        let known = self.roll.receives();
         let places = self.roll.enter_all(&recorded);
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
         let mut new = 0;
@@ -180,7 +180,7 @@ impl ReceiveOrder {
             new += if self.criteria.contains(&criterion) { added } else { 0 };
         }
         // The must-happen-before relation differs between executions, so an execution with more new goals than its own may be a useful base.
-        let bases = match (self.roll.len() > known, new > 1) {
+        let bases = match (self.roll.receives() > known, new > 1) {
             (true, _) => &mut self.waiting,
             (false, true) => &mut self.spare,
             (false, false) => {

@@ -42,7 +42,7 @@ impl Roll {
     }
 
     /// How many receives there are.
-    pub fn len(&self) -> usize {
+    pub fn receives(&self) -> usize {
         self.places.len()
     }
 

@@ -53,9 +53,9 @@ impl Coverage {
     /// Takes in an execution; `who` says what its tasks are called.
     pub fn observe(&mut self, trace: &Trace, who: impl FnOnce() -> Vec<String>) {
         let recorded = Recorded::of(trace);
-        let known = self.roll.len();
+        let known = self.roll.receives();
         let places = self.roll.enter_all(&recorded);
-        if self.roll.len() > known {
+        if self.roll.receives() > known {
             self.name_all(&recorded, &places, &who());
         }
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
@@ -70,7 +70,8 @@ impl Coverage {
             let goals = self.counts(criterion).goals;
             self.growth[criterion.index()].note(self.executions, goals);
         }
-        if self.roll.len() > known && self.kept_receives + recorded.events.len() <= MOST_KEPT.max(recorded.events.len())
+        if self.roll.receives() > known
+            && self.kept_receives + recorded.events.len() <= MOST_KEPT.max(recorded.events.len())
         {
             self.kept_receives += recorded.events.len();
             self.kept.push(recorded);
@@ -117,7 +118,7 @@ impl Coverage {
     /// How many different receives there were.
     #[must_use]
     pub fn receives(&self) -> usize {
-        self.roll.len()
+        self.roll.receives()
     }
 
     /// What was achieved in all.

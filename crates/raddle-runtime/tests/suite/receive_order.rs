@@ -12,7 +12,7 @@ use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, ReplyTo, System};
 use raddle_runtime::threads::{Settings, Threads};
-use raddle_strategies::receives::{Counts, ReceiveOrder};
+use raddle_strategies::receives::{ReceiveOrder, ScheduleCounts as Counts};
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::watched::Watched;
 

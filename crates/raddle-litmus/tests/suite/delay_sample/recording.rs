@@ -41,12 +41,12 @@ impl system::Program for Recording {
     }
 }
 
-impl<S: System> System for Noting<S> {
+impl<S: System + Snapshots<S>> System for Noting<S> {
     fn point(&self) -> Point<'_> {
         self.system.point()
     }
 
-    fn advance(&mut self, choice: Choice, trace: &mut Trace) {
+    fn step(&mut self, choice: Choice, trace: &mut Trace) {
         self.choices.push(choice.0);
         self.system.advance(choice, trace);
         if matches!(self.system.point(), Point::End(_)) {
@@ -54,26 +54,38 @@ impl<S: System> System for Noting<S> {
         }
     }
 
+    fn describe(&self) -> &dyn Describe {
+        self
+    }
+
+    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
+        Some(self)
+    }
+}
+
+impl<S: System> Describe for Noting<S> {
     fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.task_name(task)
+        self.system.describe().task_name(task)
     }
 
     fn cast(&self) -> Cast {
-        self.system.cast()
+        self.system.describe().cast()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.unfinished(so_far)
+        self.system.describe().unfinished(so_far)
     }
+}
 
+impl<S: System + Snapshots<S>> Snapshots<Self> for Noting<S> {
     fn fingerprint(&self) -> Option<u64> {
         let state = self.system.fingerprint();
         self.states.lock().unwrap().extend(state);
         state
     }
 
-    fn fork(&self) -> Option<Self> {
+    fn fork(&self) -> Self {
         let (ends, states) = (Arc::clone(&self.ends), Arc::clone(&self.states));
-        Some(Self { system: self.system.fork()?, choices: self.choices.clone(), ends, states })
+        Self { system: self.system.fork(), choices: self.choices.clone(), ends, states }
     }
 }

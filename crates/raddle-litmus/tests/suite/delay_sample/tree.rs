@@ -11,7 +11,11 @@ impl Tree {
         Self::from(&system, explorer.clone(), &[])
     }
 
-    pub(super) fn from<E: DelayingExplorer + Clone>(system: &impl System, mut explorer: E, ready: &[TaskId]) -> Self {
+    pub(super) fn from<S: System + Snapshots<S>, E: DelayingExplorer + Clone>(
+        system: &S,
+        mut explorer: E,
+        ready: &[TaskId],
+    ) -> Self {
         let tasks: Vec<TaskId> = match system.point() {
             Point::Actions(actions) => actions.iter().map(|action| action.task).collect(),
             _ => Vec::new(),
@@ -37,7 +41,7 @@ impl Tree {
                 }
             };
             let mut trace = Trace::default();
-            let mut next = system.fork().expect("litmus programs can be copied");
+            let mut next = system.fork();
             next.advance(Choice(choice), &mut trace);
             let mut told = explorer.clone();
             let steps = trace.steps().iter().filter(|step| step.alternatives > 0);
