@@ -340,7 +340,7 @@ impl State {
         self.counts_only = self.trace.counts_only();
         self.turns = 0;
         self.actors.clear();
-        self.actors.news.begin(self.counts_only);
+        self.actors.sets.begin(self.counts_only);
         self.story = self.settings.tell.then(Box::default);
         self.plain_list = false;
         self.contexts.iter_mut().for_each(|contexts| contexts.begin());
