@@ -86,7 +86,7 @@ impl<T: Message> Mailbox<T> {
     }
 
     fn place(&self, number: u32) -> Option<usize> {
-        (0..self.few.len()).find(|&at| self.few.heading(at).number == number)
+        self.few.headings().position(|message| message.number == number)
     }
 
     /// The number of the oldest message.
@@ -99,16 +99,16 @@ impl<T: Message> Mailbox<T> {
     }
 
     /// Puts a message behind the others; in order of arrival, before the last one if that is delayed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if delivery == Delivery::Arrival && self.index.is_some() {
+        if self.index.is_some() || len >= MANY {
             return self.put_to_many(delivery, message, Index::put);
         }
-        if len > 0 && delivery.overtakes(self.few.heading(len - 1).delayed) {
+        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.heading(len - 1).delayed) {
             return self.few.overtake(message);
         }
-        self.append(delivery, message);
+        self.append_to_few(delivery, message);
     }
 
     /// Puts a message behind the others.
@@ -118,8 +118,17 @@ impl<T: Message> Mailbox<T> {
         if self.index.is_some() || len >= MANY {
             return self.put_to_many(delivery, message, Index::append);
         }
+        self.append_to_few(delivery, message);
+    }
+
+    #[inline(always)]
+    fn append_to_few(&mut self, delivery: Delivery, message: T) {
+        let len = self.few.len();
         self.few.push(message);
-        self.open += u32::from(!is_held(&self.few, delivery, len, None));
+        self.open = match delivery.count_open(len + 1) {
+            Some(open) => open,
+            None => self.open + u32::from(!is_held(&self.few, delivery, len, None)),
+        };
     }
 
     #[inline(never)]
@@ -147,8 +156,8 @@ impl<T: Message> Mailbox<T> {
     pub(crate) fn take_open(&mut self, delivery: Delivery, nth: u32) -> T {
         debug_assert!(nth < self.open, "raddle bug: fewer messages can be received than were counted");
         if let Some(index) = &self.index {
-            let number = index.nth_open(nth);
-            return self.take_of_many(number).expect("raddle bug: fewer messages can be received than were counted");
+            let arrived = index.nth_open(nth);
+            return self.take_of_many(arrived).expect("raddle bug: fewer messages can be received than were counted");
         }
         let place = match nth {
             // Nothing holds back the first message.
@@ -165,28 +174,29 @@ impl<T: Message> Mailbox<T> {
     /// Takes out the message with this number, which can be received, or the oldest.
     #[inline]
     pub(crate) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Option<T> {
-        if self.index.is_some() {
-            return self.take_of_many(number);
+        if let Some(index) = &self.index {
+            return self.take_of_many(index.find(number));
         }
         let place = number.map_or(Some(0), |number| self.place(number))?;
         (place < self.few.len()).then(|| self.take_at(delivery, place))
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_at(&mut self, delivery: Delivery, place: usize) -> T {
-        // Where all can be received, nothing waits for this one.
-        let held = self.open as usize != self.few.len();
-        self.open -= 1;
-        if held {
-            self.open += count_released(&self.few, delivery, place);
-        }
+        let len = self.few.len();
+        self.open = match delivery.count_open(len - 1) {
+            Some(open) => open,
+            // Where all can be received, nothing waits for this one.
+            None if self.open as usize == len => self.open - 1,
+            None => self.open - 1 + count_released(&self.few, delivery, place),
+        };
         self.few.remove(place)
     }
 
     #[inline(never)]
-    fn take_of_many(&mut self, number: Option<u32>) -> Option<T> {
+    fn take_of_many(&mut self, arrived: Option<u64>) -> Option<T> {
         let index = self.index.as_mut()?;
-        let taken = index.take(number);
+        let taken = index.take(arrived?);
         self.open = index.count_open();
         if index.len() <= FEW {
             self.write_list();
@@ -219,8 +229,11 @@ impl<T: Message> Mailbox<T> {
             return index.each_open(list);
         }
         let all = self.open as usize == self.few.len();
-        let open = (0..self.few.len()).filter(|&at| all || !is_held(&self.few, delivery, at, None));
-        open.for_each(|at| list(self.few.heading(at).number));
+        for (at, message) in self.few.headings().enumerate() {
+            if all || !is_held(&self.few, delivery, at, None) {
+                list(message.number);
+            }
+        }
     }
 }
 
@@ -260,17 +273,20 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
 }
 
 /// Where states are forked, a mailbox is copied at nearly every step, mostly over one that is not used any more.
-impl<T: Message<Few: Clone>> Clone for Mailbox<T> {
+impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
     #[inline]
     fn clone(&self) -> Self {
         // Most mailboxes are empty, which is no reason to look through them.
-        let few = if self.few.len() == 0 { T::Few::default() } else { self.few.clone() };
+        let few = if self.few.is_empty() { SmallVec::new() } else { self.few.clone() };
         Self { few, open: self.open, index: self.index.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        self.few.clone_from(&other.few);
+        self.few.clear();
+        if !other.few.is_empty() {
+            self.few.extend(other.few.iter().cloned());
+        }
         self.open = other.open;
         self.index.clone_from(&other.index);
     }

@@ -121,11 +121,22 @@ impl State {
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = match post.kind {
-            Kind::Blank => Place(post.blank.take_open(post.delivery, nth).place),
-            Kind::Slots => sets.take_open(mail, &mut post.slots, nth, post.task),
-            Kind::Named => take_named(members, post, nth),
+            Kind::Blank => {
+                let place = Place(post.blank.take_open(post.delivery, nth).place);
+                supply.set(mail, post.away, post.blank.count_open());
+                place
+            }
+            Kind::Slots => {
+                let place = sets.take_open(mail, &mut post.slots, nth, post.task);
+                supply.set(mail, post.away, post.slots.count_open());
+                place
+            }
+            Kind::Named => {
+                let place = take_named(members, post, nth);
+                supply.count(mail, post);
+                place
+            }
         };
-        supply.count(mail, post);
         post.received += 1;
         let (task, home) = (post.task, post.actor.take());
         supply.latest = Some((task, self.turns + 1));
@@ -163,7 +174,7 @@ impl State {
         }
         let place = stores.get(post.store).put_from(msg);
         post.put_blank(place, self.current, false);
-        supply.count(mail, post);
+        supply.set(mail, post.away, post.blank.count_open());
         self.note_change();
         self.trace.count();
     }

@@ -55,6 +55,11 @@ impl Few<Blank> for Rows {
     }
 
     #[inline]
+    fn headings(&self) -> impl Iterator<Item = Heading<'_>> {
+        (0..self.len()).map(|at| self.heading(at))
+    }
+
+    #[inline]
     fn push(&mut self, Blank { place, sender, delayed }: Blank) {
         debug_assert!(place < DELAYED, "raddle bug: more than 2^31 messages");
         self.places.push(if delayed { place | DELAYED } else { place });

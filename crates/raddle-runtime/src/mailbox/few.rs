@@ -12,6 +12,9 @@ pub(crate) trait Few<T>: Default {
 
     fn heading(&self, at: usize) -> Heading<'_>;
 
+    /// Those of all messages.
+    fn headings(&self) -> impl Iterator<Item = Heading<'_>>;
+
     fn push(&mut self, message: T);
 
     /// Puts a message before the last one, which is delayed and is not any more afterwards.
@@ -20,52 +23,80 @@ pub(crate) trait Few<T>: Default {
     fn remove(&mut self, at: usize) -> T;
 }
 
-impl<A: Array> Few<A::Item> for SmallVec<A>
-where
-    A::Item: Message,
-{
-    #[inline]
-    fn len(&self) -> usize {
-        SmallVec::len(self)
-    }
+/// Lists of whole messages.
+macro_rules! list {
+    ($list:ident<$parameter:ident $(: $bound:ident)?>, $item:ty) => {
+        impl<$parameter $(: $bound)?> Few<$item> for $list<$parameter>
+        where
+            $item: Message,
+        {
+            #[inline(always)]
+            fn len(&self) -> usize {
+                $list::len(self)
+            }
 
-    #[inline]
-    fn heading(&self, at: usize) -> Heading<'_> {
-        self[at].heading()
-    }
+            #[inline(always)]
+            fn heading(&self, at: usize) -> Heading<'_> {
+                self[at].heading()
+            }
 
-    #[inline]
-    fn push(&mut self, message: A::Item) {
-        SmallVec::push(self, message);
-    }
+            #[inline(always)]
+            fn headings(&self) -> impl Iterator<Item = Heading<'_>> {
+                self.iter().map(Message::heading)
+            }
 
-    fn overtake(&mut self, message: A::Item) {
-        if let Some(mut last) = self.pop() {
-            last.arrive_in_time();
-            SmallVec::push(self, message);
-            SmallVec::push(self, last);
+            #[inline(always)]
+            fn push(&mut self, message: $item) {
+                $list::push(self, message);
+            }
+
+            #[cold]
+            fn overtake(&mut self, message: $item) {
+                if let Some(mut last) = self.pop() {
+                    last.arrive_in_time();
+                    $list::push(self, message);
+                    $list::push(self, last);
+                }
+            }
+
+            #[inline(always)]
+            fn remove(&mut self, at: usize) -> $item {
+                $list::remove(self, at)
+            }
         }
-    }
-
-    #[inline]
-    fn remove(&mut self, at: usize) -> A::Item {
-        SmallVec::remove(self, at)
-    }
+    };
 }
+
+list!(SmallVec<A: Array>, A::Item);
+list!(Vec<T>, T);
 
 /// Whether another message of the list keeps the one at this place from being received. A message that is `gone` does not count.
 #[inline]
 pub(super) fn is_held<T>(list: &impl Few<T>, delivery: Delivery, at: usize, gone: Option<usize>) -> bool {
     let later = list.heading(at);
     delivery != Delivery::Unordered
-        && (0..at).any(|earlier| Some(earlier) != gone && delivery.holds_back(list.heading(earlier), later))
+        && (0..at).zip(list.headings()).any(|(at, earlier)| Some(at) != gone && delivery.holds_back(earlier, later))
 }
 
-/// How many messages can be received as soon as the one at this place is gone that cannot be before.
+/// How many messages can be received as soon as the one at this place, which can be received, is gone that cannot be before.
 #[inline]
 pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: usize) -> u32 {
     let taken = list.heading(gone);
-    let waits_for_it = |&at: &usize| delivery.holds_back(taken, list.heading(at));
-    let held = (gone + 1..list.len()).filter(waits_for_it);
-    held.map(|at| u32::from(!is_held(list, delivery, at, Some(gone)))).sum()
+    let mut released = 0;
+    for at in gone + 1..list.len() {
+        let later = list.heading(at);
+        if !delivery.holds_back(taken, later) {
+            continue;
+        }
+        if delivery == Delivery::Causal {
+            released += u32::from(!is_held(list, delivery, at, Some(gone)));
+            continue;
+        }
+        // The next of the line takes the place of the one that is gone, and holds back the rest.
+        released += 1;
+        if delivery.position(later, 0).is_some() {
+            break;
+        }
+    }
+    released
 }

@@ -178,16 +178,15 @@ impl<T: Message> Index<T> {
     }
 
     /// When the message with this number arrived, or the oldest.
-    fn find(&self, number: Option<u32>) -> Option<u64> {
+    pub(super) fn find(&self, number: Option<u32>) -> Option<u64> {
         match number {
             Some(number) => self.numbers.get(u64::from(number)).map(|arrived| arrived.0),
             None => self.messages.first().map(|(arrived, _)| arrived),
         }
     }
 
-    /// Takes out the message with this number, or the oldest.
-    pub(super) fn take(&mut self, number: Option<u32>) -> Option<T> {
-        let arrived = self.find(number)?;
+    /// Takes out the message that arrived at this time, which can be received.
+    pub(super) fn take(&mut self, arrived: u64) -> Option<T> {
         let Entry { message, .. } = self.messages.remove(arrived)?;
         self.len -= 1;
         self.numbers.remove(u64::from(message.heading().number));
@@ -222,8 +221,8 @@ impl<T: Message> Index<T> {
         }
     }
 
-    /// The number of the message that comes after so many others that can be received.
-    pub(super) fn nth_open(&self, mut nth: u32) -> Option<u32> {
+    /// When the message arrived that comes after so many others that can be received.
+    pub(super) fn nth_open(&self, mut nth: u32) -> Option<u64> {
         let found = self.messages.find_child(|children| {
             children.iter().find(|child| {
                 let here = nth < child.sum();
@@ -231,7 +230,7 @@ impl<T: Message> Index<T> {
                 here
             })
         });
-        found.map(|(_, entry)| entry.message.heading().number)
+        found.map(|(arrived, _)| arrived)
     }
 
     /// Calls `list` with the number of each message that can be received, in order of arrival.

@@ -40,6 +40,16 @@ impl Delivery {
         }
     }
 
+    /// How many of so many messages can be received, in orders in which that depends on nothing else.
+    #[inline(always)]
+    pub(super) fn count_open(self, len: usize) -> Option<u32> {
+        match self {
+            Delivery::Unordered => Some(len as u32),
+            Delivery::Arrival => Some(len.min(1) as u32),
+            Delivery::PerSender | Delivery::Causal => None,
+        }
+    }
+
     /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
     #[inline]
     pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {

@@ -184,7 +184,7 @@ impl Scene {
             let effect = Effect::Send { to, label, parcel: Parcel::unhashed(body) };
             return self.apply_by_lot(actor, effect, counts, trace);
         }
-        let mut note = Note { number: 0, sender: task(actor), delayed: false, label, body, letter: None };
+        let mut note = Note { sender: task(actor), delayed: false, label, body, letter: None };
         if delivery == Delivery::Causal {
             note.letter = Some(Box::new(self.own_body(actor).party.write_blank(task(actor), delivery, 0)));
         }

@@ -57,8 +57,14 @@ impl Supply {
     /// A mailbox has changed.
     #[inline(always)]
     pub(in crate::actor) fn count(&mut self, mail: usize, post: &Post) {
-        if !post.away {
-            self.counts.set(mail, post.count_open());
+        self.set(mail, post.away, post.count_open());
+    }
+
+    /// So many messages can be received from a mailbox, unless its actor is away.
+    #[inline(always)]
+    pub(super) fn set(&mut self, mail: usize, away: bool, open: u32) {
+        if !away {
+            self.counts.set(mail, open);
         }
     }
 

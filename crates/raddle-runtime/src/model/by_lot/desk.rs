@@ -1,7 +1,6 @@
 //! Mailboxes while lots are drawn: of a message no more is kept than it takes to receive it.
 
 use raddle_engine::ids::TaskId;
-use smallvec::SmallVec;
 
 use crate::actor::{Delivery, Letter};
 use crate::mailbox::{Heading, Mailbox, Message};
@@ -12,8 +11,6 @@ use crate::model::slot::Post;
 #[derive(Default)]
 pub(in crate::model) struct Desk {
     mailbox: Mailbox<Note>,
-    /// How many messages have come to this desk.
-    put_in_all: u32,
     /// How many timers are set.
     pub(super) timers: u32,
     /// It has not stopped.
@@ -23,8 +20,6 @@ pub(in crate::model) struct Desk {
 /// A message.
 #[derive(Clone)]
 pub(in crate::model) struct Note {
-    /// Which of the messages it is that have come to this desk.
-    pub(super) number: u32,
     pub(super) sender: TaskId,
     /// It may be overtaken by whatever comes later.
     pub(super) delayed: bool,
@@ -35,14 +30,15 @@ pub(in crate::model) struct Note {
 }
 
 impl Message for Note {
-    type Few = SmallVec<[Self; 2]>;
+    type Few = Vec<Self>;
 
     #[inline]
     fn heading(&self) -> Heading<'_> {
-        let &Self { number, sender, delayed, ref letter, .. } = self;
+        let &Self { sender, delayed, ref letter, .. } = self;
         let causal = letter.as_deref().map(Letter::heading);
         let (ordinal, known) = causal.map_or((0, Default::default()), |letter| (letter.ordinal, letter.known));
-        Heading { number, sender, delayed, ordinal, known }
+        // Nobody asks for one by its number.
+        Heading { number: 0, sender, delayed, ordinal, known }
     }
 
     fn arrive_in_time(&mut self) {
@@ -55,7 +51,7 @@ impl Note {
     fn of((letter, parcel): Post, delivery: Delivery) -> Self {
         let Letter { sender, delayed, label, .. } = letter;
         let letter = (delivery == Delivery::Causal).then(|| Box::new(letter));
-        Self { number: 0, sender, delayed, label, body: parcel.into_wrapping(), letter }
+        Self { sender, delayed, label, body: parcel.into_wrapping(), letter }
     }
 
     /// As it lies in a mailbox, under a number that no other has there.
@@ -77,8 +73,7 @@ impl Desk {
     pub(super) fn collect(&mut self, posts: Vec<Post>, delivery: Delivery) {
         let overtakes = self.len() > 0;
         for post in posts {
-            let mut note = Note::of(post, delivery);
-            note.number = self.next_number();
+            let note = Note::of(post, delivery);
             if overtakes { self.mailbox.put(delivery, note) } else { self.mailbox.append(delivery, note) }
         }
     }
@@ -90,15 +85,8 @@ impl Desk {
 
     /// Puts a message where it belongs.
     #[inline(always)]
-    pub(super) fn put(&mut self, mut note: Note, delivery: Delivery) {
-        note.number = self.next_number();
+    pub(super) fn put(&mut self, note: Note, delivery: Delivery) {
         self.mailbox.put(delivery, note);
-    }
-
-    #[inline]
-    fn next_number(&mut self) -> u32 {
-        self.put_in_all = self.put_in_all.wrapping_add(1);
-        self.put_in_all
     }
 
     /// How many can be received, with the timers that can go off.
