@@ -52,7 +52,6 @@ impl State {
 
     /// Whether what is counted is what would be listed.
     pub(crate) fn counted_as_listed(&mut self) -> bool {
-        self.write_letters();
         let mut whole = Vec::new();
         self.list_actions(&mut whole);
         let Posts { posts, supply, .. } = &self.actors;
