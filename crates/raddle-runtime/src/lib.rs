@@ -25,6 +25,7 @@ mod execution;
 mod explorer_hint;
 pub mod hint;
 mod integer;
+mod mailbox;
 pub mod model;
 pub mod output;
 mod panics;

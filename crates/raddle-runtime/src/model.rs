@@ -55,7 +55,6 @@ mod slot;
 mod step;
 mod tell;
 mod view;
-mod waiting;
 
 use std::fmt;
 use std::hash::Hash;

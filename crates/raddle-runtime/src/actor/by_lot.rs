@@ -8,7 +8,6 @@
 
 mod counts;
 mod supply;
-mod tray;
 
 use std::any::Any;
 use std::mem;
@@ -19,9 +18,8 @@ use raddle_engine::system::Action;
 
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
-pub(super) use self::tray::Tray;
 use crate::actor::delivery::Delivery;
-use crate::actor::post::{Member, Post, Posts};
+use crate::actor::post::{Kind, Member, Named, Post, Posts};
 use crate::actor::resident::Resident;
 use crate::actor::store::Place;
 use crate::execution::{Execution, State};
@@ -45,7 +43,7 @@ impl State {
         if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Posts { posts, troupes, marks, supply, news, .. } = &mut self.actors;
+        let Posts { posts, troupes, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
         let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
@@ -58,14 +56,11 @@ impl State {
         for action in actions {
             supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
-        for (at, post) in posts.iter_mut().enumerate() {
-            let Post { task, troupe, delivery, stopped, tray, row, senders, queue, .. } = post;
-            let faulty = troupes[*troupe as usize].faults.befall_messages();
-            let by_news = news.keeps(*delivery);
-            tray.at_once = !*stopped && !faulty && (*delivery != Delivery::Causal || by_news);
-            tray.away = mail(*task).is_none();
-            tray.begin(*delivery, queue, marks, senders);
-            tray.bare |= tray.at_once && by_news && news.take_notes(at, row, queue);
+        for post in posts.iter_mut() {
+            let faulty = troupes[post.troupe as usize].faults.befall_messages();
+            post.at_once = !post.stopped && !faulty && post.kind != Kind::Named;
+            post.away = mail(post.task).is_none();
+            post.began_with = post.len();
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
         for Post { task, .. } in &self.actors.posts {
@@ -78,30 +73,18 @@ impl State {
     /// What can happen is listed from here on.
     #[cold]
     pub(crate) fn end_supply(&mut self) {
-        self.write_letters();
-        let Posts { posts, supply, news, .. } = &mut self.actors;
-        supply.counts_on = false;
+        let Posts { posts, supply, .. } = &mut self.actors;
+        let counted = mem::take(&mut supply.counts_on);
         supply.ended += 1;
         for post in posts {
-            let (received, sent) = (mem::take(&mut post.tray.received), mem::take(&mut post.tray.sent));
+            post.at_once = false;
             let head = &mut self.objects[post.head.index()];
-            head.word = post.queue.len() as u64;
-            head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
-            self.objects[post.activity.index()].word += u64::from(received);
-            post.tray.at_once = false;
-            if post.tray.leave_notes() && post.delivery == Delivery::Causal {
-                news.leave_notes(&mut post.row);
-            }
-        }
-    }
-
-    /// Messages that were only counted get letters.
-    pub(crate) fn write_letters(&mut self) {
-        let Posts { posts, news, .. } = &mut self.actors;
-        for Post { delivery, row, senders, queue, .. } in posts.iter_mut().filter(|post| post.tray.bare) {
-            match delivery {
-                Delivery::Causal => news.write_letters(row, queue),
-                _ => tray::write_letters(row, senders, queue),
+            head.word = post.len() as u64;
+            if counted {
+                let received = mem::take(&mut post.received);
+                let sent = (received as usize + post.len()).saturating_sub(post.began_with) as u32;
+                head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
+                self.objects[post.activity.index()].word += u64::from(received);
             }
         }
     }
@@ -133,43 +116,28 @@ impl State {
         if !lots.go_on(self.trace.len()) {
             return None;
         }
-        let Posts { posts, members, marks, supply, news, .. } = &mut self.actors;
+        let Posts { posts, members, supply, sets, .. } = &mut self.actors;
         let alternatives = supply.total();
         let (mail, nth) = supply.find(lots.draw(alternatives).0);
         let post = &mut posts[mail];
-        let place = if post.tray.bare {
-            let place = if post.delivery == Delivery::Causal {
-                let (place, open) = news.take_note(mail, &mut post.row, (nth, post.tray.open), post.task);
-                post.tray.open = open;
+        let place = match post.kind {
+            Kind::Blank => {
+                let place = Place(post.blank.take_open(post.delivery, nth).place);
+                supply.set(mail, post.away, post.blank.count_open());
                 place
-            } else {
-                post.tray.take(post.delivery, &mut post.row, &mut post.senders, nth)
-            };
-            supply.count_bare(mail, &post.tray);
-            place
-        } else if news.keeps(post.delivery) {
-            let at = post.queue.place_of_open(post.delivery, marks, nth);
-            let slot = post.queue.remove_held(at);
-            news.receive(slot, post.task);
-            post.tray.open -= 1;
-            // Unless all that are left can be received as it is.
-            if post.queue.len() > post.tray.open as usize {
-                post.tray.open += news.let_go(&mut post.queue, slot);
             }
-            let place = Place(post.row.remove(at));
-            supply.count_bare(mail, &post.tray);
-            place
-        } else {
-            let at = post.queue.place_of_open(post.delivery, marks, nth);
-            if post.delivery == Delivery::Causal {
-                read(members, post, at);
-            } else {
-                post.queue.remove(at);
+            Kind::Slots => {
+                let place = sets.take_open(mail, &mut post.slots, nth, post.task);
+                supply.set(mail, post.away, post.slots.count_open());
+                place
             }
-            supply.count(mail, post, marks);
-            Place(post.row.remove(at))
+            Kind::Named => {
+                let place = take_named(members, post, nth);
+                supply.count(mail, post);
+                place
+            }
         };
-        post.tray.received += 1;
+        post.received += 1;
         let (task, home) = (post.task, post.actor.take());
         supply.latest = Some((task, self.turns + 1));
         self.begin_turn(task, alternatives);
@@ -178,8 +146,8 @@ impl State {
         Some((home.expect("raddle bug: a letter for nobody"), mail, place))
     }
 
-    /// Sends a message in a step that is only counted; says where its contents go.
-    pub(crate) fn send_blindly(&mut self, mail: usize) -> usize {
+    /// Sends a message whose contents lie here, in a step that is only counted.
+    pub(crate) fn send_blindly(&mut self, mail: usize, place: Place) {
         self.note_change();
         self.trace.count();
         let letter = self.write_blank_letter(mail);
@@ -190,56 +158,38 @@ impl State {
             head.version += 1;
             self.stale |= head.watched;
         }
-        self.put_letter(mail, letter)
+        self.put_letter(mail, letter, place);
     }
 
     /// Sends a message in a handler that was let go on by lot; leaves it if that is not so, or there is more to the message.
     #[inline(always)]
     pub(crate) fn send_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
-        let Posts { posts, stores, supply, marks, .. } = &mut self.actors;
+        let Posts { posts, stores, supply, .. } = &mut self.actors;
         let post = &mut posts[mail];
-        if !post.tray.at_once {
+        if !post.at_once {
             return;
         }
-        if post.delivery == Delivery::Causal {
+        if post.kind != Kind::Blank {
             return self.send_causally_by_lot(mail, msg);
         }
-        post.tray.sent += 1;
         let place = stores.get(post.store).put_from(msg);
-        if post.tray.bare {
-            post.tray.put(post.delivery, &mut post.row, place, &mut post.senders, self.current);
-            supply.count_bare(mail, &post.tray);
-            if post.tray.is_full(post.delivery, &post.row) {
-                tray::write_letters(&post.row, &post.senders, &mut post.queue);
-                post.tray.bare = false;
-            }
-        } else {
-            let at = post.queue.put_blank(post.delivery, self.current, false);
-            post.row.insert(at, place.0);
-            supply.count(mail, post, marks);
-        }
+        post.put_blank(place, self.current, false);
+        supply.set(mail, post.away, post.blank.count_open());
         self.note_change();
         self.trace.count();
     }
 
     /// The same where deliveries are causal; leaves the message if too many wait.
     fn send_causally_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
-        if !self.actors.has_news(Delivery::Causal) {
+        self.actors.make_room(Delivery::Causal);
+        let Posts { posts, stores, supply, sets, .. } = &mut self.actors;
+        let post = &mut posts[mail];
+        if post.kind == Kind::Named {
             return;
         }
-        let Posts { posts, stores, supply, news, .. } = &mut self.actors;
-        let post = &mut posts[mail];
-        post.tray.sent += 1;
         let place = stores.get(post.store).put_from(msg);
-        let open = if post.tray.bare {
-            news.note(mail, &mut post.row, place, self.current)
-        } else {
-            let (at, open) = news.put(&mut post.queue, self.current, false);
-            post.row.insert(at, place.0);
-            open
-        };
-        post.tray.open += u32::from(open);
-        supply.count_bare(mail, &post.tray);
+        sets.put(mail, &mut post.slots, place, (self.current, false));
+        supply.count(mail, post);
         self.note_change();
         self.trace.count();
     }
@@ -262,11 +212,12 @@ impl Execution {
     }
 }
 
-/// Whoever receives the letter at this place knows what its sender knew.
+/// Takes out a message of a mailbox where clocks say who knows of what; its receiver knows what the sender knew.
 #[cold]
-fn read(members: &mut [Member], post: &mut Post, place: usize) {
-    let letter = post.queue.take_at(place);
+fn take_named(members: &mut [Member], post: &mut Post, nth: u32) -> Place {
+    let Named { letter, place } = post.named.take_open(post.delivery, nth);
     if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
         party.read(&letter, post.delivery);
     }
+    place
 }

@@ -8,6 +8,7 @@ use raddle_engine::trace::Receipt;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::digest::{digest, mix};
+use crate::mailbox::Heading;
 
 /// A message on its way, without what it says.
 #[derive(Clone, Debug)]
@@ -26,56 +27,17 @@ pub(crate) struct Letter {
     clock: Box<[u32]>,
 }
 
-/// What has to be known of a letter to tell when it can be received.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Envelope {
-    pub(crate) number: u32,
-    pub(crate) sender: TaskId,
-    pub(crate) ordinal: u32,
-    pub(crate) delayed: bool,
-}
-
-/// What else there is to a letter.
-#[derive(Debug, Default)]
-pub(crate) struct Sheet {
-    name: u64,
-    sender_name: u64,
-    label: &'static str,
-    clock: Box<[u32]>,
-}
-
-impl Sheet {
-    /// One that says no more than what the sender knew.
-    pub(crate) fn knowing(clock: Vec<u32>) -> Self {
-        Self { clock: clock.into_boxed_slice(), ..Self::default() }
-    }
-
-    /// How many messages of each task the sender knew of; empty where that is not kept.
-    pub(crate) fn known(&self) -> &[u32] {
-        &self.clock
-    }
-}
-
 impl Letter {
     /// One that nobody asks for more of than who sent it.
     #[inline]
     pub(crate) fn blank(sender: TaskId, number: u32) -> Self {
-        Self::unfold(Envelope { number, sender, ordinal: 0, delayed: false }, Sheet::default())
+        let (name, sender_name, label, clock) = (0, 0, "", Box::default());
+        Self { number, sender, ordinal: 0, delayed: false, name, sender_name, label, clock }
     }
 
-    /// In two parts.
-    #[inline]
-    pub(crate) fn fold(self) -> (Envelope, Sheet) {
-        let Self { number, sender, ordinal, delayed, name, sender_name, label, clock } = self;
-        (Envelope { number, sender, ordinal, delayed }, Sheet { name, sender_name, label, clock })
-    }
-
-    /// As it was before it was folded.
-    #[inline]
-    pub(crate) fn unfold(envelope: Envelope, sheet: Sheet) -> Self {
-        let Envelope { number, sender, ordinal, delayed } = envelope;
-        let Sheet { name, sender_name, label, clock } = sheet;
-        Self { number, sender, ordinal, delayed, name, sender_name, label, clock }
+    /// One that nobody asks for more of than who sent it, under which number and as which of its messages, and what that sender knew.
+    pub(super) fn knowing(clock: Vec<u32>, sender: TaskId, (number, ordinal): (u32, u32), delayed: bool) -> Self {
+        Self { ordinal, delayed, clock: clock.into_boxed_slice(), ..Self::blank(sender, number) }
     }
 
     /// The message as something that is given and taken.
@@ -89,9 +51,11 @@ impl Letter {
         if self.clock.is_empty() { 0 } else { mix(digest(&self.clock), u64::from(self.ordinal)) }
     }
 
-    /// Whether its sender knew of `other`.
-    pub(crate) fn knows(&self, other: &Self) -> bool {
-        self.clock.get(other.sender.index()).is_some_and(|&known| known > other.ordinal)
+    /// What decides when it can be received.
+    #[inline]
+    pub(crate) fn heading(&self) -> Heading<'_> {
+        let &Self { number, sender, delayed, ordinal, ref clock, .. } = self;
+        Heading { number, sender, delayed, ordinal, known: clock }
     }
 
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {

@@ -233,13 +233,12 @@ impl<A: Actor> Life<A> {
             let post = &mut state.actors.posts[self.mailbox.mail];
             post.stopped = true;
             post.change_timers(Vec::clear);
-            let (head, delivery, letters) = (post.head, post.delivery, post.queue.clear());
-            state.actors.news.bury(delivery, &letters);
+            let (head, left) = (post.head, post.len());
             state.objects[head.index()].word = 0;
-            letters
+            left
         })
         .unwrap_or_default();
-        match left.len() {
+        match left {
             0 => tell("stops".to_owned(), here()),
             1 => tell("stops; a message that waited is a dead letter".to_owned(), here()),
             many => tell(format!("stops; {many} messages that waited are dead letters"), here()),
@@ -247,8 +246,8 @@ impl<A: Actor> Life<A> {
         drop(home);
         let messages = current::with(|execution| execution.state.borrow_mut().actors.take_all(self.mailbox.mail));
         drop(self.mailbox.vacate());
-        for (letter, msg) in left.iter().zip(messages.unwrap_or_default()) {
-            self.mailbox.bury(letter.sender, self.me.who, msg);
+        for (sender, msg) in messages.unwrap_or_default() {
+            self.mailbox.bury(sender, self.me.who, msg);
         }
     }
 }

@@ -8,12 +8,9 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
-use crate::actor::by_lot::Tray;
 use crate::actor::life::{Home, Life};
 use crate::actor::post::{Post, dead_letter};
-use crate::actor::queue::Queue;
 use crate::actor::resident::Resident;
-use crate::actor::row::Row;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;
 use crate::execution::Execution;
@@ -74,6 +71,8 @@ pub(crate) fn spawn<A: Actor>(
     current::with(|execution| {
         let mut state = execution.state.borrow_mut();
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
+        let delivery = state.actors.troupes[inside.troupe as usize].rules.delivery;
+        let kind = state.kind_of_mailbox(delivery);
         let post = Post {
             task,
             troupe: inside.troupe,
@@ -81,15 +80,19 @@ pub(crate) fn spawn<A: Actor>(
             tail,
             activity: inside.activity,
             faults: inside.faults,
-            delivery: state.actors.troupes[inside.troupe as usize].rules.delivery,
+            delivery,
             may_crash: false,
             stopped: false,
             plain: true,
-            tray: Tray::new(),
+            received: 0,
+            kind,
+            away: true,
+            at_once: false,
             store: state.actors.stores.for_type::<A::Msg>(),
-            row: Row::default(),
-            senders: Row::default(),
-            queue: Queue::default(),
+            blank: Default::default(),
+            slots: Default::default(),
+            named: Default::default(),
+            began_with: 0,
             timers: Vec::new(),
             timed: Vec::new(),
             since: state.turns,

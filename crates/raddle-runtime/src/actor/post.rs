@@ -10,21 +10,21 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
+use smallvec::SmallVec;
 
 use crate::actor::address::Who;
-use crate::actor::by_lot::{Supply, Tray};
+use crate::actor::by_lot::Supply;
+use crate::actor::causal_sets::{CausalSets, SlotMailbox};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
 use crate::actor::letter::{Letter, Party};
-use crate::actor::news::News;
-use crate::actor::queue::{Marks, Queue};
 use crate::actor::resident::Resident;
-use crate::actor::row::Row;
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::store::{Place, StoreId, Stores};
 use crate::actor::tell::shorten;
 use crate::execution::{Moment, Progress, State};
+use crate::mailbox::{Blank, Heading, Mailbox, Message};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
@@ -36,9 +36,8 @@ pub(crate) struct Posts {
     pub(crate) troupes: Vec<Troupe>,
     /// By task.
     pub(super) members: Vec<Member>,
-    pub(super) marks: Marks,
-    /// What holds up what, where deliveries are causal and nobody asks for more.
-    pub(crate) news: News,
+    /// Who knows of which messages, for causal order in untraced runs.
+    pub(crate) sets: CausalSets,
     /// How much there is to receive, where nobody wants to know what.
     pub(crate) supply: Supply,
     /// The mailboxes that have changed since what can happen was last listed.
@@ -70,23 +69,30 @@ pub(super) struct Member {
 pub(crate) struct Post {
     /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
     pub(crate) actor: Option<Box<dyn Resident>>,
-    pub(super) tray: Tray,
+    /// How many messages were received since lots are drawn.
+    pub(super) received: u32,
     pub(crate) task: TaskId,
-    pub(crate) delivery: Delivery,
-    /// Nothing but a message can come: no timer is set, and it may not crash.
-    pub(crate) plain: bool,
     /// Where its messages lie.
     pub(crate) store: StoreId,
-    /// And at which places, in the order of the letters; where there are [notes](crate::actor::news), which slots they have.
-    pub(crate) row: Row,
-    /// Who sent them, where that counts while lots are drawn.
-    pub(super) senders: Row,
+    pub(crate) delivery: Delivery,
+    /// Which of the mailboxes below its messages are in.
+    pub(super) kind: Kind,
+    /// Nothing but a message can come: no timer is set, and it may not crash.
+    pub(crate) plain: bool,
+    /// Its actor has not begun yet, or waits for something else in the middle of a handler.
+    pub(super) away: bool,
+    /// Lots are drawn, and what is sent to it arrives at once.
+    pub(super) at_once: bool,
+    pub(super) blank: Mailbox<Blank>,
+    pub(super) slots: SlotMailbox,
+    pub(super) named: Mailbox<Named>,
+    /// How many messages there were when lots began to be drawn.
+    pub(super) began_with: usize,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
     pub(crate) timed: Vec<(Timer, Place)>,
     /// How many decisions had been taken when its actor last received or began, but for what it received by lot.
     pub(crate) since: u64,
-    pub(crate) queue: Queue,
     pub(crate) may_crash: bool,
     pub(crate) stopped: bool,
     pub(crate) troupe: u32,
@@ -100,13 +106,44 @@ pub(crate) struct Post {
 }
 
 // The first messages are still on the first line.
-const _: () = assert!(mem::offset_of!(Post, row) == 40);
+const _: () = assert!(mem::offset_of!(Post, blank) == 32);
+
+/// How the messages of a mailbox are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// With all that is known of them: where steps are kept, or what senders knew is kept in clocks.
+    Named,
+    /// In untraced runs, unless deliveries are causal.
+    Blank,
+    /// In untraced runs, where deliveries are causal and what senders know is kept in [sets](CausalSets).
+    Slots,
+}
+
+/// A message that has a name.
+#[derive(Clone)]
+pub(super) struct Named {
+    pub(super) letter: Letter,
+    pub(super) place: Place,
+}
+
+impl Message for Named {
+    type Few = SmallVec<[Self; 1]>;
+
+    #[inline]
+    fn heading(&self) -> Heading<'_> {
+        self.letter.heading()
+    }
+
+    fn arrive_in_time(&mut self) {
+        self.letter.delayed = false;
+    }
+}
 
 /// What was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// The message at this place.
-    Place(usize),
+    /// The message that lies here.
+    Place(Place),
     /// What this timer was set for.
     Timer(Timer),
     /// Nothing: it crashes.
@@ -131,15 +168,14 @@ impl Posts {
     /// Lists what can be received from a mailbox.
     #[inline]
     pub(crate) fn list_receives(&mut self, mail: u32, actions: &mut Vec<Action>, action: impl Fn(Variant) -> Action) {
-        let post = &mut self.posts[mail as usize];
-        if post.queue.len() == 0 {
+        let post = &self.posts[mail as usize];
+        if post.count_open() == 0 {
             return;
         }
-        let delivery = post.delivery;
-        if delivery == Delivery::Arrival {
+        if post.delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
-        post.queue.each_open(delivery, &mut self.marks, |number| actions.push(action(Variant::Message(number))));
+        post.each_open(mail as usize, &self.sets, |number| actions.push(action(Variant::Message(number))));
     }
 
     /// Lists them in the place of what was listed there.
@@ -151,19 +187,21 @@ impl Posts {
         listed: Range<usize>,
         action: impl Fn(Variant) -> Action,
     ) {
-        let post = &mut self.posts[mail as usize];
-        let delivery = post.delivery;
-        let only = match post.queue.len() {
+        let post = &self.posts[mail as usize];
+        let open = post.count_open();
+        let only = match open {
             0 => None,
-            _ if delivery == Delivery::Arrival => Some(Variant::Ready),
-            _ => post.queue.only().map(Variant::Message),
+            _ if post.delivery == Delivery::Arrival => Some(Variant::Ready),
+            // Nothing holds back the first message.
+            1 => post.first_number(&self.sets).map(Variant::Message),
+            _ => None,
         };
         let mut at = listed.start;
         match only {
             Some(variant) if listed.len() == 1 => return actions[at] = action(variant),
             Some(variant) if listed.is_empty() => return actions.insert(at, action(variant)),
-            None if post.queue.len() == 0 => {}
-            _ => post.queue.each_open(delivery, &mut self.marks, |number| {
+            None if open == 0 => {}
+            _ => post.each_open(mail as usize, &self.sets, |number| {
                 let action = action(only.unwrap_or(Variant::Message(number)));
                 if at < listed.end {
                     actions[at] = action
@@ -197,22 +235,10 @@ impl Posts {
 
     /// Adds the mailbox of a new actor.
     pub(crate) fn add(&mut self, post: Post, party: Party, creator: TaskId) {
-        self.news.create(creator, post.task);
+        self.sets.create(creator, post.task);
         let mail = u32::try_from(self.posts.len()).expect("raddle bug: more than 2^32 actors");
         *self.member(post.task) = Member { party: Some(party), mail: Some(mail) };
         self.posts.push(post);
-    }
-
-    /// Whoever receives a letter where deliveries are causal and steps are only counted knows what its sender knew.
-    pub(super) fn read_counted(&mut self, mail: usize, taken: Taken, letter: &Letter) {
-        let post = &mut self.posts[mail];
-        let task = post.task;
-        if !self.news.keeps(post.delivery) {
-            self.party(task).read(letter, Delivery::Causal);
-        } else if let Taken::Place(_) = taken {
-            self.news.receive(letter.number, task);
-            self.news.let_go(&mut post.queue, letter.number);
-        }
     }
 
     /// The mailbox of the actor that is this task.
@@ -248,6 +274,16 @@ impl State {
         !begun || by_lot || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
     }
 
+    /// How the messages of a new mailbox are kept.
+    pub(super) fn kind_of_mailbox(&self, delivery: Delivery) -> Kind {
+        match delivery {
+            _ if !self.discards_steps => Kind::Named,
+            Delivery::Causal if self.actors.sets.are_kept() => Kind::Slots,
+            Delivery::Causal => Kind::Named,
+            Delivery::Unordered | Delivery::PerSender | Delivery::Arrival => Kind::Blank,
+        }
+    }
+
     /// Keeps an access of the latest step to something that nobody waits for.
     #[inline]
     pub(crate) fn also_touch(&mut self, object: ObjectId, effect: Effect, role: Role, ordered: Ordered) {
@@ -270,7 +306,7 @@ impl State {
         let kind = self.actors.labels.type_of_message(msg, label);
         let mut letter = self.actors.party(task).write(task, delivery, label, kind);
         if delivery.offered().is_some() {
-            letter.number = self.actors.posts[mail].queue.free_number(letter.number);
+            letter.number = self.actors.posts[mail].free_number(letter.number);
         }
         letter
     }
@@ -279,34 +315,35 @@ impl State {
     #[inline]
     pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
         let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
-        if delivery != Delivery::Causal || self.actors.has_news(delivery) {
+        self.actors.make_room(delivery);
+        if self.actors.posts[mail].kind != Kind::Named {
             return Letter::blank(task, 0);
         }
-        let number = self.actors.posts[mail].queue.next_number();
-        self.actors.party(task).write_blank(task, delivery, number)
+        self.actors.party(task).write_blank(task, delivery, 0)
     }
 
-    /// Puts a letter into a mailbox; says where its contents go.
+    /// Puts a letter into a mailbox, whose contents lie here.
     #[inline]
-    pub(crate) fn put_letter(&mut self, mail: usize, letter: Letter) -> usize {
-        let Posts { posts, supply, marks, news, changed, .. } = &mut self.actors;
+    pub(crate) fn put_letter(&mut self, mail: usize, mut letter: Letter, place: Place) {
+        let Posts { posts, supply, sets, changed, .. } = &mut self.actors;
         let post = &mut posts[mail];
         self.trace.note(Note::Sent(post.task));
-        let place = if news.keeps(post.delivery) {
-            news.put(&mut post.queue, letter.sender, letter.delayed).0
-        } else if self.discards_steps && post.delivery != Delivery::Causal {
-            post.queue.put_blank(post.delivery, letter.sender, letter.delayed)
-        } else {
-            post.queue.put(post.delivery, letter)
-        };
+        match post.kind {
+            Kind::Named => {
+                if self.discards_steps {
+                    letter.number = place.0;
+                }
+                post.named.put(post.delivery, Named { letter, place });
+            }
+            Kind::Blank => post.put_blank(place, letter.sender, letter.delayed),
+            Kind::Slots => sets.put(mail, &mut post.slots, place, (letter.sender, letter.delayed)),
+        }
         if supply.counts_on() {
-            supply.count(mail, post, marks);
-            post.tray.sent += 1;
+            supply.count(mail, post);
         } else {
-            self.objects[post.head.index()].word = post.queue.len() as u64;
+            self.objects[post.head.index()].word = post.len() as u64;
             changed.push(mail as u32);
         }
-        place
     }
 }
 
@@ -316,14 +353,14 @@ impl Moment<'_> {
     pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
-        let Posts { posts, troupes, changed, .. } = &mut self.state.actors;
+        let Posts { posts, troupes, changed, sets, .. } = &mut self.state.actors;
         let post = &mut posts[mail];
         let delivery = post.delivery;
         post.since = turns;
         let (activity, task) = (post.activity, post.task);
         let (taken, letter) = match variant {
-            Variant::Ready => post.take(None),
-            Variant::Message(number) => post.take(Some(number)),
+            Variant::Ready => post.take(mail, sets, None),
+            Variant::Message(number) => post.take(mail, sets, Some(number)),
             Variant::TimedOut => post.take_timer(),
             Variant::Spurious => {
                 troupes[post.troupe as usize].faults.crash -= 1;
@@ -333,14 +370,15 @@ impl Moment<'_> {
         let (faults, tail) = (post.faults, post.tail);
         // What was received may have been late, or have overtaken what was: another that comes first makes a difference.
         let looks_behind = delivery == Delivery::Arrival && troupes[post.troupe as usize].rules.faults.delay > 0;
-        self.state.objects[post.head.index()].word = post.queue.len() as u64;
+        self.state.objects[post.head.index()].word = post.len() as u64;
         changed.push(mail as u32);
         let object = &mut self.state.objects[activity.index()];
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
         if self.state.trace.discards_steps() {
-            if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal) {
-                self.state.actors.read_counted(mail, taken, &letter);
+            if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_kept())
+            {
+                self.state.actors.party(task).read(&letter, Delivery::Causal);
             }
             return contents(self.state, taken);
         }
@@ -365,26 +403,25 @@ impl Moment<'_> {
 }
 
 impl Posts {
-    /// Puts a message that is there into a mailbox, at this place among its letters.
+    /// Puts the contents of a message to a mailbox into its store.
     #[inline]
-    pub(crate) fn put_in<M: Send + 'static>(&mut self, mail: usize, at: usize, msg: &mut Option<M>) {
-        let post = &mut self.posts[mail];
-        post.row.insert(at, self.stores.get(post.store).put_from(msg).0);
+    pub(crate) fn store<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) -> Place {
+        self.stores.get(self.posts[mail].store).put_from(msg)
     }
 
-    /// Takes out the message that is at this place among the letters.
+    /// Takes a message of a mailbox out of its store.
     #[inline]
-    pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, at: usize) -> M {
-        let post = &mut self.posts[mail];
-        self.stores.get(post.store).take(Place(post.row.remove(at)))
+    pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, place: Place) -> M {
+        self.stores.get(self.posts[mail].store).take(place)
     }
 
-    /// Takes out all messages of a mailbox, but for those of timers.
-    pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<M> {
+    /// Takes out all messages of a mailbox, but for those of timers; says by whom each was sent.
+    pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<(TaskId, M)> {
         let post = &mut self.posts[mail];
         debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while lots are drawn");
         let store = self.stores.get(post.store);
-        post.row.take_all().into_iter().map(|place| store.take(Place(place))).collect()
+        let all = post.take_all(mail, &mut self.sets).into_iter();
+        all.map(|(sender, place)| (sender, store.take(place))).collect()
     }
 
     /// Keeps what a timer is set for.
@@ -402,10 +439,90 @@ impl Posts {
 }
 
 impl Post {
+    /// How many messages wait.
     #[inline]
-    fn take(&mut self, number: Option<u32>) -> (Taken, Option<Letter>) {
-        let (place, letter) = self.queue.take(number);
-        (Taken::Place(place), Some(letter))
+    pub(crate) fn len(&self) -> usize {
+        match self.kind {
+            Kind::Named => self.named.len(),
+            Kind::Blank => self.blank.len(),
+            Kind::Slots => self.slots.len(),
+        }
+    }
+
+    /// How many messages can be received.
+    #[inline]
+    pub(super) fn count_open(&self) -> u32 {
+        match self.kind {
+            Kind::Named => self.named.count_open(),
+            Kind::Blank => self.blank.count_open(),
+            Kind::Slots => self.slots.count_open(),
+        }
+    }
+
+    /// Calls `list` with the number of each message that can be received, in order of arrival.
+    #[inline]
+    fn each_open(&self, mail: usize, sets: &CausalSets, list: impl FnMut(u32)) {
+        match self.kind {
+            Kind::Named => self.named.each_open(self.delivery, list),
+            Kind::Blank => self.blank.each_open(self.delivery, list),
+            Kind::Slots => sets.each_open(mail, &self.slots, list),
+        }
+    }
+
+    /// The number of the oldest message.
+    #[inline]
+    fn first_number(&self, sets: &CausalSets) -> Option<u32> {
+        match self.kind {
+            Kind::Named => self.named.first_number(),
+            Kind::Blank => self.blank.first_number(),
+            Kind::Slots => sets.first_number(&self.slots),
+        }
+    }
+
+    /// A number that no message has: this one, or one of the next.
+    #[inline]
+    fn free_number(&self, mut number: u32) -> u32 {
+        while self.named.has(number) {
+            number = number.wrapping_add(1);
+        }
+        number
+    }
+
+    #[inline(always)]
+    pub(super) fn put_blank(&mut self, place: Place, sender: TaskId, delayed: bool) {
+        // In other orders it makes no difference who sent it.
+        let sender = (self.delivery == Delivery::PerSender).then_some(sender);
+        self.blank.put(self.delivery, Blank { place: place.0, sender, delayed });
+    }
+
+    /// The message with this number is received, or the oldest.
+    #[inline]
+    fn take(&mut self, mail: usize, sets: &mut CausalSets, number: Option<u32>) -> (Taken, Option<Letter>) {
+        const GONE: &str = "raddle bug: the message is gone";
+        let (place, letter) = match self.kind {
+            Kind::Named => {
+                let Named { letter, place } = self.named.take(self.delivery, number).expect(GONE);
+                (place, Some(letter))
+            }
+            Kind::Blank => (Place(self.blank.take(self.delivery, number).expect(GONE).place), None),
+            Kind::Slots => {
+                let number = number.or_else(|| sets.first_number(&self.slots)).expect(GONE);
+                (sets.take(mail, &mut self.slots, number, self.task), None)
+            }
+        };
+        (Taken::Place(place), letter)
+    }
+
+    /// Takes everything out: by whom each message was sent, and where it lies.
+    fn take_all(&mut self, mail: usize, sets: &mut CausalSets) -> Vec<(TaskId, Place)> {
+        match self.kind {
+            Kind::Named => self.named.take_all().into_iter().map(|named| (named.letter.sender, named.place)).collect(),
+            Kind::Blank => {
+                let blank = |blank: Blank| (blank.sender.unwrap_or(TaskId::MAIN), Place(blank.place));
+                self.blank.take_all().into_iter().map(blank).collect()
+            }
+            Kind::Slots => sets.take_all(mail, &mut self.slots),
+        }
     }
 
     /// The first of its timers goes off.

@@ -21,8 +21,8 @@ static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class
 
 /// How a message is sent.
 enum Way {
-    /// Its contents are put here.
-    Place(usize),
+    /// Where nobody asks for more.
+    Blindly,
     /// In a step that is kept.
     Noted,
     /// It may be faulty, has to be told of, is a step of its own, or is in vain.
@@ -55,9 +55,10 @@ impl<M: Send + 'static> Mailbox<M> {
     fn send_by_another_way(&self, who: &Who, msg: &mut Option<M>) {
         let way = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let way = self.route(&mut state);
-            if let Way::Place(place) = way {
-                state.actors.put_in(self.mail, place, msg);
+            let way = self.route(&state);
+            if let Way::Blindly = way {
+                let place = state.actors.store(self.mail, msg);
+                state.send_blindly(self.mail, place);
             }
             way
         });
@@ -67,9 +68,9 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Finds out how a message is sent; where nobody asks for more, its letter is there when this returns.
+    /// Finds out how a message is sent.
     #[inline]
-    fn route(&self, state: &mut State) -> Way {
+    fn route(&self, state: &State) -> Way {
         let post = &state.actors.posts[self.mail];
         let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
         let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
@@ -78,7 +79,7 @@ impl<M: Send + 'static> Mailbox<M> {
         }
         // At the end nothing is counted any more.
         let counted = state.discards_steps && !state.over;
-        if counted { Way::Place(state.send_blindly(self.mail)) } else { Way::Noted }
+        if counted { Way::Blindly } else { Way::Noted }
     }
 
     /// Sends a message in a step that is kept, or has to be taken care with.
@@ -127,8 +128,8 @@ impl<M: Send + 'static> Mailbox<M> {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
-            let place = moment.state.put_letter(self.mail, letter);
-            moment.state.actors.put_in(self.mail, place, &mut Some(msg));
+            let place = moment.state.actors.store(self.mail, &mut Some(msg));
+            moment.state.put_letter(self.mail, letter, place);
         });
     }
 
@@ -211,8 +212,8 @@ impl<M: Send + 'static> Mailbox<M> {
             return;
         }
         let Some((letter, msg)) = parcel.take() else { return };
-        let place = moment.state.put_letter(self.mail, letter);
-        moment.state.actors.put_in(self.mail, place, &mut Some(msg));
+        let place = moment.state.actors.store(self.mail, &mut Some(msg));
+        moment.state.put_letter(self.mail, letter, place);
     }
 }
 

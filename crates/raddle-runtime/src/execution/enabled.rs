@@ -52,7 +52,6 @@ impl State {
 
     /// Whether the counted actions are those that would be listed. For assertions.
     pub(crate) fn counted_as_listed(&mut self) -> bool {
-        self.write_letters();
         let mut whole = Vec::new();
         self.list_actions(&mut whole);
         let Posts { posts, supply, .. } = &self.actors;

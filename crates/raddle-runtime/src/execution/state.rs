@@ -192,7 +192,7 @@ impl State {
         self.discards_steps = self.trace.discards_steps();
         self.turns = 0;
         self.actors.clear();
-        self.actors.news.begin(self.discards_steps);
+        self.actors.sets.begin(self.discards_steps);
         self.story = self.settings.tell.then(Box::default);
         self.plain_list = false;
         self.contexts.iter_mut().for_each(|contexts| contexts.begin());

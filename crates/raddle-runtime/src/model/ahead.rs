@@ -9,13 +9,13 @@ use raddle_engine::trace::Site;
 use smallvec::{SmallVec, smallvec};
 
 use crate::actor::{Delivery, combine};
+use crate::mailbox::HashedMessage;
 use crate::model::apply::Stop;
 use crate::model::handle::Ran;
 use crate::model::handling::Effect;
 use crate::model::memo::Done;
 use crate::model::slot::{Slot, adds};
 use crate::model::step::{Scene, index, task};
-use crate::model::waiting::Sent;
 
 impl Scene {
     /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
@@ -153,7 +153,7 @@ impl Scene {
         changed.into_iter().fold(0, |sum, of| {
             let mail = &self.actors[of].mail;
             let sent = effects.iter().filter_map(|(effect, _)| effect.sent_to(of));
-            let sent = sent.map(|digest| Sent::new(task(actor), digest));
+            let sent = sent.map(|digest| HashedMessage::new(task(actor), digest));
             let with = mail.digest_with(self.delivery(), (of == actor).then_some(number), sent);
             sum.wrapping_sub(mail.digest).wrapping_add(with)
         })

@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
-use std::mem;
 use std::rc::Rc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -122,11 +121,7 @@ impl Scene {
             Effect::Spawn { who, actor: child } => self.spawn(actor, who, child, trace),
             Effect::Timer { timer, label, parcel } => self.set_timer(actor, timer, label, parcel, trace),
             Effect::Cancel(timer) => {
-                let delivery = self.delivery();
-                self.change_mail(actor, |mail| {
-                    mail.timers.retain(|set| set.0 != timer);
-                    mail.refresh(delivery);
-                });
+                self.change_mail(actor, |mail| mail.retain_timers(|set| set != timer));
             }
             Effect::Hint(value) => trace.note(Note::Hint(value)),
             Effect::Announce { kind, called, event } => self.announce(actor, kind, called, &*event, trace),
@@ -148,12 +143,7 @@ impl Scene {
         self.stopped = true;
         self.change_body(actor, |body| body.actor = None);
         let delivery = self.delivery();
-        let left = self.change_mail(actor, |mail| {
-            mail.timers.clear();
-            let mut left = mem::take(&mut mail.queue);
-            mail.refresh(delivery);
-            left.take_all().collect::<Vec<_>>()
-        });
+        let left = self.change_mail(actor, |mail| mail.clear(delivery));
         for (letter, _) in left {
             self.bury(letter.sender, actor, letter.label);
         }
@@ -241,8 +231,8 @@ impl Scene {
     fn set_timer(&mut self, actor: usize, timer: Timer, label: &'static str, parcel: Parcel, trace: &mut Trace) {
         let letter = self.write(actor, label, &parcel);
         let says = if self.tells() { Some(self.says(actor, label, &parcel)) } else { None };
-        let (delivery, object) = (self.delivery(), letter.object());
-        let message = self.change_mail(actor, |mail| mail.set_timer(delivery, timer, letter, parcel));
+        let object = letter.object();
+        let message = self.change_mail(actor, |mail| mail.set_timer(timer, letter, parcel));
         let offer = Offer { message, delivery: raddle_engine::trace::Delivery::Unordered, late: false };
         self.note(trace, task(actor), &SET_TIMER, access(self.head(actor), Touches::Read, Role::Offers(offer)));
         trace.touch(access(object, Touches::Change, Role::Gives));

@@ -60,11 +60,10 @@ impl Scene {
 
     /// Counts what one actor can receive.
     fn count_one(&mut self, actor: usize, counts: &mut Counts) {
-        let (delivery, desk, Slot { body, mail }) =
-            (self.delivery(), &mut self.scratch.desks[actor], &*self.actors[actor]);
+        let (desk, Slot { body, mail }) = (&mut self.scratch.desks[actor], &*self.actors[actor]);
         (desk.timers, desk.receives) = (mail.timers.len() as u32, body.actor.is_some());
         self.odd |= desk.timers > 0;
-        counts.set(actor, desk.count_all(delivery));
+        counts.set(actor, desk.count_all());
     }
 
     /// What is left on a desk goes back to the mailbox, with numbers, by which it is told apart from here on.
@@ -75,8 +74,8 @@ impl Scene {
         if desk.len() > 0 {
             let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
             let free = (0..).filter(|number| mail.timers.iter().all(|timer| timer.1.number != *number));
-            let posts = desk.clear(free).collect::<Vec<_>>();
-            mail.queue.extend(delivery, posts.into_iter());
+            let posts: Vec<_> = desk.clear(free).collect();
+            posts.into_iter().for_each(|post| mail.queue.append(delivery, post));
         }
     }
 
@@ -146,11 +145,11 @@ impl Scene {
     #[inline]
     fn take_by_lot(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
         let desk = &mut self.scratch.desks[actor];
-        if desk.timers > 0 && nth >= desk.count_open(delivery) {
+        if desk.timers > 0 && nth >= desk.count_open() {
             return self.take_timer(actor, nth, counts);
         }
         let note = desk.take_open(delivery, nth);
-        counts.set(actor, desk.count_all(delivery));
+        counts.set(actor, desk.count_all());
         if let Some(letter) = note.letter {
             self.own_body(actor).party.read(&letter, delivery);
         }
@@ -160,7 +159,7 @@ impl Scene {
     /// The same for a timer that goes off: they come after what was sent.
     #[inline(never)]
     fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> Wrapping {
-        let (delivery, open) = (self.delivery(), self.scratch.desks[actor].count_open(self.delivery()));
+        let (delivery, open) = (self.delivery(), self.scratch.desks[actor].count_open());
         let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
         let (_, letter, parcel) = mail.timers.remove((nth - open) as usize);
         if delivery == Delivery::Causal {
@@ -191,7 +190,7 @@ impl Scene {
         }
         let desk = &mut self.scratch.desks[receiver];
         desk.put(note, delivery);
-        counts.set(receiver, desk.count_all(delivery));
+        counts.set(receiver, desk.count_all());
         trace.count();
         true
     }

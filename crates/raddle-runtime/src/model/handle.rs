@@ -182,11 +182,7 @@ impl Scene {
         }
         self.stopped |= !restarts;
         self.change_body(actor, |body| body.actor = anew);
-        let delivery = self.delivery();
-        self.change_mail(actor, |mail| {
-            mail.timers.clear();
-            mail.refresh(delivery);
-        });
+        self.change_mail(actor, |mail| mail.retain_timers(|_| false));
         if restarts {
             self.start(actor, trace);
         }

@@ -7,7 +7,7 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Effect, Role};
 
-use crate::actor::{Delivery, Letter};
+use crate::actor::Delivery;
 use crate::model::apply::Stop;
 use crate::model::slot::Mail;
 use crate::model::step::{CRASH, FIRST_MONITOR, RECEIVE, Scene, task};
@@ -67,15 +67,15 @@ impl Scene {
             let (task, site) = (task(actor), self.code.site);
             let act =
                 |variant, op| Action { task, variant, op, object, effect: Effect::Change, role: Role::Plain, site };
-            let receive = |letter: &Letter| act(Variant::Message(letter.number), &RECEIVE);
+            let receive = |number| act(Variant::Message(number), &RECEIVE);
             if delivery == Delivery::Arrival {
                 actions.extend((!queue.is_empty()).then(|| act(Variant::Ready, &RECEIVE)));
             } else {
-                queue.each_open(delivery, |letter| actions.push(receive(letter)));
+                queue.each_open(delivery, |number| actions.push(receive(number)));
             }
             if !timers.is_empty() {
                 self.odd = true;
-                actions.extend(timers.iter().map(|timer| receive(&timer.1)));
+                actions.extend(timers.iter().map(|timer| receive(timer.1.number)));
             }
             if crashes {
                 self.odd = true;

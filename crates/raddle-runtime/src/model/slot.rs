@@ -3,15 +3,37 @@
 use std::rc::Rc;
 
 use raddle_engine::ids::TaskId;
+use smallvec::SmallVec;
 
 use crate::actor::{Delivery, Letter, Party, Timer, Who, combine};
+use crate::mailbox::{HashedMessage, Heading, Mailbox, Message};
 use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
-use crate::model::waiting::{Sent, Waiting};
 
 /// A message and what it lies in.
 pub(super) type Post = (Letter, Parcel);
+
+impl Message for Post {
+    /// Most mailboxes are short, and a copy is made of each that changes.
+    type Few = SmallVec<[Self; 2]>;
+
+    #[inline]
+    fn heading(&self) -> Heading<'_> {
+        self.0.heading()
+    }
+
+    fn arrive_in_time(&mut self) {
+        self.0.delayed = false;
+    }
+
+    #[inline]
+    fn hashed(&self) -> Option<HashedMessage> {
+        let (letter, parcel) = self;
+        let Letter { sender, delayed, .. } = *letter;
+        Some(HashedMessage { sender, contents: parcel.digest, delayed, knowledge: letter.knowledge() })
+    }
+}
 
 pub(super) type Factory = Rc<dyn Fn() -> Rc<dyn Handler>>;
 
@@ -77,7 +99,7 @@ pub(super) struct Body {
 
 /// What waits to be received.
 pub(super) struct Mail {
-    pub(super) queue: Waiting,
+    pub(super) queue: Mailbox<Post>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// Whose it is.
     of: u32,
@@ -150,7 +172,7 @@ impl Clone for Mail {
 
 impl Mail {
     pub(super) fn new(of: u32, delivery: Delivery) -> Self {
-        let mut mail = Self { queue: Waiting::default(), timers: Vec::new(), of, digest: 0 };
+        let mut mail = Self { queue: Mailbox::default(), timers: Vec::new(), of, digest: 0 };
         mail.refresh(delivery);
         mail
     }
@@ -171,14 +193,31 @@ impl Mail {
         number
     }
 
-    pub(super) fn set_timer(&mut self, delivery: Delivery, timer: Timer, mut letter: Letter, parcel: Parcel) -> u32 {
+    pub(super) fn set_timer(&mut self, timer: Timer, mut letter: Letter, parcel: Parcel) -> u32 {
         while self.has(letter.number) {
             letter.number = letter.number.wrapping_add(1);
         }
         let number = letter.number;
+        self.digest = self.digest.wrapping_add(self.timer_adds(&parcel));
         self.timers.push((timer, letter, parcel));
-        self.refresh(delivery);
         number
+    }
+
+    /// Forgets the timers that are not to be kept.
+    pub(super) fn retain_timers(&mut self, keep: impl Fn(Timer) -> bool) {
+        let (kept, gone) = std::mem::take(&mut self.timers).into_iter().partition(|timer| keep(timer.0));
+        self.timers = kept;
+        let gone: Vec<(Timer, Letter, Parcel)> = gone;
+        for (_, _, parcel) in &gone {
+            self.digest = self.digest.wrapping_sub(self.timer_adds(parcel));
+        }
+    }
+
+    /// Takes everything out; timers are forgotten.
+    pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<Post> {
+        let left = self.queue.take_all();
+        *self = Self::new(self.of, delivery);
+        left
     }
 
     fn has(&self, number: u32) -> bool {
@@ -198,25 +237,34 @@ impl Mail {
 
     /// Takes a message out: the one with this number, or the oldest.
     pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Post {
-        let taken = match self.queue.take(number) {
+        match self.queue.take(delivery, number) {
             Some((letter, parcel)) if delivery == Delivery::Unordered => {
                 self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
-                return (letter, parcel);
+                (letter, parcel)
             }
-            Some(post) => post,
+            Some(post) => {
+                self.refresh(delivery);
+                post
+            }
             None => {
                 let timer = self.timers.iter().position(|timer| Some(timer.1.number) == number);
                 let (_, letter, parcel) = self.timers.remove(timer.expect("raddle bug: the message is gone"));
+                self.digest = self.digest.wrapping_sub(self.timer_adds(&parcel));
                 (letter, parcel)
             }
-        };
-        self.refresh(delivery);
-        taken
+        }
     }
 
-    /// Hashes what can be told of the queue by what can be received from it, in which order.
-    pub(super) fn refresh(&mut self, delivery: Delivery) {
-        self.digest = self.digest_with(delivery, None, std::iter::empty());
+    /// Hashes the messages anew, where they are in an order.
+    fn refresh(&mut self, delivery: Delivery) {
+        if delivery != Delivery::Unordered {
+            self.digest = self.digest_with(delivery, None, std::iter::empty());
+        }
+    }
+
+    /// What a timer of this mailbox adds to the hash of the state.
+    fn timer_adds(&self, parcel: &Parcel) -> u64 {
+        combine(parcel.digest, Part::Timer.of(self.of))
     }
 
     /// What a message of this mailbox adds to the hash of the state, where there is no order.
@@ -226,25 +274,16 @@ impl Mail {
     }
 
     /// What this mailbox would add to the hash of the state, without the message that has this number, or the oldest if none is given, and
-    /// with others that one sender sends to it.
+    /// with others that one sender sends to it; where messages are in an order.
     pub(super) fn digest_with(
         &self,
         delivery: Delivery,
         without: Option<Option<u32>>,
-        sent: impl Iterator<Item = Sent>,
+        sent: impl Iterator<Item = HashedMessage>,
     ) -> u64 {
-        let key = Part::Timer.of(self.of);
-        let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(combine(timer.2.digest, key)));
-        let queue = if delivery == Delivery::Unordered {
-            debug_assert!(
-                without.is_none() && sent.count() == 0,
-                "raddle bug: what comes and goes is added or taken away"
-            );
-            let all = self.queue.listed().iter();
-            all.fold(0_u64, |sum, (letter, parcel)| sum.wrapping_add(self.adds(letter, parcel)))
-        } else {
-            combine(self.queue.digest_with(delivery, without, sent), Part::Message.of(self.of))
-        };
+        debug_assert!(delivery != Delivery::Unordered, "raddle bug: what comes and goes is added or taken away");
+        let timers = self.timers.iter().fold(0_u64, |sum, timer| sum.wrapping_add(self.timer_adds(&timer.2)));
+        let queue = combine(self.queue.hash_with(delivery, without, sent), Part::Message.of(self.of));
         queue.wrapping_add(timers)
     }
 }

@@ -128,9 +128,7 @@ impl Scene {
     /// What the setup sent, which still lies in the mailboxes.
     #[cold]
     pub(super) fn tell_first(&mut self, to: usize, number: u32, trace: &Trace) {
-        // Also those that cannot be received yet, which lie deep in their lines.
-        let all = self.actors[to].mail.queue.clone().take_all().collect::<Vec<_>>();
-        let Some((letter, parcel)) = all.iter().find(|post| post.0.number == number) else { return };
+        let Some((letter, parcel)) = self.actors[to].mail.queue.get(Some(number)) else { return };
         let words = self.words_for_sent(to, letter.label, parcel);
         self.tell_sent(TaskId::MAIN, &words, false, trace);
     }

@@ -1,11 +1,17 @@
-//! What a step of a model costs while many messages wait.
+//! What a step costs while many messages wait, in models and with actors that are tasks.
 
 use std::time::{Duration, Instant};
 
-use raddle_engine::system::{Choice, Program, Snapshots, System};
+use raddle_engine::search::{Limits, Report, search};
+use raddle_engine::system::{Choice, Program, Snapshots, System as _};
 use raddle_engine::trace::Trace;
-use raddle_runtime::actor::{Actor, Context, Delivery};
+use raddle_runtime::actor::{Actor, Context, Delivery, System};
 use raddle_runtime::model::Model;
+use raddle_runtime::threads::Settings;
+use raddle_strategies::samplers::random::Random;
+
+use crate::explore::run_with;
+use crate::model::ORDERS;
 
 /// Sends itself a message for each that it receives.
 #[derive(Clone, Hash)]
@@ -46,9 +52,71 @@ fn time_of_steps(delivery: Delivery, waiting: u64) -> Duration {
 /// machines: if each message were looked at, the factor would be 100 at least.
 #[test]
 fn a_step_costs_the_same_however_many_wait() {
-    for delivery in [Delivery::PerSender, Delivery::Arrival] {
+    for delivery in [Delivery::PerSender, Delivery::Causal, Delivery::Arrival] {
         let few = (0..5).map(|_| time_of_steps(delivery, 100)).min().expect("there are five");
         let many = (0..5).map(|_| time_of_steps(delivery, 10_000)).min().expect("there are five");
         assert!(many < 20 * few, "{delivery:?}: {few:?} and {many:?}");
+    }
+}
+
+/// Receives, and does nothing else.
+#[derive(Clone, Hash)]
+struct Reads;
+
+impl Actor for Reads {
+    type Msg = u64;
+
+    fn handle(&mut self, _: u64, _: &mut Context<'_, u64>) {}
+}
+
+/// A few executions of up to so many steps, whose steps nobody wants to see.
+fn untraced(waiting: u64) -> (Random, Limits) {
+    let steps = 4 * waiting as u32;
+    (Random::new(7), Limits { executions: Some(3), keep_going: true, repeats: false, steps, ..Limits::default() })
+}
+
+/// What the receive of one of so many messages takes.
+fn time_of_receives(waiting: u64, run: impl FnOnce() -> Report) -> Duration {
+    let begun = Instant::now();
+    assert_eq!(run().executions, 3);
+    begun.elapsed() / waiting as u32
+}
+
+fn time_in_models(delivery: Delivery, waiting: u64) -> Duration {
+    let mut model = Model::new(|m| {
+        m.delivery(delivery);
+        let reads = m.spawn(Reads);
+        (0..waiting).for_each(|n| m.send(&reads, n));
+    });
+    let (mut strategy, limits) = untraced(waiting);
+    time_of_receives(waiting, || search(&mut model, &mut strategy, &limits))
+}
+
+fn time_with_actors(delivery: Delivery, waiting: u64) -> Duration {
+    let (mut strategy, limits) = untraced(waiting);
+    time_of_receives(waiting, || {
+        run_with(&Settings::default(), &mut strategy, limits, move || {
+            let system = System::new().delivery(delivery);
+            let reads = system.spawn(Reads);
+            (0..waiting).for_each(|n| reads.send(n));
+            system.run_until_quiet();
+        })
+    })
+}
+
+/// Where nobody wants to see the steps, that is so in every order. The margin is as above.
+#[test]
+fn a_receive_costs_the_same_however_many_wait() {
+    let compare = |what: &str, delivery, time: fn(Delivery, u64) -> Duration| {
+        let few = (0..5).map(|_| time(delivery, 100)).min().expect("there are five");
+        let many = (0..3).map(|_| time(delivery, 10_000)).min().expect("there are three");
+        assert!(many < 20 * few, "{what}, {delivery:?}: {few:?} and {many:?}");
+    };
+    for delivery in ORDERS {
+        compare("models", delivery, time_in_models);
+        // Without an order, debug builds list all that can be received at each step, to compare it with what is counted.
+        if delivery != Delivery::Unordered || !cfg!(debug_assertions) {
+            compare("actors", delivery, time_with_actors);
+        }
     }
 }

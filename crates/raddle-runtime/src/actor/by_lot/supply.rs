@@ -6,9 +6,7 @@ use raddle_engine::ids::TaskId;
 
 use super::After;
 use super::counts::Counts;
-use super::tray::Tray;
 use crate::actor::post::Post;
-use crate::actor::queue::Marks;
 
 /// How many messages can be received from each mailbox.
 #[derive(Default)]
@@ -58,16 +56,15 @@ impl Supply {
 
     /// A mailbox has changed.
     #[inline(always)]
-    pub(in crate::actor) fn count(&mut self, mail: usize, post: &mut Post, marks: &mut Marks) {
-        post.tray.open = post.queue.count_open(post.delivery, marks);
-        self.count_bare(mail, &post.tray);
+    pub(in crate::actor) fn count(&mut self, mail: usize, post: &Post) {
+        self.set(mail, post.away, post.count_open());
     }
 
-    /// The same where it is known already how many there are, as for one whose letters are not written.
+    /// So many messages can be received from a mailbox, unless its actor is away.
     #[inline(always)]
-    pub(super) fn count_bare(&mut self, mail: usize, tray: &Tray) {
-        if !tray.away {
-            self.counts.set(mail, tray.open);
+    pub(super) fn set(&mut self, mail: usize, away: bool, open: u32) {
+        if !away {
+            self.counts.set(mail, open);
         }
     }
 

@@ -1,4 +1,4 @@
-//! A short row of numbers in the order of a mailbox's letters: where its messages lie, or who sent them.
+//! A short row of numbers in the order in which messages have arrived: where they lie, or who sent them.
 //!
 //! How many wait in a mailbox, and which of them is taken out, cannot be foreseen. So the first few are kept in one piece that is
 //! shifted without a branch, and no memory elsewhere is needed for them.
@@ -24,10 +24,10 @@ impl Row {
         self.len as usize
     }
 
-    /// Whether this one comes first.
+    /// The one at this place.
     #[inline]
-    pub(crate) fn is_first(&self, number: u32) -> bool {
-        (self.len > 0) & (self.first.get(0) == number)
+    pub(crate) fn get(&self, at: usize) -> u32 {
+        if at < FEW { self.first.get(at) } else { self.rest[at - FEW] }
     }
 
     /// All of them, in order.
@@ -45,32 +45,6 @@ impl Row {
             self.rest.push_back(number);
         }
         self.len += 1;
-    }
-
-    /// Adds one at this place, before the one that is there.
-    #[inline]
-    pub(crate) fn insert(&mut self, at: usize, number: u32) {
-        if at == self.len() { self.push(number) } else { self.insert_before(at, number) }
-    }
-
-    fn insert_before(&mut self, at: usize, number: u32) {
-        assert!(at < self.len(), "raddle bug: a message beyond the last");
-        if at >= FEW {
-            self.rest.insert(at - FEW, number);
-        } else {
-            if self.len() >= FEW {
-                self.rest.push_front(self.first.get(FEW - 1));
-            }
-            self.first.make_room(at);
-            self.first.fill(at, number);
-        }
-        self.len += 1;
-    }
-
-    /// Takes out the first one.
-    #[inline]
-    pub(crate) fn remove_first(&mut self) -> u32 {
-        self.remove(0)
     }
 
     /// Takes out the one at this place.
@@ -149,12 +123,6 @@ impl Four {
         self.set(whole & below | whole >> 32 & !below);
         number
     }
-
-    /// Those from here on move on by one; the last is gone.
-    fn make_room(&mut self, at: usize) {
-        let (whole, below) = (self.whole(), Self::below(at));
-        self.set(whole & below | (whole & !below) << 32);
-    }
 }
 
 #[cfg(test)]
@@ -174,18 +142,14 @@ mod tests {
                 let len = plain.len() as u32;
                 if len == 0 || rng.below(5) < growth && len < 40 {
                     let number = if rng.below(9) == 0 { u32::MAX } else { rng.below(100) };
-                    let at = if rng.below(3) == 0 { rng.below(len + 1) } else { len } as usize;
-                    plain.insert(at, number);
-                    if at == len as usize && rng.below(2) == 0 { row.push(number) } else { row.insert(at, number) }
+                    plain.push(number);
+                    row.push(number);
                 } else {
                     let at = rng.below(len) as usize;
-                    let removed = if at == 0 { row.remove_first() } else { row.remove(at) };
-                    assert_eq!(removed, plain.remove(at), "seed {seed}, step {step}, {at} of {len}");
+                    assert_eq!(row.remove(at), plain.remove(at), "seed {seed}, step {step}, {at} of {len}");
                 }
                 assert_eq!(row.len(), plain.len(), "seed {seed}, step {step}");
-                let first =
-                    [0, u32::MAX, rng.below(100)].map(|number| (row.is_first(number), plain.first() == Some(&number)));
-                assert!(first.iter().all(|(is, should)| is == should), "seed {seed}, step {step}, {first:?}");
+                assert!((0..plain.len()).all(|at| row.get(at) == plain[at]), "seed {seed}, step {step}");
                 assert_eq!(row.iter().collect::<Vec<_>>(), plain, "seed {seed}, step {step}");
             }
             assert_eq!(row.take_all(), plain, "seed {seed}");

@@ -1,0 +1,293 @@
+//! Mailboxes: the messages that wait to be received, and which of them can be received next.
+//!
+//! One type serves actors as tasks, models, and untraced runs of both. Which messages can be received is defined [once](rule). A mailbox
+//! with few messages is a [short list](few), which is compared in pairs. A mailbox with many messages has an [index](index): to send, to
+//! receive, to count what can be received, to hash and to copy take a time that hardly depends on how many messages wait. Only whoever
+//! lists what can be received pays for the length of that list.
+
+mod blank;
+mod few;
+mod hash;
+mod index;
+mod ordered_map;
+mod row;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+use raddle_engine::ids::TaskId;
+use smallvec::{Array, SmallVec};
+
+pub(crate) use self::blank::Blank;
+pub(crate) use self::few::Few;
+use self::few::{count_released, is_held};
+pub(crate) use self::hash::HashedMessage;
+use self::hash::Sum;
+use self::index::Index;
+pub(crate) use self::row::Row;
+pub(crate) use self::rule::Heading;
+use crate::actor::Delivery;
+
+/// From so many messages on there is an index.
+const MANY: usize = 16;
+
+/// With no more messages than this there is a short list again.
+const FEW: usize = 4;
+
+/// What a mailbox has to know of the messages in it.
+pub(crate) trait Message: Clone {
+    /// How they are kept while they are few.
+    type Few: Few<Self>;
+
+    fn heading(&self) -> Heading<'_>;
+
+    /// It was delayed, and was overtaken.
+    fn arrive_in_time(&mut self);
+
+    /// What the hash of the mailbox depends on; `None` if nobody asks for that.
+    fn hashed(&self) -> Option<HashedMessage> {
+        None
+    }
+}
+
+/// The messages that wait for one receiver, in order of arrival. What is needed at each step comes first.
+#[repr(C)]
+pub(crate) struct Mailbox<T: Message> {
+    /// How many can be received.
+    open: u32,
+    few: T::Few,
+    /// If this is there, the short list is empty.
+    index: Option<Box<Index<T>>>,
+}
+
+impl<T: Message> Default for Mailbox<T> {
+    fn default() -> Self {
+        Self { few: T::Few::default(), open: 0, index: None }
+    }
+}
+
+impl<T: Message> Mailbox<T> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.few.len() + self.index.as_ref().map_or(0, |index| index.len())
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open == 0
+    }
+
+    /// Whether a message has this number.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        match &self.index {
+            Some(index) => index.has(number),
+            None => self.place(number).is_some(),
+        }
+    }
+
+    fn place(&self, number: u32) -> Option<usize> {
+        self.few.headings().position(|message| message.number == number)
+    }
+
+    /// The number of the oldest message.
+    #[inline]
+    pub(crate) fn first_number(&self) -> Option<u32> {
+        match &self.index {
+            Some(index) => index.get(None).map(|message| message.heading().number),
+            None => (self.few.len() > 0).then(|| self.few.heading(0).number),
+        }
+    }
+
+    /// Puts a message behind the others; in order of arrival, before the last one if that is delayed.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, delivery: Delivery, message: T) {
+        let len = self.few.len();
+        if self.index.is_some() || len >= MANY {
+            return self.put_to_many(delivery, message, Index::put);
+        }
+        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.heading(len - 1).delayed) {
+            return self.few.overtake(message);
+        }
+        self.append_to_few(delivery, message);
+    }
+
+    /// Puts a message behind the others.
+    #[inline]
+    pub(crate) fn append(&mut self, delivery: Delivery, message: T) {
+        let len = self.few.len();
+        if self.index.is_some() || len >= MANY {
+            return self.put_to_many(delivery, message, Index::append);
+        }
+        self.append_to_few(delivery, message);
+    }
+
+    #[inline(always)]
+    fn append_to_few(&mut self, delivery: Delivery, message: T) {
+        let len = self.few.len();
+        self.few.push(message);
+        self.open = match delivery.count_open(len + 1) {
+            Some(open) => open,
+            None => self.open + u32::from(!is_held(&self.few, delivery, len, None)),
+        };
+    }
+
+    #[inline(never)]
+    fn put_to_many(&mut self, delivery: Delivery, message: T, put: fn(&mut Index<T>, T)) {
+        let few = &mut self.few;
+        let index = self.index.get_or_insert_with(|| {
+            let mut index = Box::new(Index::new(delivery));
+            while few.len() > 0 {
+                index.append(few.remove(0));
+            }
+            index
+        });
+        put(index, message);
+        self.open = index.count_open();
+    }
+
+    /// How many can be received.
+    #[inline]
+    pub(crate) fn count_open(&self) -> u32 {
+        self.open
+    }
+
+    /// Takes out the message that comes after so many others that can be received.
+    #[inline]
+    pub(crate) fn take_open(&mut self, delivery: Delivery, nth: u32) -> T {
+        debug_assert!(nth < self.open, "raddle bug: fewer messages can be received than were counted");
+        if let Some(index) = &self.index {
+            let arrived = index.nth_open(nth);
+            return self.take_of_many(arrived).expect("raddle bug: fewer messages can be received than were counted");
+        }
+        let place = match nth {
+            // Nothing holds back the first message.
+            0 => 0,
+            nth if self.open as usize == self.few.len() => nth as usize,
+            nth => {
+                let mut open = (0..self.few.len()).filter(|&at| !is_held(&self.few, delivery, at, None));
+                open.nth(nth as usize).expect("raddle bug: fewer messages can be received than were counted")
+            }
+        };
+        self.take_at(delivery, place)
+    }
+
+    /// Takes out the message with this number, which can be received, or the oldest.
+    #[inline]
+    pub(crate) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Option<T> {
+        if let Some(index) = &self.index {
+            return self.take_of_many(index.find(number));
+        }
+        let place = number.map_or(Some(0), |number| self.place(number))?;
+        (place < self.few.len()).then(|| self.take_at(delivery, place))
+    }
+
+    #[inline(always)]
+    fn take_at(&mut self, delivery: Delivery, place: usize) -> T {
+        let len = self.few.len();
+        self.open = match delivery.count_open(len - 1) {
+            Some(open) => open,
+            // Where all can be received, nothing waits for this one.
+            None if self.open as usize == len => self.open - 1,
+            None => self.open - 1 + count_released(&self.few, delivery, place),
+        };
+        self.few.remove(place)
+    }
+
+    #[inline(never)]
+    fn take_of_many(&mut self, arrived: Option<u64>) -> Option<T> {
+        let index = self.index.as_mut()?;
+        let taken = index.take(arrived?);
+        self.open = index.count_open();
+        if index.len() <= FEW {
+            self.write_list();
+        }
+        taken
+    }
+
+    /// Keeps the messages in a list from now on.
+    fn write_list(&mut self) {
+        if let Some(mut index) = self.index.take() {
+            while let Some(message) = index.take_oldest() {
+                self.few.push(message);
+            }
+        }
+    }
+
+    /// Takes everything out, in order of arrival.
+    pub(crate) fn take_all(&mut self) -> Vec<T> {
+        self.open = 0;
+        match self.index.take() {
+            Some(mut index) => std::iter::from_fn(|| index.take_oldest()).collect(),
+            None => (0..self.few.len()).map(|_| self.few.remove(0)).collect(),
+        }
+    }
+
+    /// Calls `list` with the number of each message that can be received, in order of arrival.
+    #[inline]
+    pub(crate) fn each_open(&self, delivery: Delivery, mut list: impl FnMut(u32)) {
+        if let Some(index) = &self.index {
+            return index.each_open(list);
+        }
+        let all = self.open as usize == self.few.len();
+        for (at, message) in self.few.headings().enumerate() {
+            if all || !is_held(&self.few, delivery, at, None) {
+                list(message.number);
+            }
+        }
+    }
+}
+
+impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
+    /// The message with this number, or the oldest.
+    pub(crate) fn get(&self, number: Option<u32>) -> Option<&T> {
+        match (&self.index, number) {
+            (Some(index), _) => index.get(number),
+            (None, Some(number)) => self.few.get(self.place(number)?),
+            (None, None) => self.few.first(),
+        }
+    }
+
+    /// The hash of what waits in an order, without the message that has this number, or the oldest if none is given, and with others that
+    /// one sender sends.
+    pub(crate) fn hash_with(
+        &self,
+        delivery: Delivery,
+        without: Option<Option<u32>>,
+        sent: impl Iterator<Item = HashedMessage>,
+    ) -> u64 {
+        if let Some(index) = &self.index {
+            return index.hash_with(without, sent).number();
+        }
+        let without = without.and_then(|number| number.map_or(Some(0), |number| self.place(number)));
+        let stays = self.few.iter().enumerate().filter(|(at, _)| without != Some(*at));
+        let all = stays.filter_map(|(_, message)| message.hashed()).chain(sent);
+        let mut before: SmallVec<[TaskId; 32]> = SmallVec::new();
+        let sum = all.fold(Sum::default(), |sum, message| {
+            let line = message.line(delivery);
+            let place = before.iter().filter(|other| **other == line).count();
+            before.push(line);
+            sum.plus(message.term(delivery).at(place))
+        });
+        sum.number()
+    }
+}
+
+/// Where states are forked, a mailbox is copied at nearly every step, mostly over one that is not used any more.
+impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Most mailboxes are empty, which is no reason to look through them.
+        let few = if self.few.is_empty() { SmallVec::new() } else { self.few.clone() };
+        Self { few, open: self.open, index: self.index.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.few.clear();
+        if !other.few.is_empty() {
+            self.few.extend(other.few.iter().cloned());
+        }
+        self.open = other.open;
+        self.index.clone_from(&other.index);
+    }
+}

@@ -1,0 +1,85 @@
+//! Messages of which nobody asks for more than where they lie and who sent them, as in untraced runs.
+
+use raddle_engine::ids::TaskId;
+
+use super::Message;
+use super::few::Few;
+use super::row::Row;
+use super::rule::Heading;
+
+/// Set in a row of places for a message that is delayed.
+const DELAYED: u32 = 1 << 31;
+
+/// A message without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Blank {
+    /// Where it lies. This is its number, too.
+    pub(crate) place: u32,
+    /// `None` in orders in which that makes no difference.
+    pub(crate) sender: Option<TaskId>,
+    pub(crate) delayed: bool,
+}
+
+impl Message for Blank {
+    type Few = Rows;
+
+    fn heading(&self) -> Heading<'_> {
+        let &Self { place, sender, delayed } = self;
+        Heading { number: place, sender: sender.unwrap_or(TaskId::MAIN), delayed, ordinal: 0, known: &[] }
+    }
+
+    fn arrive_in_time(&mut self) {
+        self.delayed = false;
+    }
+}
+
+/// Few such messages. Either all senders are known, or none.
+#[derive(Default)]
+#[repr(C)]
+pub(crate) struct Rows {
+    places: Row,
+    senders: Row,
+}
+
+impl Few<Blank> for Rows {
+    #[inline]
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    #[inline]
+    fn heading(&self, at: usize) -> Heading<'_> {
+        let (place, known) = (self.places.get(at), self.senders.len() > 0);
+        let sender = if known { TaskId::new(self.senders.get(at)) } else { TaskId::MAIN };
+        Heading { number: place & !DELAYED, sender, delayed: place & DELAYED != 0, ordinal: 0, known: &[] }
+    }
+
+    #[inline]
+    fn headings(&self) -> impl Iterator<Item = Heading<'_>> {
+        (0..self.len()).map(|at| self.heading(at))
+    }
+
+    #[inline]
+    fn push(&mut self, Blank { place, sender, delayed }: Blank) {
+        debug_assert!(place < DELAYED, "raddle bug: more than 2^31 messages");
+        self.places.push(if delayed { place | DELAYED } else { place });
+        if let Some(sender) = sender {
+            self.senders.push(sender.number());
+        }
+    }
+
+    #[cold]
+    fn overtake(&mut self, message: Blank) {
+        let mut last = self.remove(self.len() - 1);
+        last.arrive_in_time();
+        self.push(message);
+        self.push(last);
+    }
+
+    #[inline]
+    fn remove(&mut self, at: usize) -> Blank {
+        let place = self.places.remove(at);
+        let sender = if self.senders.len() > 0 { Some(TaskId::new(self.senders.remove(at))) } else { None };
+        Blank { place: place & !DELAYED, sender, delayed: place & DELAYED != 0 }
+    }
+}

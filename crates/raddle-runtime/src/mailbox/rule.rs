@@ -1,0 +1,83 @@
+//! Which of the messages that wait in a mailbox can be received: the one definition for actors, models and untraced runs.
+//!
+//! [`Delivery::holds_back`] is the rule, for two messages of one mailbox. A message can be received if no message that arrived before it
+//! holds it back. [Short lists](super::few) apply the rule to all pairs.
+//!
+//! The [index](super::index) of a long mailbox needs the same rule in another form. There, messages that hold back others stand in
+//! lines, each at a position. A message is held back while, in one of the lines that it depends on, somebody stands before its bound. The
+//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions.
+
+use raddle_engine::ids::TaskId;
+
+use crate::actor::Delivery;
+
+/// What the rule has to know of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heading<'a> {
+    /// What a schedule calls it: unique among those in one mailbox.
+    pub(crate) number: u32,
+    pub(crate) sender: TaskId,
+    /// A fault lets the messages that are sent later overtake it.
+    pub(crate) delayed: bool,
+    /// How many messages its sender had sent before, to anybody. For causal order only.
+    pub(crate) ordinal: u32,
+    /// By task, how many of its messages the sender knew of. For causal order only.
+    pub(crate) known: &'a [u32],
+}
+
+impl Delivery {
+    /// Whether `later` cannot be received while `earlier`, which arrived before it, waits in the same mailbox.
+    #[inline]
+    pub(crate) fn holds_back(self, earlier: Heading<'_>, later: Heading<'_>) -> bool {
+        match self {
+            Delivery::Unordered => false,
+            Delivery::PerSender => !earlier.delayed && earlier.sender == later.sender,
+            Delivery::Causal => {
+                let known = later.known.get(earlier.sender.index()).copied().unwrap_or(0);
+                !earlier.delayed && known > earlier.ordinal
+            }
+            Delivery::Arrival => true,
+        }
+    }
+
+    /// How many of so many messages can be received, in orders in which that depends on nothing else.
+    #[inline(always)]
+    pub(super) fn count_open(self, len: usize) -> Option<u32> {
+        match self {
+            Delivery::Unordered => Some(len as u32),
+            Delivery::Arrival => Some(len.min(1) as u32),
+            Delivery::PerSender | Delivery::Causal => None,
+        }
+    }
+
+    /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
+    #[inline]
+    pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {
+        self == Delivery::Arrival && last_is_delayed
+    }
+
+    /// Where a message that has arrived as the `arrived`-th stands in a line, and in which; `None` if it holds back nobody.
+    pub(super) fn position(self, message: Heading<'_>, arrived: u64) -> Option<(u64, u64)> {
+        let line = message.sender.index() as u64;
+        match self {
+            Delivery::Unordered => None,
+            Delivery::PerSender => (!message.delayed).then_some((line, arrived)),
+            Delivery::Causal => (!message.delayed).then_some((line, u64::from(message.ordinal))),
+            Delivery::Arrival => Some((0, arrived)),
+        }
+    }
+
+    /// The first line from `from` on that a message depends on, and its bound there.
+    pub(super) fn bound(self, message: Heading<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
+        let line = message.sender.index() as u64;
+        match self {
+            Delivery::Unordered => None,
+            Delivery::PerSender => (line >= from).then_some((line, arrived)),
+            Delivery::Causal => {
+                let known = (0..).zip(message.known).skip(from as usize);
+                known.map(|(line, known)| (line, u64::from(*known))).find(|(_, known)| *known > 0)
+            }
+            Delivery::Arrival => (from == 0).then_some((0, arrived)),
+        }
+    }
+}

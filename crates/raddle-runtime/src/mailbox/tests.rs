@@ -1,0 +1,240 @@
+//! A mailbox compared with a plain list, of which each order is defined again, in the simplest way.
+
+use raddle_engine::rng::Rng;
+
+use super::*;
+
+const ORDERS: [Delivery; 4] = [Delivery::Unordered, Delivery::PerSender, Delivery::Causal, Delivery::Arrival];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Plain {
+    number: u32,
+    sender: TaskId,
+    delayed: bool,
+    ordinal: u32,
+    known: Vec<u32>,
+    says: u64,
+}
+
+impl Message for Plain {
+    type Few = SmallVec<[Self; 2]>;
+
+    fn heading(&self) -> Heading<'_> {
+        let &Self { number, sender, delayed, ordinal, ref known, .. } = self;
+        Heading { number, sender, delayed, ordinal, known }
+    }
+
+    fn arrive_in_time(&mut self) {
+        self.delayed = false;
+    }
+
+    fn hashed(&self) -> Option<HashedMessage> {
+        let &Self { sender, delayed, says, ref known, .. } = self;
+        let knowledge = known.iter().fold(0, |hash, known| hash * 31 + u64::from(*known));
+        Some(HashedMessage { sender, contents: says, delayed, knowledge })
+    }
+}
+
+/// The numbers of the messages of a list that can be received.
+fn receivable(delivery: Delivery, list: &[Plain]) -> Vec<u32> {
+    let is_open = |at: usize| match delivery {
+        Delivery::Unordered => true,
+        Delivery::Arrival => at == 0,
+        Delivery::PerSender => list[..at].iter().all(|other| other.delayed || other.sender != list[at].sender),
+        Delivery::Causal => {
+            let knows_of = |other: &Plain| list[at].known[other.sender.index()] > other.ordinal;
+            list.iter().all(|other| other.delayed || *other == list[at] || !knows_of(other))
+        }
+    };
+    (0..list.len()).filter(|&at| is_open(at)).map(|at| list[at].number).collect()
+}
+
+/// What tells two mailboxes apart: of each line, or of all where there is none, what is in it.
+fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<(u64, bool, TaskId, Vec<u32>)>> {
+    let mut lines = vec![Vec::new(); 5];
+    for message in list {
+        let line = if delivery == Delivery::Arrival { 0 } else { message.sender.index() };
+        let sender = if delivery == Delivery::Arrival { TaskId::MAIN } else { message.sender };
+        let known = if delivery == Delivery::Causal { message.known.clone() } else { Vec::new() };
+        lines[line].push((message.says, message.delayed, sender, known));
+    }
+    lines
+}
+
+/// Several mailboxes, senders who know of messages in all of them, and the same as lists.
+struct Compared {
+    delivery: Delivery,
+    rng: Rng,
+    clocks: Vec<Vec<u32>>,
+    mailboxes: Vec<(Mailbox<Plain>, Vec<Plain>)>,
+    numbers: u32,
+    delays: bool,
+}
+
+impl Compared {
+    fn new(seed: u64, delivery: Delivery, delays: bool) -> Self {
+        let mailboxes = (0..3).map(|_| (Mailbox::default(), Vec::new())).collect();
+        Self { delivery, rng: Rng::new(seed), clocks: vec![vec![0; 4]; 4], mailboxes, numbers: 0, delays }
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.rng.below(n as u32) as usize
+    }
+
+    fn send(&mut self) {
+        let (sender, to) = (self.below(4), self.below(3));
+        // In other orders nobody writes down what senders know.
+        let causal = self.delivery == Delivery::Causal;
+        let known = if causal { self.clocks[sender].clone() } else { Vec::new() };
+        let message = Plain {
+            number: self.numbers,
+            sender: TaskId::next_of(sender),
+            delayed: self.delays && self.rng.below(8) == 0,
+            ordinal: self.clocks[sender][sender],
+            known,
+            says: u64::from(self.rng.below(3)),
+        };
+        self.clocks[sender][sender] += 1;
+        self.numbers += 1;
+        let (mailbox, list) = &mut self.mailboxes[to];
+        mailbox.put(self.delivery, message.clone());
+        let overtaken = list.last_mut().filter(|last| self.delivery == Delivery::Arrival && last.delayed);
+        let place = overtaken.map(|last| last.delayed = false);
+        list.insert(list.len() - place.map_or(0, |()| 1), message);
+    }
+
+    /// Whoever receives may send afterwards, and knows then what the sender knew.
+    fn receive(&mut self) {
+        let (of, by_number) = (self.below(3), self.rng.below(2) == 0);
+        let open = receivable(self.delivery, &self.mailboxes[of].1);
+        if open.is_empty() {
+            return;
+        }
+        let nth = self.below(open.len());
+        let (mailbox, list) = &mut self.mailboxes[of];
+        let taken = if by_number {
+            let first = self.delivery == Delivery::Arrival;
+            mailbox.take(self.delivery, (!first).then_some(open[nth])).expect("it can be received")
+        } else {
+            mailbox.take_open(self.delivery, nth as u32)
+        };
+        let at = list.iter().position(|message| message.number == open[nth]).expect("it is on the list");
+        assert_eq!(taken, list.remove(at));
+        assert!(!mailbox.has(taken.number));
+        let receiver = &mut self.clocks[of];
+        for (own, known) in receiver.iter_mut().zip(&taken.known) {
+            *own = (*own).max(*known);
+        }
+        if of != taken.sender.index() {
+            receiver[taken.sender.index()] = receiver[taken.sender.index()].max(taken.ordinal + 1);
+        }
+    }
+
+    fn check(&self) {
+        for (mailbox, list) in &self.mailboxes {
+            let open = receivable(self.delivery, list);
+            let mut listed = Vec::new();
+            mailbox.each_open(self.delivery, |number| listed.push(number));
+            assert_eq!(listed, open, "{:?}", self.delivery);
+            assert_eq!(mailbox.count_open() as usize, open.len(), "{:?}", self.delivery);
+            assert_eq!((mailbox.len(), mailbox.is_empty()), (list.len(), list.is_empty()));
+            assert_eq!(mailbox.get(None).map(|message| message.number), list.first().map(|message| message.number));
+        }
+    }
+
+    /// The hash without what is received next and with what a task sends is that of a mailbox where that has happened.
+    fn check_hash_ahead(&self) {
+        let mailbox = &self.mailboxes[0].0;
+        let hash = |mailbox: &Mailbox<Plain>| mailbox.hash_with(self.delivery, None, std::iter::empty());
+        let known = vec![0; if self.delivery == Delivery::Causal { 4 } else { 0 }];
+        let send = |number| Plain {
+            number,
+            sender: TaskId::next_of(2),
+            delayed: false,
+            ordinal: 0,
+            known: known.clone(),
+            says: 1,
+        };
+        let sent = [send(u32::MAX - 1), send(u32::MAX)];
+        mailbox.each_open(self.delivery, |number| {
+            let mut after = mailbox.clone();
+            after.take(self.delivery, Some(number));
+            let hashed = sent.iter().filter_map(Message::hashed);
+            let foreseen = mailbox.hash_with(self.delivery, Some(Some(number)), hashed);
+            // One that is delayed would be overtaken, which nobody foresees.
+            if !self.delays {
+                sent.iter().for_each(|message| after.put(self.delivery, message.clone()));
+                assert_eq!(hash(&after), foreseen, "{:?}", self.delivery);
+            }
+        });
+    }
+}
+
+/// Mailboxes grow well beyond the length at which there is an index, and shrink to nothing.
+#[test]
+fn a_mailbox_is_as_a_list() {
+    for (seed, delivery) in (0..6).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
+        let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
+        let mut longest = 0;
+        for round in 0..1_200 {
+            let grows = if round / 200 % 2 == 0 { 7 } else { 2 };
+            if compared.rng.below(10) < grows {
+                compared.send()
+            } else {
+                compared.receive()
+            }
+            compared.check();
+            longest = longest.max(compared.mailboxes[0].1.len());
+            // Where there is no order, whoever asks for a hash adds up what each message adds to it.
+            if round % 40 == 0 && delivery != Delivery::Unordered {
+                compared.check_hash_ahead();
+            }
+        }
+        assert!(longest > MANY + MANY / 2, "{delivery:?}: {longest}");
+    }
+}
+
+/// Copies that go different ways are as if each were alone.
+#[test]
+fn copies_do_not_see_each_other() {
+    for delivery in ORDERS {
+        let mut compared = Compared::new(11, delivery, true);
+        (0..150).for_each(|_| compared.send());
+        let before = compared.mailboxes.clone();
+        for _ in 0..4 {
+            (0..120).for_each(|_| compared.receive());
+            compared.check();
+            compared.mailboxes.clone_from(&before);
+            compared.check();
+        }
+    }
+}
+
+/// A hash is the same for the same lines, however they came about and whether there is an index, and differs otherwise.
+#[test]
+fn hashes_are_equal_where_the_lines_are() {
+    for (seed, delivery) in (0..4).flat_map(|seed| [Delivery::PerSender, Delivery::Arrival].map(|order| (seed, order)))
+    {
+        let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
+        let mut seen: Vec<(Vec<_>, u64)> = Vec::new();
+        for round in 0..400 {
+            let grows = if round / 50 % 2 == 0 { 7 } else { 2 };
+            if compared.rng.below(10) < grows {
+                compared.send()
+            } else {
+                compared.receive()
+            }
+            for (mailbox, list) in &compared.mailboxes {
+                let hash = mailbox.hash_with(delivery, None, std::iter::empty());
+                let mut anew = Mailbox::<Plain>::default();
+                anew.few.extend(list.iter().cloned());
+                assert_eq!(hash, anew.hash_with(delivery, None, std::iter::empty()), "{delivery:?}");
+                let lines = lines(delivery, list);
+                if let Some(other) = seen.iter().find(|seen| (seen.0 == lines) != (seen.1 == hash)) {
+                    panic!("{delivery:?}: {lines:?} and {other:?}");
+                }
+                seen.push((lines, hash));
+            }
+        }
+    }
+}
