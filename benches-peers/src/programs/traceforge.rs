@@ -27,7 +27,9 @@ pub fn hand_to<E: Explore>(program: Program, explorer: E) -> E::Seen {
         Program::Philosophers => {
             explorer.explore(|| dine(3, |worker| (worker.min((worker + 1) % 3), worker.max((worker + 1) % 3))))
         }
-        Program::LeftFirst(all_workers) => explorer.explore(move || dine(all_workers, move |worker| (worker, (worker + 1) % all_workers))),
+        Program::LeftFirst(all_workers) => {
+            explorer.explore(move || dine(all_workers, move |worker| (worker, (worker + 1) % all_workers)))
+        }
         Program::Readers(count) => explorer.explore(move || readers(count)),
         Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
         Program::Critical(threads) => explorer.explore(move || lock_often(threads, 2)),

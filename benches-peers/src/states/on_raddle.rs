@@ -4,10 +4,10 @@ use super::party::{Cast, Party};
 use super::ping_pong;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
-use raddle_strategies::states::delay::{Delay, RoundRobin};
-use raddle_strategies::samplers::random::Random;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery};
 use raddle_runtime::model::Model;
+use raddle_strategies::samplers::random::Random;
+use raddle_strategies::states::delay::{Delay, RoundRobin};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 

@@ -351,7 +351,7 @@ impl Trace {
         &self.taken.choices
     }
 
-    /// Where the choices are that are being drawn while an execution goes on [by lot](crate::system::System::run_randomly); null otherwise. For
+    /// Where the choices are that are being drawn while an execution runs [with random choices](crate::system::Untraced::run_randomly); null otherwise. For
     /// those who have to tell, in the middle of that, how the execution came to where it is.
     #[must_use]
     pub fn drawing(&self) -> *const Draws {

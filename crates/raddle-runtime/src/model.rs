@@ -1,8 +1,8 @@
 //! Models: actors whose state can be copied and hashed, searched without stacks.
 //!
 //! A handler of a model is called directly, and what it sends, creates and announces is kept until it returns. So the state
-//! of a model is plain data: the engine can [fork](raddle_engine::system::System::fork) it, copying only the actors that change from
-//! there on, and can tell states apart by their [fingerprint](raddle_engine::system::System::fingerprint), which covers the actors'
+//! of a model is plain data: the engine can [fork](raddle_engine::system::Snapshots::fork) it, copying only the actors that change from
+//! there on, and can tell states apart by their [fingerprint](raddle_engine::system::Snapshots::fingerprint), which covers the actors'
 //! states and what waits in their mailboxes, and not how that came about.
 //!
 //! The [`Actor`] and its [`Context`](crate::actor::Context) are the same as elsewhere, with three differences: handlers cannot

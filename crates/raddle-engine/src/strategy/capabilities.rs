@@ -33,13 +33,13 @@ pub trait Capabilities {
 
 /// Searches by states: a state that was entered before need not be entered again.
 pub trait StateSearch {
-    /// The program has come to a state with this [fingerprint](crate::system::System::fingerprint); `None` if its state cannot be seen.
+    /// The program has come to a state with this [fingerprint](crate::system::Snapshots::fingerprint); `None` if its state cannot be seen.
     /// The search calls this at each point just before [`choose`](super::Strategy::choose) and at the end. False if nothing new lies
     /// beyond: the execution is then pruned without asking what could happen next, unless it is known to have ended.
     fn visit_state(&mut self, state: Option<u64>) -> bool;
 
     /// What to do instead of the latest choice, which leads to a state that [`visit_state`](Self::visit_state) has just said no to. The
-    /// search calls this where the program can [tell beforehand](crate::system::System::peek) what a choice leads to, maybe more than
+    /// search calls this where the program can [tell beforehand](crate::system::Snapshots::peek) what a choice leads to, maybe more than
     /// once at a point: the next executions need not begin anew only to end there as well. One execution then counts for all that it
     /// makes unnecessary.
     fn next_sibling(&mut self) -> Sibling {

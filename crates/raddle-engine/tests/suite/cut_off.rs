@@ -20,6 +20,8 @@ use raddle_strategies::states::delay::{Delay, RoundRobin};
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
 
+type Make = fn() -> Box<dyn Strategy>;
+
 const TIME: Duration = Duration::from_millis(300);
 
 /// A program whose execution with this number goes on in its middle only when the time of the search is over.
@@ -98,7 +100,7 @@ fn counts(report: &Report) -> [u64; 7] {
 }
 
 /// Stops a search in the middle of an execution and takes it up again; what both have counted must be what one has.
-fn counts_nothing_twice(make: fn() -> Box<dyn Strategy>, executions: Option<u64>) {
+fn counts_nothing_twice(make: Make, executions: Option<u64>) {
     let limits = Limits { executions, repeats: false, ..Limits::default() };
     let mut strategy = make();
     let search = Search::new(&mut *strategy, &limits, 1);
@@ -120,7 +122,7 @@ fn counts_nothing_twice(make: fn() -> Box<dyn Strategy>, executions: Option<u64>
 
 #[test]
 fn what_is_run_again_is_counted_once() {
-    let strategies: [(fn() -> Box<dyn Strategy>, Option<u64>); 6] = [
+    let strategies: [(Make, Option<u64>); 6] = [
         (|| Box::new(Exhaustive::depth_first()), None),
         (|| Box::new(Dpor::classic()), None),
         (|| Box::new(Preemption::unbounded()), None),

@@ -52,9 +52,9 @@ fn run(program: &mut Recording, strategy: &mut dyn Strategy, samples: u64, forks
     let remains = first(samples, strategy);
     let search = Search::resume(strategy, &LIMITS, 1, remains);
     let search = if forks { search } else { search.without_forks() };
-    let mut seat = search.seat(strategy);
-    let _ = seat.work(program);
-    search.close(vec![seat])
+    let mut worker = search.worker(strategy);
+    let _ = worker.work(program);
+    search.close(vec![worker])
 }
 
 /// Small programs with more than one execution.

@@ -22,8 +22,9 @@ pub(super) trait Summed: Clone {
 }
 
 /// A map from numbers, in ascending order.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) enum OrderedMap<V: Summed> {
+    #[default]
     Empty,
     Leaf(u64, V),
     /// At least two entries.
@@ -52,12 +53,6 @@ impl<V: Summed> Branch<V> {
 
     fn add_up(&mut self) {
         self.sum = self.children.iter().fold(V::Sum::default(), |sum, child| V::add(sum, child.sum()));
-    }
-}
-
-impl<V: Summed> Default for OrderedMap<V> {
-    fn default() -> Self {
-        Self::Empty
     }
 }
 

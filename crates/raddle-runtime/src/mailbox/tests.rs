@@ -49,8 +49,11 @@ fn receivable(delivery: Delivery, list: &[Plain]) -> Vec<u32> {
     (0..list.len()).filter(|&at| is_open(at)).map(|at| list[at].number).collect()
 }
 
+/// What is compared of a message.
+type Shown = (u64, bool, TaskId, Vec<u32>);
+
 /// What tells two mailboxes apart: of each line, or of all where there is none, what is in it.
-fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<(u64, bool, TaskId, Vec<u32>)>> {
+fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<Shown>> {
     let mut lines = vec![Vec::new(); 5];
     for message in list {
         let line = if delivery == Delivery::Arrival { 0 } else { message.sender.index() };

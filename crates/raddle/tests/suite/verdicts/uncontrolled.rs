@@ -128,7 +128,11 @@ const OBJECTS: &[Row] = &[
     }),
     fails("a sender is cloned", KIND, || {
         let (sender, _receiver) = mpsc::sync_channel::<u32>(1);
-        let _ = std::thread::spawn(move || std::mem::forget(std::mem::ManuallyDrop::new(sender).clone())).join();
+        let _ = std::thread::spawn(move || {
+            let sender = std::mem::ManuallyDrop::new(sender);
+            let _copy = sender.clone();
+        })
+        .join();
     }),
     fails("the receiver is dropped, and no sender is left", KIND, || {
         let (sender, receiver) = mpsc::channel::<u32>();
