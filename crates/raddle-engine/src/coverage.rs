@@ -1,4 +1,4 @@
-//! How much of what can happen has been seen, by the orders in which messages are received (seed "Bita", ALGORITHMS.md §2).
+//! How much of what can happen has been seen, by the orders in which messages are received (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE 2013).
 //!
 //! A [`Recorded`] is what one execution has received; [`Must`] which of that could not have come in another order. [`Coverage`] adds up
 //! which [goals](Criterion) the executions of a search have achieved: it works with every strategy, since it looks at traces only.

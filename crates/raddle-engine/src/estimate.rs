@@ -1,4 +1,4 @@
-//! How large the tree of decisions is, without walking all of it (ALGORITHMS.md §1).
+//! How large the tree of decisions is, without walking all of it.
 //!
 //! A random walk stands for as many orders as one over its probability: the mean over walks is the number of orders, exactly in
 //! expectation (Knuth 1975), with an interval from the spread ([`Walks`]; how to walk is up to

@@ -4,7 +4,7 @@
 use std::panic::Location;
 
 use crate::ids::{ObjectId, TaskId};
-use crate::outcome::{Cast, ObjectCard, Outcome, TaskCard, Waiting};
+use crate::outcome::{ObjectInfo, Outcome, Participants, TaskInfo, Waiting};
 use crate::schedule::TaskName;
 use crate::system::{Action, Choice, Describe, Point, Program, Snapshots, System, Variant};
 use crate::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace};
@@ -100,10 +100,14 @@ impl Describe for Counting {
         TaskName(vec![task.number() + 1])
     }
 
-    fn cast(&self) -> Cast {
-        let card = |task| TaskCard { name: self.task_name(TaskId::new(task)), label: None, finished: true };
-        let counter = ObjectCard { noun: "counter", made: None, show: |word| word.0.to_string() };
-        Cast { tasks: (0..self.left.len() as u32).map(card).collect(), objects: vec![counter], ..Cast::default() }
+    fn participants(&self) -> Participants {
+        let card = |task| TaskInfo { name: self.task_name(TaskId::new(task)), label: None, finished: true };
+        let counter = ObjectInfo { noun: "counter", made: None, show: |word| word.0.to_string() };
+        Participants {
+            tasks: (0..self.left.len() as u32).map(card).collect(),
+            objects: vec![counter],
+            ..Participants::default()
+        }
     }
 
     fn unfinished(&self, _: &Trace) -> Vec<Waiting> {

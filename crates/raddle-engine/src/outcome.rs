@@ -233,11 +233,11 @@ impl fmt::Display for Place {
 
 /// Who took part in an execution, and what they touched: the words for its indices.
 #[derive(Clone, Debug, Default)]
-pub struct Cast {
+pub struct Participants {
     /// By [`TaskId`].
-    pub tasks: Vec<TaskCard>,
+    pub tasks: Vec<TaskInfo>,
     /// By [`ObjectId`].
-    pub objects: Vec<ObjectCard>,
+    pub objects: Vec<ObjectInfo>,
     /// What steps did, in the program's own words, where it has any; in order of steps.
     pub remarks: Vec<Remark>,
 }
@@ -259,7 +259,7 @@ pub struct Remark {
 
 /// What is to be said of a task.
 #[derive(Clone, Debug)]
-pub struct TaskCard {
+pub struct TaskInfo {
     /// How it came to be.
     pub name: TaskName,
     /// What the program calls it, if it gave it a name.
@@ -270,7 +270,7 @@ pub struct TaskCard {
 
 /// What is to be said of an object.
 #[derive(Clone, Debug)]
-pub struct ObjectCard {
+pub struct ObjectInfo {
     /// What it is: "Mutex".
     pub noun: &'static str,
     /// Where in the source it was made, if that is known.

@@ -1,7 +1,7 @@
 //! One execution by decisions that were made before: from a file, from a search, or from an attempt to make them fewer.
 
 use crate::ids::StepIx;
-use crate::outcome::{Cast, Outcome};
+use crate::outcome::{Outcome, Participants};
 use crate::schedule::{Decided, Decisions, Divergence, Schedule};
 use crate::search::{Limits, too_many_steps};
 use crate::strategy::least_switching;
@@ -74,7 +74,7 @@ pub struct Record {
     /// What it did.
     pub steps: Vec<Step>,
     /// Who did it, to what.
-    pub cast: Cast,
+    pub participants: Participants,
     /// How it ended.
     pub outcome: Outcome,
     /// The decisions it took, up to the last one that was not the [usual](least_switching).
@@ -136,5 +136,12 @@ pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> 
     taken.truncate(needed);
     let hash_seed = system.describe().hash_seed();
     let schedule = Schedule { seed, hash_seed, facts: system.describe().facts(), decisions: taken };
-    Record { steps: trace.steps().to_vec(), cast: system.describe().cast(), outcome, schedule, switches, divergence }
+    Record {
+        steps: trace.steps().to_vec(),
+        participants: system.describe().participants(),
+        outcome,
+        schedule,
+        switches,
+        divergence,
+    }
 }

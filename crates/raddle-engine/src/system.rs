@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::caveats::Caveats;
 use crate::ids::{ObjectId, TaskId};
-use crate::outcome::{Cast, Outcome, Waiting};
+use crate::outcome::{Outcome, Participants, Waiting};
 use crate::random_choices::RandomChoices;
 use crate::schedule::TaskName;
 use crate::trace::{Context, Effect, Operation, Role, Site, Trace, Word};
@@ -113,7 +113,7 @@ pub trait Describe {
     fn task_name(&self, task: TaskId) -> TaskName;
 
     /// Who took part and what they touched. Called at most once, at the end of an execution that is to be shown.
-    fn cast(&self) -> Cast;
+    fn participants(&self) -> Participants;
 
     /// What every task that has not ended is about to do. Called when an execution is cut short.
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting>;

@@ -200,7 +200,7 @@ pub enum Hold {
     Given,
 }
 
-/// A message that was received, by names that are the same in every execution and survive most edits (ALGORITHMS.md §2).
+/// A message that was received, by names that are the same in every execution and survive most edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Which step received it.

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, Place, TaskCard, Waiting};
+use raddle_engine::outcome::{Failure, ObjectInfo, Outcome, Participants, Place, TaskInfo, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{self, Action, Choice, Describe, Pending, Point, Snapshots, System, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
@@ -292,16 +292,16 @@ impl Describe for Execution {
         TaskName(vec![task.number() + 1])
     }
 
-    fn cast(&self) -> Cast {
+    fn participants(&self) -> Participants {
         let tasks =
-            self.state.threads.iter().zip(&self.code.threads).enumerate().map(|(thread, (state, code))| TaskCard {
+            self.state.threads.iter().zip(&self.code.threads).enumerate().map(|(thread, (state, code))| TaskInfo {
                 name: self.task_name(task(thread)),
                 label: Some(code.label.clone()),
                 finished: state.status == Status::Ended,
             });
         let (cells, mutexes, fixed) = (self.code.cells.len(), self.code.mutexes as usize, self.code.fixed_objects());
         let sent = self.state.threads.iter().map(|state| state.sent as usize).max().unwrap_or(0);
-        let objects = (0..fixed + sent * (self.code.threads.len() + 1)).map(|object| ObjectCard {
+        let objects = (0..fixed + sent * (self.code.threads.len() + 1)).map(|object| ObjectInfo {
             noun: match object {
                 _ if object < cells => "shared variable",
                 _ if object < cells + mutexes => "mutex",
@@ -311,7 +311,7 @@ impl Describe for Execution {
             made: None,
             show: |word| word.0.cast_signed().to_string(),
         });
-        Cast { tasks: tasks.collect(), objects: objects.collect(), ..Cast::default() }
+        Participants { tasks: tasks.collect(), objects: objects.collect(), ..Participants::default() }
     }
 
     fn unfinished(&self, _: &Trace) -> Vec<Waiting> {

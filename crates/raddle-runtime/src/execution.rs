@@ -45,7 +45,7 @@ pub(crate) struct Execution {
     /// Borrowed for short times only, never while a task is resumed or suspended.
     pub(crate) state: RefCell<State>,
     /// The random choices of an execution that runs untraced.
-    pub(crate) lots: RefCell<RandomChoices>,
+    pub(crate) choices: RefCell<RandomChoices>,
     /// The task whose handler runs on a borrowed stack.
     pub(crate) handles: Cell<TaskId>,
     /// True if the panic hook has seen that the running task is about to abort the process. The handler of `SIGABRT` then cuts the task
@@ -235,7 +235,7 @@ impl Execution {
         Self {
             fiber: RunningFiber::default(),
             state: RefCell::new(State::default()),
-            lots: RefCell::default(),
+            choices: RefCell::default(),
             handles: Cell::new(TaskId::MAIN),
             aborting: Cell::new(false),
             unwinds_all: Cell::new(false),

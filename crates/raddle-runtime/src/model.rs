@@ -39,7 +39,6 @@
 
 mod ahead;
 mod apply;
-mod by_lot;
 mod handle;
 mod handler;
 mod handling;
@@ -54,6 +53,7 @@ mod shelf;
 mod slot;
 mod step;
 mod tell;
+mod untraced;
 mod view;
 
 use std::fmt;
@@ -68,7 +68,7 @@ use raddle_engine::trace::{Access, Site, Step, Trace};
 pub(crate) use self::handling::{Effect, Handling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
-pub(crate) use self::step::Scene;
+pub(crate) use self::step::ModelState;
 pub use self::view::View;
 use crate::actor::{Actor, Labels, Rules};
 
@@ -76,7 +76,7 @@ type Check = Rc<dyn Fn(&View<'_>)>;
 
 /// A program of actors that can be copied and hashed.
 pub struct Model {
-    first: Scene,
+    first: ModelState,
 }
 
 /// What does not change while a model runs.

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::Races;
-use raddle_engine::outcome::{Cast, Failure, ObjectCard, Outcome, TaskCard, Waiting};
+use raddle_engine::outcome::{Failure, ObjectInfo, Outcome, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Describe, Pending, Point, Program, System, Untraced, Variant};
@@ -61,7 +61,7 @@ struct Spare {
     actions: Vec<Action>,
 }
 
-/// Numbers of executions are drawn from the process-wide counter in lots of this size.
+/// Numbers of executions are drawn from the process-wide counter in choices of this size.
 const NUMBER_LOT: u64 = 1 << 12;
 
 /// Tasks of one execution. One that starts more, each by the one before and without any operation, would never come to a point.
@@ -464,17 +464,17 @@ impl Describe for Running {
         Task::name(&self.worker.execution.state.borrow().tasks, task)
     }
 
-    fn cast(&self) -> Cast {
+    fn participants(&self) -> Participants {
         let Ok(state) = self.worker.execution.state.try_borrow() else {
-            return Cast::default();
+            return Participants::default();
         };
-        let task = |(index, task): (usize, &Task)| TaskCard {
+        let task = |(index, task): (usize, &Task)| TaskInfo {
             name: Task::name(&state.tasks, TaskId::next_of(index)),
             label: task.label.clone(),
             finished: task.status == Status::Finished,
         };
-        let object = |o: &crate::execution::Object| ObjectCard { noun: o.kind.noun, made: o.made, show: o.kind.show };
-        Cast {
+        let object = |o: &crate::execution::Object| ObjectInfo { noun: o.kind.noun, made: o.made, show: o.kind.show };
+        Participants {
             tasks: state.tasks.iter().enumerate().map(task).collect(),
             objects: state.objects.iter().map(object).collect(),
             remarks: state.story.as_ref().map(|story| story.remarks.clone()).unwrap_or_default(),
@@ -500,12 +500,12 @@ impl Describe for Running {
 }
 
 impl Untraced for Running {
-    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
-        while lots.go_on(trace.len()) {
+    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+        while choices.go_on(trace.len()) {
             match self.at {
-                At::Mail => self.draw_lots(lots, trace),
-                At::Action => self.step(lots.draw(self.actions.len() as u32), trace),
-                At::Data { choices, .. } => self.step(lots.draw(choices), trace),
+                At::Mail => self.draw_receive(choices, trace),
+                At::Action => self.step(choices.draw(self.actions.len() as u32), trace),
+                At::Data { choices: values, .. } => self.step(choices.draw(values), trace),
                 At::End(_) => return,
             }
         }

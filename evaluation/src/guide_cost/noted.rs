@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Choice, Describe, Pending, Point, Program, System};
 use raddle_engine::trace::Trace;
@@ -75,8 +75,8 @@ impl<S: System> Describe for Execution<S> {
         self.system.describe().task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.system.describe().cast()
+    fn participants(&self) -> Participants {
+        self.system.describe().participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {

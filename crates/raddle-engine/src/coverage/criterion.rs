@@ -1,4 +1,4 @@
-//! Which orders of receives count as goals (ALGORITHMS.md §2).
+//! Which orders of receives count as goals.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Must-happen-before: which receives cannot change places, as far as one execution tells (ALGORITHMS.md §2).
+//! Must-happen-before: which receives cannot change places, as far as one execution tells.
 //!
 //! It is the transitive closure of causality and of what the delivery order guarantees. Rows of bits, one for each receive: 20,000
 //! receives take 150 MB.

@@ -1,5 +1,4 @@
-//! Estimates from the branches of a tree that is walked in depth-first order, or at random: three rules, for comparison
-//! (ALGORITHMS.md §1).
+//! Estimates from the branches of a tree that is walked in depth-first order, or at random: three rules, for comparison.
 //!
 //! Depth-first order sees one corner of the tree first, so all that is told from it is as good as that corner is like the rest.
 //! The random walks of probes do not have this fault, and what users see comes from them as

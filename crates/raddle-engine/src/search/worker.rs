@@ -23,7 +23,7 @@ use crate::board::{Board, Job, Taken, Tally, Then, Wait};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::facts::Fact;
-use crate::outcome::{Failure, Outcome, TaskCard};
+use crate::outcome::{Failure, Outcome, TaskInfo};
 use crate::piece::Checkpoint;
 use crate::random_choices::RandomChoices;
 use crate::replay::Script;
@@ -435,7 +435,7 @@ impl<'s> Worker<'s> {
         let run = Run { outcome: outcome.as_ref(), trace: &self.trace, choices, pending: &pending };
         self.same_number = self.strategy.get().end(&run) == After::SameNumber;
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
-            let cast = || system.as_ref().map(|system| system.describe().cast()).unwrap_or_default();
+            let cast = || system.as_ref().map(|system| system.describe().participants()).unwrap_or_default();
             let who = || cast().tasks.iter().map(name_of).collect();
             coverage.lock().unwrap_or_else(PoisonError::into_inner).observe(&self.trace, who);
         }
@@ -501,7 +501,7 @@ impl<'s> Worker<'s> {
 }
 
 /// What a task is called in reports.
-fn name_of(task: &TaskCard) -> String {
+fn name_of(task: &TaskInfo) -> String {
     let by_name = |name: &TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
     task.label.clone().unwrap_or_else(|| by_name(&task.name))
 }

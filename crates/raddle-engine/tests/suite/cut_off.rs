@@ -7,7 +7,7 @@ use raddle_engine::board::Remains;
 use raddle_engine::caveats::Caveats;
 use raddle_engine::example::Counters;
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, Worker};
 use raddle_engine::strategy::Strategy;
@@ -74,8 +74,8 @@ impl Describe for LateExecution {
         self.system.describe().task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.system.describe().cast()
+    fn participants(&self) -> Participants {
+        self.system.describe().participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{self, Choice, Describe, Pending, Point, Snapshots, System};
 use raddle_engine::trace::Trace;
@@ -141,8 +141,8 @@ impl Describe for Watching {
         self.execution.task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.execution.cast()
+    fn participants(&self) -> Participants {
+        self.execution.participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::board::Remains;
 use raddle_engine::facts::Fact;
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;

@@ -68,6 +68,8 @@ pub(crate) fn play_within<P: system::Program>(
         None => Search::new(&mut *first, limits, play.workers),
         Some(remains) => Search::resume(&mut *first, limits, play.workers, remains),
     };
+    // Where one worker does everything, it commits seldom, and would begin anew again and again.
+    let mut losses = if splits(&mut *first) { u32::MAX } else { 3 };
     let mut fresh = || Some((search.worker_with(copy(&mut *first)), SnapshotStack::default()));
     let mut all_workers: Vec<_> = (0..play.workers).map(|_| fresh()).collect();
     let mut alone = rng.below(2) * rng.below(ALONE);
@@ -77,7 +79,8 @@ pub(crate) fn play_within<P: system::Program>(
         let Some((worker, snapshots)) = &mut all_workers[turn] else { continue };
         if worker.work_a_little(program, snapshots) == Some(Status::Over) {
             all_workers[turn] = None;
-        } else if play.lost > 0 && rng.below(play.lost) == 0 {
+        } else if play.lost > 0 && losses > 0 && rng.below(play.lost) == 0 {
+            losses -= 1;
             all_workers[turn] = fresh();
         }
     }

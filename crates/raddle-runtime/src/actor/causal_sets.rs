@@ -5,14 +5,14 @@
 //! copy of its own set along with a message, and adds the message to its set. A receiver adds the set that came along.
 //!
 //! A slot whose message is gone stays in the sets that it is in, and is not used again. When none is left, the slots of all messages that
-//! are gone are removed from all sets at once. When too many messages wait, the execution [goes on with clocks](Posts::go_by_clocks), in
+//! are gone are removed from all sets at once. When too many messages wait, the execution [goes on with clocks](Mailboxes::go_by_clocks), in
 //! mailboxes like those of traced runs.
 
 use raddle_engine::ids::TaskId;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::letter::Letter;
-use crate::actor::post::{Kind, Named, Posts};
+use crate::actor::mailboxes::{Kind, Mailboxes, Named};
 use crate::actor::store::Place;
 use crate::mailbox::Row;
 
@@ -100,7 +100,7 @@ impl CausalSets {
         self.fresh != Set::default()
     }
 
-    /// Puts a message into a mailbox behind the others. There has to be a slot, see [`Posts::make_room`].
+    /// Puts a message into a mailbox behind the others. There has to be a slot, see [`Mailboxes::make_room`].
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -264,7 +264,7 @@ impl CausalSets {
     }
 }
 
-impl Posts {
+impl Mailboxes {
     /// Makes sure that there is a slot for another message of such a mailbox, if it is one whose messages have slots.
     #[inline]
     pub(super) fn make_room(&mut self, delivery: Delivery) {

@@ -1,4 +1,4 @@
-//! What is known of a message but for its contents, and how messages and actors get their names (ALGORITHMS.md §2).
+//! What is known of a message but for its contents, and how messages and actors get their names.
 //!
 //! `hash(actor) = H(type, hash(receive that created it), how many it created before)`, and the same for a message and the receive
 //! that sent it. So names do not depend on what others do meanwhile, and survive most edits of the program.
@@ -66,7 +66,7 @@ impl Letter {
 
 /// One who sends, creates and receives.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Party {
+pub(crate) struct CausalClock {
     pub(crate) name: u64,
     /// The name of the receive it is in; 0 at the entry point.
     receive: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Party {
     clock: Vec<u32>,
 }
 
-impl Party {
+impl CausalClock {
     /// An actor by its name.
     pub(crate) fn new(name: u64) -> Self {
         Self { name, receive: name, ..Self::default() }

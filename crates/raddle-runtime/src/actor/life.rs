@@ -10,13 +10,13 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 
 use crate::actor::address::Address;
 use crate::actor::behaviour::Actor;
-use crate::actor::by_lot::After;
 use crate::actor::context::{Context, Host};
 use crate::actor::handling::Handling;
 use crate::actor::mailbox::Mailbox;
-use crate::actor::post::Taken;
+use crate::actor::mailboxes::Taken;
 use crate::actor::resident::{Resident, known};
 use crate::actor::system::{Make, System, lock};
+use crate::actor::untraced::After;
 use crate::coroutine::act::Act;
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, State, here};

@@ -9,7 +9,7 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::{Home, Life};
-use crate::actor::post::{Post, dead_letter};
+use crate::actor::mailboxes::{ActorMailbox, dead_letter};
 use crate::actor::resident::Resident;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;
@@ -73,7 +73,7 @@ pub(crate) fn spawn<A: Actor>(
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
         let delivery = state.actors.troupes[inside.troupe as usize].rules.delivery;
         let kind = state.kind_of_mailbox(delivery);
-        let post = Post {
+        let post = ActorMailbox {
             task,
             troupe: inside.troupe,
             head,

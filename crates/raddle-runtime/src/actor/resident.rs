@@ -5,16 +5,16 @@ use std::cell::RefMut;
 use std::panic::{self, AssertUnwindSafe};
 
 use crate::actor::behaviour::Actor;
-use crate::actor::by_lot::After;
 use crate::actor::life::Home;
 use crate::actor::store::Place;
+use crate::actor::untraced::After;
 use crate::execution::{Execution, State};
 
 /// An actor that handles nothing now.
 pub(crate) trait Resident: Any + Send {
-    /// Handles the message that lies at this place, which was received [by lot](crate::actor::by_lot), and is at home again; gives
-    /// the state back if lots can go on to be drawn.
-    fn handle_by_lot<'a>(
+    /// Handles the message that lies at this place, which was received [by lot](crate::actor::untraced), and is at home again; gives
+    /// the state back if choices can go on to be drawn.
+    fn handle_untraced<'a>(
         self: Box<Self>,
         execution: &'a Execution,
         state: RefMut<'a, State>,
@@ -24,7 +24,7 @@ pub(crate) trait Resident: Any + Send {
 }
 
 impl<A: Actor> Resident for Home<A> {
-    fn handle_by_lot<'a>(
+    fn handle_untraced<'a>(
         mut self: Box<Self>,
         execution: &'a Execution,
         mut state: RefMut<'a, State>,

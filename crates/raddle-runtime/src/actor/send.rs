@@ -10,7 +10,7 @@ use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site}
 use crate::actor::address::Who;
 use crate::actor::delivery::Delivery;
 use crate::actor::mailbox::Mailbox;
-use crate::actor::post::Post;
+use crate::actor::mailboxes::ActorMailbox;
 use crate::actor::rules::Fate;
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, Progress, State, here};
@@ -44,7 +44,7 @@ impl<M: Send + 'static> Mailbox<M> {
     #[track_caller]
     pub(crate) fn send_beside(&self, who: &Who, mail: u32, msg: M) {
         let mut msg = Some(msg);
-        current::with(|execution| execution.state.borrow_mut().send_by_lot(mail as usize, &mut msg));
+        current::with(|execution| execution.state.borrow_mut().send_untraced(mail as usize, &mut msg));
         if msg.is_some() {
             self.send_by_another_way(who, &mut msg);
         }
@@ -147,7 +147,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let choices = u32::try_from(fates.len()).expect("there are four fates");
         let fate = fates[execution.choose(choices, site, &FAULT) as usize];
         let mut state = execution.state.borrow_mut();
-        let Post { troupe, faults, .. } = state.actors.posts[self.mail];
+        let ActorMailbox { troupe, faults, .. } = state.actors.posts[self.mail];
         state.actors.troupes[troupe as usize].faults.spend(fate);
         let effect = if fate == Fate::Arrives { Effect::Read } else { Effect::Change };
         state.also_touch(faults, effect, Role::Plain, Ordered::RELAXED);

@@ -14,7 +14,7 @@ use crate::actor::busy::Busy;
 use crate::actor::delivery::Delivery;
 use crate::actor::free::Threads;
 use crate::actor::mailbox;
-use crate::actor::post::{Troupe, show_name};
+use crate::actor::mailboxes::{ActorSystem, show_name};
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::watch::Watcher;
 use crate::coroutine::current;
@@ -119,7 +119,7 @@ impl System {
             let roster = state.add_object(&ROSTER, 0);
             let faults = state.add_object(&FAULTS, 0);
             let troupe = u32::try_from(state.actors.troupes.len()).expect("raddle bug: more than 2^32 systems");
-            state.actors.troupes.push(Troupe { rules: Rules::default(), faults: Faults::default() });
+            state.actors.troupes.push(ActorSystem { rules: Rules::default(), faults: Faults::default() });
             Inside { execution, troupe, activity, roster, faults }
         });
         if inside.is_none() {
@@ -154,7 +154,7 @@ impl System {
                         troupe.faults = rules.faults;
                     }
                     troupe.rules = rules;
-                    // It may be a handler that sets them, while lots are drawn under those before.
+                    // It may be a handler that sets them, while choices are drawn under those before.
                     if state.actors.supply.counts_on() {
                         state.end_supply();
                     }

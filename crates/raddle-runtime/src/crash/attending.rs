@@ -16,7 +16,7 @@ use super::view::CrashView;
 use super::watchdog;
 use super::words::{LastWords, Patience};
 use crate::coroutine::current;
-use crate::model::Scene;
+use crate::model::ModelState;
 
 thread_local! {
     static OWN: Cell<*const WorkerRecord> = const { Cell::new(ptr::null()) };
@@ -38,7 +38,7 @@ pub(crate) struct WorkerRecord {
     /// True if the end of the process was reported.
     told: AtomicBool,
     /// The state of the model that runs. Null if there is none.
-    model: AtomicPtr<Scene>,
+    model: AtomicPtr<ModelState>,
     /// The trace that the search has lent to the execution.
     trace: AtomicPtr<Trace>,
     /// The actor of the model whose handler runs.
@@ -148,7 +148,11 @@ pub(crate) fn inside(trace: Option<&Trace>) -> Inside {
 /// Marks that the code of a model runs (a handler, a check, or listing its actions), until the result is dropped. `trace` is the trace so
 /// far, if it is another one than in the latest call.
 #[inline]
-pub(crate) fn inside_model(state: &Scene, trace: Option<&Trace>, chosen: Option<(TaskId, Option<Variant>)>) -> Inside {
+pub(crate) fn inside_model(
+    state: &ModelState,
+    trace: Option<&Trace>,
+    chosen: Option<(TaskId, Option<Variant>)>,
+) -> Inside {
     let own = OWN.get();
     // SAFETY: as in `Inside::beat`.
     if let Some(record) = unsafe { own.as_ref() } {

@@ -7,7 +7,7 @@ use raddle_engine::system::Variant;
 use raddle_engine::trace::Trace;
 
 use super::words::{LastWords, Patience};
-use crate::model::Scene;
+use crate::model::ModelState;
 
 /// Does nothing.
 pub struct Attending(());
@@ -24,7 +24,7 @@ pub(crate) fn inside(_: Option<&Trace>) -> Inside {
     Inside(())
 }
 
-pub(crate) fn inside_model(_: &Scene, _: Option<&Trace>, _: Option<(TaskId, Option<Variant>)>) -> Inside {
+pub(crate) fn inside_model(_: &ModelState, _: Option<&Trace>, _: Option<(TaskId, Option<Variant>)>) -> Inside {
     Inside(())
 }
 

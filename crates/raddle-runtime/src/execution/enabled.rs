@@ -4,7 +4,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
 use raddle_engine::trace::{Class, Effect};
 
-use crate::actor::Posts;
+use crate::actor::Mailboxes;
 use crate::execution::record::role;
 use crate::execution::state::State;
 use crate::execution::{Ask, Timeouts};
@@ -54,7 +54,7 @@ impl State {
     pub(crate) fn counted_as_listed(&mut self) -> bool {
         let mut whole = Vec::new();
         self.list_actions(&mut whole);
-        let Posts { posts, supply, .. } = &self.actors;
+        let Mailboxes { posts, supply, .. } = &self.actors;
         whole.len() == supply.total() as usize
             && (0..supply.total()).zip(&whole).all(|(number, action)| posts[supply.find(number).0].task == action.task)
     }

@@ -8,7 +8,7 @@ use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::trace::{Operation, Site, Trace};
 
-use crate::actor::{Posts, Story};
+use crate::actor::{Mailboxes, Story};
 use crate::coroutine::{Job, RunningFiber};
 use crate::execution::budget::{BUDGET, BUDGET_KIND};
 use crate::execution::frames::Contexts;
@@ -90,7 +90,7 @@ pub(crate) struct State {
     /// True if the program has made keys of hash maps.
     pub(crate) made_hash_keys: bool,
     /// The mailboxes, and which tasks send to them.
-    pub(crate) actors: Posts,
+    pub(crate) actors: Mailboxes,
     /// What a report says about actors, if the execution is run to be shown.
     pub(crate) story: Option<Box<Story>>,
     /// True if the latest list has only operations that are ready and receives, no timeouts or crashes.
@@ -147,7 +147,7 @@ impl Default for State {
             seed: 0,
             rng: None,
             made_hash_keys: false,
-            actors: Posts::default(),
+            actors: Mailboxes::default(),
             story: None,
             plain_list: false,
             somebody_looked: false,
@@ -297,7 +297,7 @@ impl State {
         ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key))
     }
 
-    /// Removes the receive that the current actor asks for. Its latest message was received [without a trace](Self::receive_by_lot), and now
+    /// Removes the receive that the current actor asks for. Its latest message was received [without a trace](Self::receive_at_random), and now
     /// its handler asks for another operation.
     #[inline]
     pub(crate) fn take_back_ask(&mut self) {

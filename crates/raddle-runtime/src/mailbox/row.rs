@@ -1,6 +1,6 @@
 //! A short row of numbers in the order in which messages have arrived: where they lie, or who sent them.
 //!
-//! How many wait in a mailbox, and which of them is taken out, cannot be foreseen. So the first few are kept in one piece that is
+//! How many wait in a mailbox, and which of them is taken out, cannot be peeked. So the first few are kept in one piece that is
 //! shifted without a branch, and no memory elsewhere is needed for them.
 
 use std::collections::VecDeque;

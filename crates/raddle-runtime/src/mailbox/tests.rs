@@ -163,11 +163,11 @@ impl Compared {
             let mut after = mailbox.clone();
             after.take(self.delivery, Some(number));
             let hashed = sent.iter().filter_map(Message::hashed);
-            let foreseen = mailbox.hash_with(self.delivery, Some(Some(number)), hashed);
+            let peeked = mailbox.hash_with(self.delivery, Some(Some(number)), hashed);
             // One that is delayed would be overtaken, which nobody foresees.
             if !self.delays {
                 sent.iter().for_each(|message| after.put(self.delivery, message.clone()));
-                assert_eq!(hash(&after), foreseen, "{:?}", self.delivery);
+                assert_eq!(hash(&after), peeked, "{:?}", self.delivery);
             }
         });
     }

@@ -15,11 +15,11 @@ use crate::model::handle::Ran;
 use crate::model::handling::Effect;
 use crate::model::memo::Done;
 use crate::model::slot::{Slot, adds};
-use crate::model::step::{Scene, index, task};
+use crate::model::step::{ModelState, index, task};
 
-impl Scene {
-    /// Whether what a handler does can be foreseen at all: what it sends arrives for sure, and in an order that only the queue tells.
-    fn is_foreseeable(&self) -> bool {
+impl ModelState {
+    /// Whether peeking can tell what a handler does at all: what it sends arrives for sure, and in an order that only the queue tells.
+    fn can_be_peeked(&self) -> bool {
         // What checks may see of the last two is no part of the state that is told apart.
         self.code.plain
             && !self.unhashed
@@ -29,7 +29,7 @@ impl Scene {
 
     pub(super) fn peek_receive(&mut self, choice: Choice) -> Option<Peeked> {
         self.scratch.discard();
-        if !self.is_foreseeable() {
+        if !self.can_be_peeked() {
             return None;
         }
         let action = &self.actions[choice.index()];
@@ -40,10 +40,10 @@ impl Scene {
             Variant::Message(number) => Some(number),
             _ => return None,
         };
-        // A timer that goes off is more than can be foreseen.
+        // A timer that goes off is more than peeking can tell.
         let (letter, parcel) = slot.mail.queue.get(number)?;
         if self.delivery() != Delivery::Unordered {
-            return self.foresee_ordered(choice, actor, number);
+            return self.peek_ordered(choice, actor, number);
         }
         // Names tell actors apart that different executions have created in the same place.
         let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
@@ -60,7 +60,7 @@ impl Scene {
                 );
                 done
             }
-            None => self.foresee_anew(choice, actor, number, key)?,
+            None => self.peek_anew(choice, actor, number, key)?,
         };
         let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
         Some(Peeked { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
@@ -68,9 +68,9 @@ impl Scene {
 
     /// Finds out what a handler does that has not done it before, as far as is remembered.
     #[inline(never)]
-    fn foresee_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
+    fn peek_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
-        let done = self.foresee_unordered(actor, &ran);
+        let done = self.peek_unordered(actor, &ran);
         self.scratch.keep(choice, ran, done.is_some());
         if !self.stopped {
             self.code.memo.put(key, done?);
@@ -86,13 +86,13 @@ impl Scene {
 
     fn run_in_vain(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
-        let done = self.foresee_unordered(actor, &ran);
+        let done = self.peek_unordered(actor, &ran);
         self.scratch.take_back(ran);
         done
     }
 
     /// What a handler did, where messages are in no order; `None` if it does more than send to those who can receive.
-    fn foresee_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
+    fn peek_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
@@ -121,14 +121,14 @@ impl Scene {
     /// What comes of it when `actor` has received the message with this number, or the oldest, where messages are in some order; `None` if it does more than send
     /// to those who can receive.
     #[inline(never)]
-    fn foresee_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Peeked> {
+    fn peek_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Peeked> {
         let ran = self.run_ahead(actor, number);
-        let foreseen = self.foresee_all(actor, number, &ran);
-        self.scratch.keep(choice, ran, foreseen.is_some());
-        foreseen
+        let peeked = self.peek_all(actor, number, &ran);
+        self.scratch.keep(choice, ran, peeked.is_some());
+        peeked
     }
 
-    fn foresee_all(&self, actor: usize, number: Option<u32>, ran: &Ran) -> Option<Peeked> {
+    fn peek_all(&self, actor: usize, number: Option<u32>, ran: &Ran) -> Option<Peeked> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
         }
@@ -138,12 +138,12 @@ impl Scene {
         }
         let body = &self.actors[actor].body;
         let digest = self.digest.wrapping_sub(body.digest).wrapping_add(body.digest_with(ran.digest));
-        let digest = digest.wrapping_add(self.foresee_mail(actor, number, &ran.handling.effects));
+        let digest = digest.wrapping_add(self.peek_mail(actor, number, &ran.handling.effects));
         Some(Peeked { state: self.state_with(digest, 0), steps })
     }
 
     /// By how much the hash of the state would change with the mailboxes, when `actor` has received the message with this number, or the oldest.
-    fn foresee_mail(&self, actor: usize, number: Option<u32>, effects: &[(Effect, Site)]) -> u64 {
+    fn peek_mail(&self, actor: usize, number: Option<u32>, effects: &[(Effect, Site)]) -> u64 {
         let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
         for to in effects.iter().filter_map(|(effect, _)| effect.receiver()) {
             if !changed.contains(&to) {

@@ -12,7 +12,7 @@ use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operat
 use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
 use crate::model::handling::{Effect, Parcel};
-use crate::model::step::{FAULTS, ROSTER, Scene, access, task};
+use crate::model::step::{FAULTS, ModelState, ROSTER, access, task};
 use crate::panics::{self, Panicked};
 
 pub(super) static SEND: Operation = Operation { verb: "send", class: Class::Send };
@@ -51,7 +51,7 @@ fn spares_messages(faults: Faults) -> bool {
     (faults.drop, faults.duplicate, faults.delay) == (0, 0, 0)
 }
 
-impl Scene {
+impl ModelState {
     pub(super) fn fail(&mut self, failure: Failure) {
         self.stop = Stop::End(failure.into());
     }

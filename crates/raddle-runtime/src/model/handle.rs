@@ -15,7 +15,7 @@ use crate::model::handler::{self, Handler, own};
 use crate::model::handling::{Handling, Parcel};
 use crate::model::scratch::Scratch;
 use crate::model::slot::{Body, Card};
-use crate::model::step::{FAULTS, Scene, access, task};
+use crate::model::step::{FAULTS, ModelState, access, task};
 use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
@@ -66,7 +66,7 @@ impl Scratch {
     }
 }
 
-impl Scene {
+impl ModelState {
     fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
         let (who, next_timer) = (self.cards[actor].who, self.actors[actor].body.next_timer);
         Handling::new(who, self.code.known.clone(), self.roster.clone(), draws, next_timer)

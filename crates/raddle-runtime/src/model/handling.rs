@@ -187,7 +187,7 @@ pub(super) struct Mailed {
 
 /// Values that are drawn while a handler runs, which then need not run again.
 pub(super) struct AtOnce {
-    pub(super) lots: RandomChoices,
+    pub(super) choices: RandomChoices,
     /// How many steps were taken, with those in which values were drawn.
     pub(super) steps: usize,
 }
@@ -304,12 +304,12 @@ impl Handling {
         if n == 1 {
             return 0;
         }
-        if let Some(AtOnce { lots, steps }) = &mut self.at_once
+        if let Some(AtOnce { choices, steps }) = &mut self.at_once
             && self.wants.is_none()
-            && lots.go_on(*steps)
+            && choices.go_on(*steps)
         {
             *steps += 1;
-            return lots.draw(n).0;
+            return choices.draw(n).0;
         }
         self.asked += 1;
         match self.draws.get(self.asked - 1) {

@@ -1,6 +1,6 @@
 //! What handlers did before: the same message to the same actor in the same state does the same again.
 //!
-//! A search foresees where a message leads from every state in which it waits, and most of these differ in other actors only. So what a
+//! A search peeks where a message leads from every state in which it waits, and most of these differ in other actors only. So what a
 //! handler adds to the hash of the state is remembered by the hashes of its actor and its message, and it need not run again. A table of fixed
 //! size: what comes later takes the place of what was there.
 

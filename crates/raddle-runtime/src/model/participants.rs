@@ -5,9 +5,9 @@ use std::fmt::{self, Write};
 use raddle_engine::ids::TaskId;
 
 use crate::crash::CrashView;
-use crate::model::step::{Scene, index};
+use crate::model::step::{ModelState, index};
 
-impl CrashView for Scene {
+impl CrashView for ModelState {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
         let card = self.cards.get(task.index().checked_sub(1)?)?;
         Some((card.parent, card.ordinal))

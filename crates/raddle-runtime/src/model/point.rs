@@ -10,11 +10,11 @@ use raddle_engine::trace::{Effect, Role};
 use crate::actor::Delivery;
 use crate::model::apply::Stop;
 use crate::model::slot::Mail;
-use crate::model::step::{CRASH, FIRST_MONITOR, RECEIVE, Scene, task};
+use crate::model::step::{CRASH, FIRST_MONITOR, ModelState, RECEIVE, task};
 use crate::model::{Check, View};
 use crate::panics::{self, Panicked};
 
-impl Scene {
+impl ModelState {
     /// Finds out what can happen next.
     pub(super) fn reach_point(&mut self) {
         if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {

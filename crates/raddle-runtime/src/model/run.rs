@@ -2,16 +2,16 @@
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced};
 use raddle_engine::trace::Trace;
 
-use crate::model::step::Scene;
+use crate::model::step::ModelState;
 
 /// One execution of a model.
-pub struct Run(pub(super) Box<Scene>);
+pub struct Run(pub(super) Box<ModelState>);
 
 impl System for Run {
     #[inline]
@@ -50,8 +50,8 @@ impl Describe for Run {
         self.0.task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.0.cast()
+    fn participants(&self) -> Participants {
+        self.0.participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
@@ -82,7 +82,7 @@ impl Snapshots<Self> for Run {
 }
 
 impl Untraced for Run {
-    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
-        self.0.run_randomly(lots, trace);
+    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+        self.0.run_randomly(choices, trace);
     }
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use raddle_engine::system::Choice;
 
 use crate::actor::Counts;
-use crate::model::by_lot::Desk;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
 use crate::model::handling::Handling;
+use crate::model::untraced::UntracedMailbox;
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
 #[derive(Default)]
@@ -17,11 +17,11 @@ pub(super) struct Scratch {
     /// An actor that is not used any more.
     pub(super) spare: Option<Rc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
-    pub(super) foreseen: Option<(Choice, Ran)>,
+    pub(super) peeked: Option<(Choice, Ran)>,
     /// How much can be received from each mailbox.
     pub(super) counts: Counts,
-    /// What waits to be received, while lots are drawn.
-    pub(super) desks: Vec<Desk>,
+    /// What waits to be received, while choices are drawn.
+    pub(super) desks: Vec<UntracedMailbox>,
     /// Nobody asks for hashes.
     pub(super) unhashed: bool,
 }
@@ -29,7 +29,7 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Forgets the handler that has run already.
     pub(super) fn discard(&mut self) {
-        if let Some((_, ran)) = self.foreseen.take() {
+        if let Some((_, ran)) = self.peeked.take() {
             self.take_back(ran);
         }
     }
@@ -37,7 +37,7 @@ impl Scratch {
     /// Keeps what a handler that has run already did, or its memory.
     pub(super) fn keep(&mut self, choice: Choice, ran: Ran, counts: bool) {
         if counts {
-            self.foreseen = Some((choice, ran));
+            self.peeked = Some((choice, ran));
         } else {
             self.take_back(ran);
         }

@@ -7,29 +7,29 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Effect as Touches, Role, Trace};
 
-use crate::actor::{Address, Delivery, Faults, Monitor, Party, Route, Rules, Who, digest, mix};
+use crate::actor::{Address, CausalClock, Delivery, Faults, Monitor, Route, Rules, Who, digest, mix};
 use crate::execution::here;
 use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
 use crate::model::handling::Parcel;
 use crate::model::monitors::Watcher;
 use crate::model::slot::{Body, Card, Factory, Mail, Slot};
-use crate::model::step::{Scene, access};
+use crate::model::step::{ModelState, access};
 use crate::model::{Code, FirstStep, ModelActor};
 
 /// The first actors and messages of a [model](crate::model::Model), and what holds for it.
 pub struct Setup {
-    run: Scene,
-    main: Party,
+    run: ModelState,
+    main: CausalClock,
     created: u32,
 }
 
 impl Setup {
     pub(super) fn new(code: Code) -> Self {
-        Self { run: Scene::new(code), main: Party::default(), created: 0 }
+        Self { run: ModelState::new(code), main: CausalClock::default(), created: 0 }
     }
 
-    pub(super) fn finish(mut self) -> Scene {
+    pub(super) fn finish(mut self) -> ModelState {
         let Rules { delivery, faults, .. } = self.run.code.rules;
         self.code().plain = delivery != Delivery::Causal && faults == Faults::default();
         self.run
@@ -128,13 +128,13 @@ impl Setup {
     }
 }
 
-impl Scene {
+impl ModelState {
     pub(super) fn add(
         &mut self,
         who: Who,
         (parent, ordinal): (TaskId, u32),
         actor: Rc<dyn Handler>,
-        party: Party,
+        party: CausalClock,
         factory: Option<Factory>,
         external: bool,
     ) {
@@ -157,7 +157,7 @@ impl Scene {
     }
 
     /// A message of the setup's.
-    pub(super) fn put_first(&mut self, main: &mut Party, to: usize, label: &'static str, parcel: Parcel) {
+    pub(super) fn put_first(&mut self, main: &mut CausalClock, to: usize, label: &'static str, parcel: Parcel) {
         let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
         let (delivery, object) = (self.delivery(), letter.object());
         let number = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));

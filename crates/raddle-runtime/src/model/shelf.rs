@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::model::by_lot::Desk;
 use crate::model::handler::Handler;
 use crate::model::slot::Slot;
+use crate::model::untraced::UntracedMailbox;
 
 /// What actors lay in that nobody uses any more, by actor. A copy of the model begins with nothing.
 #[derive(Default)]
 pub(super) struct Shelf {
     used: RefCell<Vec<Vec<Rc<Slot>>>>,
-    desks: RefCell<Vec<Desk>>,
+    desks: RefCell<Vec<UntracedMailbox>>,
 }
 
 /// How many are kept of each actor.
@@ -33,12 +33,12 @@ impl Shelf {
     }
 
     /// Desks on which nothing lies, as many as there are.
-    pub(super) fn desks(&self) -> Vec<Desk> {
+    pub(super) fn desks(&self) -> Vec<UntracedMailbox> {
         self.desks.take()
     }
 
     /// Keeps desks on which nothing lies.
-    pub(super) fn keep_desks(&self, desks: Vec<Desk>) {
+    pub(super) fn keep_desks(&self, desks: Vec<UntracedMailbox>) {
         self.desks.replace(desks);
     }
 

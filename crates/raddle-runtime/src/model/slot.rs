@@ -5,16 +5,16 @@ use std::rc::Rc;
 use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
 
-use crate::actor::{Delivery, Letter, Party, Timer, Who, combine};
+use crate::actor::{CausalClock, Delivery, Letter, Timer, Who, combine};
 use crate::mailbox::{HashedMessage, Heading, Mailbox, Message};
 use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
 /// A message and what it lies in.
-pub(super) type Post = (Letter, Parcel);
+pub(super) type ActorMailbox = (Letter, Parcel);
 
-impl Message for Post {
+impl Message for ActorMailbox {
     /// Most mailboxes are short, and a copy is made of each that changes.
     type Few = SmallVec<[Self; 2]>;
 
@@ -87,7 +87,7 @@ pub(super) struct Card {
 pub(super) struct Body {
     /// `None` if it has stopped.
     pub(super) actor: Option<Rc<dyn Handler>>,
-    pub(super) party: Party,
+    pub(super) party: CausalClock,
     pub(super) children: u32,
     pub(super) restarts: u32,
     pub(super) next_timer: u32,
@@ -99,7 +99,7 @@ pub(super) struct Body {
 
 /// What waits to be received.
 pub(super) struct Mail {
-    pub(super) queue: Mailbox<Post>,
+    pub(super) queue: Mailbox<ActorMailbox>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// Whose it is.
     of: u32,
@@ -124,7 +124,7 @@ impl Part {
 }
 
 impl Body {
-    pub(super) fn new(of: u32, actor: Rc<dyn Handler>, party: Party) -> Self {
+    pub(super) fn new(of: u32, actor: Rc<dyn Handler>, party: CausalClock) -> Self {
         let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, of, digest: 0 };
         body.refresh();
         body
@@ -214,7 +214,7 @@ impl Mail {
     }
 
     /// Takes everything out; timers are forgotten.
-    pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<Post> {
+    pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<ActorMailbox> {
         let left = self.queue.take_all();
         *self = Self::new(self.of, delivery);
         left
@@ -236,7 +236,7 @@ impl Mail {
     }
 
     /// Takes a message out: the one with this number, or the oldest.
-    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Post {
+    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> ActorMailbox {
         match self.queue.take(delivery, number) {
             Some((letter, parcel)) if delivery == Delivery::Unordered => {
                 self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));

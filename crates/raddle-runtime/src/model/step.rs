@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
-use raddle_engine::outcome::{Cast, ObjectCard, TaskCard, Waiting};
+use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced, Variant};
@@ -36,7 +36,7 @@ pub(super) const FIRST_MONITOR: usize = 2;
 
 /// The state of a model. A copy shares what neither of the two has changed since.
 #[derive(Clone)]
-pub(crate) struct Scene {
+pub(crate) struct ModelState {
     pub(super) code: Rc<Code>,
     pub(super) actors: Vec<Rc<Slot>>,
     pub(super) cards: Rc<Vec<Card>>,
@@ -61,7 +61,7 @@ pub(crate) struct Scene {
     pub(super) odd: bool,
     /// An actor has stopped.
     pub(super) stopped: bool,
-    /// Hashes and names are out of date, since lots were drawn.
+    /// Hashes and names are out of date, since choices were drawn.
     pub(super) unhashed: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn index(task: TaskId) -> usize {
     task.index() - 1
 }
 
-impl Scene {
+impl ModelState {
     pub(super) fn new(code: Code) -> Self {
         Self {
             here: code.site,
@@ -218,8 +218,8 @@ impl Scene {
         };
         let (delivery, tail) = (self.delivery(), self.tail(actor));
         // The handler runs before anything has changed, so that all that changes of its actor does so at once.
-        let ran = match self.scratch.foreseen.take() {
-            Some((foreseen, ran)) if foreseen == choice => ran,
+        let ran = match self.scratch.peeked.take() {
+            Some((peeked, ran)) if peeked == choice => ran,
             _ => {
                 let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
                 self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
@@ -287,7 +287,7 @@ pub(super) fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
     Access { object, effect, role, ordered: Ordered::RELAXED }
 }
 
-impl System for Scene {
+impl System for ModelState {
     fn point(&self) -> Point<'_> {
         match &self.stop {
             Stop::Actions => Point::Actions(&self.actions),
@@ -341,22 +341,22 @@ impl System for Scene {
     }
 }
 
-impl Describe for Scene {
+impl Describe for ModelState {
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(self.name(task))
     }
 
-    fn cast(&self) -> Cast {
-        let main = TaskCard { name: TaskName::default(), label: Some("model".to_owned()), finished: true };
-        let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskCard {
+    fn participants(&self) -> Participants {
+        let main = TaskInfo { name: TaskName::default(), label: Some("model".to_owned()), finished: true };
+        let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskInfo {
             name: self.task_name(task(actor)),
             label: Some(tell::label(self.cards[actor].who, self.cards[actor].external)),
             finished: slot.body.actor.is_none(),
         });
-        let card = |noun| ObjectCard { noun, made: None, show: |word| format!("{:08x}", word.0) };
+        let card = |noun| ObjectInfo { noun, made: None, show: |word| format!("{:08x}", word.0) };
         let monitors = self.monitors.iter().map(|monitor| card(monitor.name()));
         let mailboxes = self.actors.iter().flat_map(|_| ["mailbox", "end of mailbox"]).map(card);
-        Cast {
+        Participants {
             tasks: std::iter::once(main).chain(actors).collect(),
             objects: ["roster", "faults"].map(card).into_iter().chain(monitors).chain(mailboxes).collect(),
             remarks: self.remarks(),
@@ -374,7 +374,7 @@ impl Describe for Scene {
     }
 }
 
-impl Snapshots<Self> for Scene {
+impl Snapshots<Self> for ModelState {
     fn fork(&self) -> Self {
         self.clone()
     }
@@ -428,9 +428,9 @@ impl Snapshots<Self> for Scene {
     }
 }
 
-impl Untraced for Scene {
-    fn run_randomly(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+impl Untraced for ModelState {
+    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), None);
-        self.go_by_lot(lots, trace);
+        self.run_untraced(choices, trace);
     }
 }

@@ -6,8 +6,8 @@ use raddle_engine::trace::Trace;
 
 use crate::actor::{Fate, Who, short_name, shorten};
 use crate::model::handling::{Effect, Parcel};
-use crate::model::slot::Post;
-use crate::model::step::{Scene, index, task};
+use crate::model::slot::ActorMailbox;
+use crate::model::step::{ModelState, index, task};
 use crate::panics;
 
 /// What there is to say of the steps so far.
@@ -16,7 +16,7 @@ pub(super) struct Story {
     remarks: Vec<Remark>,
 }
 
-impl Scene {
+impl ModelState {
     /// Whether this execution is run to be shown.
     #[inline]
     pub(super) fn tells(&self) -> bool {
@@ -73,7 +73,7 @@ impl Scene {
     }
 
     #[cold]
-    pub(super) fn tell_received(&mut self, actor: usize, post: &Post, timer: bool, trace: &Trace) {
+    pub(super) fn tell_received(&mut self, actor: usize, post: &ActorMailbox, timer: bool, trace: &Trace) {
         let (letter, parcel) = post;
         let text = self.says(actor, letter.label, parcel);
         let words = match letter.sender {

@@ -3,12 +3,12 @@
 use std::any::Any;
 
 use crate::actor::Address;
-use crate::model::by_lot::Desk;
 use crate::model::slot::Slot;
-use crate::model::step::Scene;
+use crate::model::step::ModelState;
+use crate::model::untraced::UntracedMailbox;
 
 /// The state of a model between two steps.
-pub struct View<'a>(pub(super) &'a Scene);
+pub struct View<'a>(pub(super) &'a ModelState);
 
 impl<'a> View<'a> {
     /// All actors of a type that have not stopped, in order of creation.
@@ -26,7 +26,7 @@ impl<'a> View<'a> {
     /// How many messages wait to be received.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let desks = self.0.scratch.desks.iter().map(Desk::len);
+        let desks = self.0.scratch.desks.iter().map(UntracedMailbox::len);
         self.0.actors.iter().map(|slot| slot.mail.queue.len()).chain(desks).sum()
     }
 

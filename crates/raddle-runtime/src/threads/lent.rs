@@ -13,24 +13,24 @@ use crate::execution::Execution;
 
 impl Running {
     /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
-    pub(super) fn draw_lots(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn draw_receive(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
         let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };
         fiber.assign(Box::new(|| {
-            current::with(Execution::draw_lots);
+            current::with(Execution::draw_receive);
         }));
         std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
-        std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+        std::mem::swap(choices, &mut worker.execution.choices.borrow_mut());
         current::enter(&worker.execution, || {
             let resumed = fiber.resume(&worker.execution.fiber);
-            std::mem::swap(lots, &mut worker.execution.lots.borrow_mut());
+            std::mem::swap(choices, &mut worker.execution.choices.borrow_mut());
             self.leave_lots(fiber, resumed, trace);
         });
     }
 
-    /// Finds out where the execution stands, after lots were drawn.
+    /// Finds out where the execution stands, after choices were drawn.
     fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed, trace: &mut Trace) {
         let worker = self.worker.clone();
         let task = worker.execution.handles.get();

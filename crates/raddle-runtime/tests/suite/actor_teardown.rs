@@ -17,9 +17,9 @@ use raddle_strategies::samplers::random::Random;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::watched::Watched;
 
-use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
 use crate::model::ORDERS;
+use crate::untraced::{Walked, assert_same};
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +286,7 @@ fn program(log: &Log, delivery: Delivery, end: End, last: Last, small: bool) {
     if !small {
         KEPT.lock().unwrap().push(shared.loaded("static"));
         peers[0].send(Msg::Local);
-        // Where timers are set, no lots are drawn.
+        // Where timers are set, no choices are drawn.
         if end != End::StepLimit {
             peers[1].send(Msg::Timer);
         }

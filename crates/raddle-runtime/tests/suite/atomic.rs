@@ -339,7 +339,7 @@ fn values_are_shown_with_their_type() {
     let shown: Vec<_> = (record.steps.iter())
         .filter(|step| step.left.is_some())
         .map(|step| {
-            let card = &record.cast.objects[step.access.object.index()];
+            let card = &record.participants.objects[step.access.object.index()];
             let value = |word| Option::map_or(word, String::new(), card.show);
             (card.noun, step.op.verb, value(step.found), value(step.left))
         })

@@ -20,9 +20,9 @@ use raddle_strategies::samplers::random::Random;
 use raddle_strategies::watched::Watched;
 
 use self::definition::{Definition, listed};
-use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
 use crate::model::ORDERS;
+use crate::untraced::{Walked, assert_same};
 
 /// What an actor does when it is told to.
 #[derive(Clone, Debug)]

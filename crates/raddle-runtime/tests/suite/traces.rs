@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::ids::TaskId;
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
-use raddle_engine::outcome::{Cast, Waiting};
+use raddle_engine::outcome::{Participants, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::{Run, Strategy};
@@ -89,8 +89,8 @@ impl<S: System> Describe for Unseen<S> {
         self.0.describe().task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.0.describe().cast()
+    fn participants(&self) -> Participants {
+        self.0.describe().participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {

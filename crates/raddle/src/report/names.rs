@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::Location;
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::outcome::{Cast, ObjectCard, TaskCard};
+use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo};
 use raddle_engine::replay::Record;
 use raddle_engine::trace::Word;
 
@@ -39,7 +39,7 @@ impl Pointers {
     const FIRST_PAGE: u64 = 4096;
 
     fn new(record: &Record) -> Self {
-        let objects: Vec<bool> = record.cast.objects.iter().map(|card| card.noun == "AtomicPtr").collect();
+        let objects: Vec<bool> = record.participants.objects.iter().map(|card| card.noun == "AtomicPtr").collect();
         let mut pointers = Self { objects, numbers: HashMap::new() };
         for step in &record.steps {
             for word in [step.found, step.left].into_iter().flatten() {
@@ -70,15 +70,15 @@ impl Pointers {
 
 impl Names {
     pub(crate) fn new(record: &Record, crate_dir: Option<&str>) -> Self {
-        let tasks = task_names(&record.cast.tasks);
-        let objects = object_names(&record.cast, &tasks, &mut Sources::new(crate_dir));
-        let shows = record.cast.objects.iter().map(|card| card.show).collect();
+        let tasks = task_names(&record.participants.tasks);
+        let objects = object_names(&record.participants, &tasks, &mut Sources::new(crate_dir));
+        let shows = record.participants.objects.iter().map(|card| card.show).collect();
         let mut files: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for file in record.steps.iter().map(|step| step.site.file()).filter(|file| !is_own(file)) {
             files.entry(last_parts(file, 1)).or_default().insert(file);
         }
         let ambiguous = files.into_iter().filter(|(_, paths)| paths.len() > 1).map(|(name, _)| name).collect();
-        let ended = record.cast.tasks.iter().map(|card| card.finished).collect();
+        let ended = record.participants.tasks.iter().map(|card| card.finished).collect();
         Self { tasks, ended, objects, shows, ambiguous, pointers: Pointers::new(record) }
     }
 
@@ -132,12 +132,12 @@ fn last_parts(path: &str, parts: usize) -> String {
 }
 
 /// As the program calls them, else by how they came to be; the latter also where the program uses one name twice.
-fn task_names(cards: &[TaskCard]) -> Vec<String> {
+fn task_names(cards: &[TaskInfo]) -> Vec<String> {
     let mut uses: HashMap<&str, u32> = HashMap::new();
     for label in cards.iter().filter_map(|card| card.label.as_deref()) {
         *uses.entry(label).or_default() += 1;
     }
-    let name = |card: &TaskCard| match &card.label {
+    let name = |card: &TaskInfo| match &card.label {
         Some(label) if uses[label.as_str()] == 1 => label.clone(),
         Some(label) => format!("{label} ({})", card.name),
         None if card.name.0.is_empty() => "main".to_owned(),
@@ -147,7 +147,7 @@ fn task_names(cards: &[TaskCard]) -> Vec<String> {
 }
 
 /// As the source calls them, else by what they are.
-fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<String> {
+fn object_names(cast: &Participants, tasks: &[String], sources: &mut Sources) -> Vec<String> {
     let mut names: Vec<String> = cast.objects.iter().map(|card| card.noun.to_owned()).collect();
     let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
@@ -184,7 +184,7 @@ fn object_names(cast: &Cast, tasks: &[String], sources: &mut Sources) -> Vec<Str
 
 /// Values written side by side get their places, `a[0]` and `a[1]`. Values made by the same expression get numbers by the
 /// order in which they were first used, `a #1` and `a #2`: where they went, nobody can tell.
-fn tell_apart(name: &str, mut indices: Vec<usize>, cards: &[ObjectCard], names: &mut [String]) {
+fn tell_apart(name: &str, mut indices: Vec<usize>, cards: &[ObjectInfo], names: &mut [String]) {
     if let [only] = indices[..] {
         names[only] = name.to_owned();
         return;

@@ -185,7 +185,7 @@ struct Remarks<'a>(&'a [Remark]);
 
 impl<'a> Remarks<'a> {
     fn new(record: &'a Record) -> Self {
-        Self(&record.cast.remarks)
+        Self(&record.participants.remarks)
     }
 
     fn of(&self, step: usize) -> impl Iterator<Item = &'a Remark> {
@@ -212,8 +212,8 @@ fn list(names: &[String]) -> String {
 
 /// By object, whether it is worth telling what happens to it.
 fn shared_objects(record: &Record, failure: Option<&Failure>) -> Vec<bool> {
-    let mut touched_by: Vec<Option<TaskId>> = vec![None; record.cast.objects.len()];
-    let mut shared = vec![false; record.cast.objects.len()];
+    let mut touched_by: Vec<Option<TaskId>> = vec![None; record.participants.objects.len()];
+    let mut shared = vec![false; record.participants.objects.len()];
     for step in &record.steps {
         let Some(first) = touched_by.get_mut(step.access.object.index()) else { continue };
         let first = first.get_or_insert(step.task);

@@ -15,7 +15,7 @@ use std::mem;
 use super::Worker;
 use super::walk::{appearance, fingerprint};
 use crate::ids::StepIx;
-use crate::outcome::{Cast, Failure, Outcome};
+use crate::outcome::{Failure, Outcome, Participants};
 use crate::rng::Rng;
 use crate::schedule::Divergence;
 use crate::system::{Choice, Point, Program, System};
@@ -226,7 +226,7 @@ impl Worker<'_> {
                 if let Some(step) = (compared..steps.len()).find(|&at| !same(at)) {
                     let sides = [reference.steps.get(step), steps.get(step)];
                     return Compared::Differs(
-                        at(step).parted(sides.map(|step| describe(step, &system.describe().cast()))),
+                        at(step).parted(sides.map(|step| describe(step, &system.describe().participants()))),
                     );
                 }
                 compared = steps.len();
@@ -245,7 +245,8 @@ impl Worker<'_> {
             };
             if let Some(outcome) = ended {
                 if reference.recorded
-                    && let Some(failure) = compare_contents(program, reference, trace, &system.describe().cast(), &at)
+                    && let Some(failure) =
+                        compare_contents(program, reference, trace, &system.describe().participants(), &at)
                 {
                     return Compared::Differs(failure);
                 }
@@ -286,7 +287,7 @@ impl Worker<'_> {
         if reference.recorded
             && let Some(step) = reference.steps.get(trace.len())
         {
-            return Some(at.parted([describe(Some(step), &Cast::default()), side(Some(outcome))]));
+            return Some(at.parted([describe(Some(step), &Participants::default()), side(Some(outcome))]));
         }
         let same = reference.outcome.is_none_or(|before| kind(before) == kind(outcome));
         (!same).then(|| at.parted([side(reference.outcome), side(Some(outcome))]))
@@ -298,7 +299,7 @@ fn compare_contents<P: Program>(
     program: &P,
     reference: &Reference<'_>,
     trace: &Trace,
-    cast: &Cast,
+    cast: &Participants,
     at: &impl Fn(usize) -> Place,
 ) -> Option<Failure> {
     let differ = |pair: &(&(StepIx, Word), (StepIx, Word))| {
@@ -356,7 +357,7 @@ fn same_step<P: Program>(program: &P, first: &Step, again: &Step) -> bool {
 }
 
 /// A step in words.
-fn describe(step: Option<&Step>, cast: &Cast) -> String {
+fn describe(step: Option<&Step>, cast: &Participants) -> String {
     let Some(step) = step else { return "the execution ends".to_owned() };
     let task =
         cast.tasks.get(step.task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", step.task.number()));

@@ -68,8 +68,8 @@ impl<S: System> Describe for Noting<S> {
         self.system.describe().task_name(task)
     }
 
-    fn cast(&self) -> Cast {
-        self.system.describe().cast()
+    fn participants(&self) -> Participants {
+        self.system.describe().participants()
     }
 
     fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {

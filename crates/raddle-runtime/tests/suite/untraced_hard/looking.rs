@@ -39,7 +39,7 @@ fn a_condition_is_looked_at_after_each_message_of_another_system() {
 
 /// Who is looked at cannot receive, also if nothing was there for it when lots began to be drawn.
 #[test]
-fn nobody_receives_by_lot_who_is_looked_at() {
+fn nobody_receives_untraced_who_is_looked_at() {
     same(|_, system| {
         let a = system.spawn(does(|_: u32, _| ()));
         let to = a.clone();
@@ -104,7 +104,7 @@ fn handlers_and_threads_look_at_actors() {
 
 /// Who looks at an actor again and again does not spin if it has received in between, though that was by lot.
 #[test]
-fn what_is_received_by_lot_is_a_change() {
+fn what_is_received_untraced_is_a_change() {
     same(|diary, system| {
         let asked = Arc::new(StdMutex::new(0));
         let count = asked.clone();

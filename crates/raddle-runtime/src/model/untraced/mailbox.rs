@@ -1,15 +1,15 @@
-//! Mailboxes while lots are drawn: of a message no more is kept than it takes to receive it.
+//! Mailboxes while choices are drawn: of a message no more is kept than it takes to receive it.
 
 use raddle_engine::ids::TaskId;
 
 use crate::actor::{Delivery, Letter};
 use crate::mailbox::{Heading, Mailbox, Message};
 use crate::model::handling::{Parcel, Wrapping};
-use crate::model::slot::Post;
+use crate::model::slot::ActorMailbox;
 
 /// What waits for one actor, and what else has to be known of it to send to it.
 #[derive(Default)]
-pub(in crate::model) struct Desk {
+pub(in crate::model) struct UntracedMailbox {
     mailbox: Mailbox<Note>,
     /// How many timers are set.
     pub(super) timers: u32,
@@ -48,14 +48,14 @@ impl Message for Note {
 
 impl Note {
     /// A message that lay in a mailbox.
-    fn of((letter, parcel): Post, delivery: Delivery) -> Self {
+    fn of((letter, parcel): ActorMailbox, delivery: Delivery) -> Self {
         let Letter { sender, delayed, label, .. } = letter;
         let letter = (delivery == Delivery::Causal).then(|| Box::new(letter));
         Self { sender, delayed, label, body: parcel.into_wrapping(), letter }
     }
 
     /// As it lies in a mailbox, under a number that no other has there.
-    fn into_post(self, number: u32) -> Post {
+    fn into_post(self, number: u32) -> ActorMailbox {
         let Self { sender, delayed, label, body, letter, .. } = self;
         let mut letter = letter.map_or_else(|| Letter::blank(sender, number), |letter| *letter);
         (letter.number, letter.delayed, letter.label) = (number, delayed, label);
@@ -63,14 +63,14 @@ impl Note {
     }
 }
 
-impl Desk {
+impl UntracedMailbox {
     #[inline]
     pub(in crate::model) fn len(&self) -> usize {
         self.mailbox.len()
     }
 
     /// Takes what lay in a mailbox, in its order, or was sent there while something lay here.
-    pub(super) fn collect(&mut self, posts: Vec<Post>, delivery: Delivery) {
+    pub(super) fn collect(&mut self, posts: Vec<ActorMailbox>, delivery: Delivery) {
         let overtakes = self.len() > 0;
         for post in posts {
             let note = Note::of(post, delivery);
@@ -79,7 +79,7 @@ impl Desk {
     }
 
     /// What is left, as it lies in a mailbox, under numbers that no other has there.
-    pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = Post> {
+    pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = ActorMailbox> {
         self.mailbox.take_all().into_iter().zip(numbers).map(|(note, number)| note.into_post(number))
     }
 

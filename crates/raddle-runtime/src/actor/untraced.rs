@@ -1,4 +1,4 @@
-//! Drawing lots for what is received next, where nothing else can happen and nobody wants to know what does.
+//! Drawing choices for what is received next, where nothing else can happen and nobody wants to know what does.
 //!
 //! How much there is to receive from each mailbox is all that has to be known: nothing is listed, named or kept. Handlers run one after
 //! another on one stack that is lent to them. A handler that wants to do something else in its middle keeps that stack until it has
@@ -19,7 +19,7 @@ use raddle_engine::system::Action;
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
 use crate::actor::delivery::Delivery;
-use crate::actor::post::{Kind, Member, Named, Post, Posts};
+use crate::actor::mailboxes::{ActorMailbox, Kind, Mailboxes, Member, Named};
 use crate::actor::resident::Resident;
 use crate::actor::store::Place;
 use crate::execution::{Execution, State};
@@ -43,12 +43,12 @@ impl State {
         if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Posts { posts, troupes, supply, .. } = &mut self.actors;
+        let Mailboxes { posts, troupes, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
-        let waited_for = |post: &Post| self.objects[post.activity.index()].waiting_unseen > 0;
-        let at_home = |post: &Post| mail(post.task).is_none() || post.actor.is_some() && !waited_for(post);
-        // Also those who have no mail yet: others may send to them while lots are drawn.
+        let waited_for = |post: &ActorMailbox| self.objects[post.activity.index()].waiting_unseen > 0;
+        let at_home = |post: &ActorMailbox| mail(post.task).is_none() || post.actor.is_some() && !waited_for(post);
+        // Also those who have no mail yet: others may send to them while choices are drawn.
         if !actions.iter().all(|action| mail(action.task).is_some()) || !posts.iter().all(at_home) {
             return false;
         }
@@ -63,7 +63,7 @@ impl State {
             post.began_with = post.len();
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
-        for Post { task, .. } in &self.actors.posts {
+        for ActorMailbox { task, .. } in &self.actors.posts {
             self.tasks[task.index()].let_go &=
                 self.tasks[task.index()].asks.as_ref().is_none_or(|ask| ask.mail.is_none());
         }
@@ -73,7 +73,7 @@ impl State {
     /// What can happen is listed from here on.
     #[cold]
     pub(crate) fn end_supply(&mut self) {
-        let Posts { posts, supply, .. } = &mut self.actors;
+        let Mailboxes { posts, supply, .. } = &mut self.actors;
         let counted = mem::take(&mut supply.counts_on);
         supply.ended += 1;
         for post in posts {
@@ -112,13 +112,13 @@ impl State {
 
     /// Lets the letter be received that is drawn; says by whom, in which mailbox, and where its contents lie.
     #[inline]
-    fn receive_by_lot(&mut self, lots: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, Place)> {
-        if !lots.go_on(self.trace.len()) {
+    fn receive_at_random(&mut self, choices: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, Place)> {
+        if !choices.go_on(self.trace.len()) {
             return None;
         }
-        let Posts { posts, members, supply, sets, .. } = &mut self.actors;
+        let Mailboxes { posts, members, supply, sets, .. } = &mut self.actors;
         let alternatives = supply.total();
-        let (mail, nth) = supply.find(lots.draw(alternatives).0);
+        let (mail, nth) = supply.find(choices.draw(alternatives).0);
         let post = &mut posts[mail];
         let place = match post.kind {
             Kind::Blank => {
@@ -151,7 +151,7 @@ impl State {
         self.note_change();
         self.trace.count();
         let letter = self.write_blank_letter(mail);
-        let Post { head, delivery, .. } = self.actors.posts[mail];
+        let ActorMailbox { head, delivery, .. } = self.actors.posts[mail];
         if delivery != Delivery::Arrival && !self.actors.supply.counts_on() {
             // Who looks at the mailbox again and again sees the change, as where the step is kept.
             let head = &mut self.objects[head.index()];
@@ -163,14 +163,14 @@ impl State {
 
     /// Sends a message in a handler that was let go on by lot; leaves it if that is not so, or there is more to the message.
     #[inline(always)]
-    pub(crate) fn send_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
-        let Posts { posts, stores, supply, .. } = &mut self.actors;
+    pub(crate) fn send_untraced<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
+        let Mailboxes { posts, stores, supply, .. } = &mut self.actors;
         let post = &mut posts[mail];
         if !post.at_once {
             return;
         }
         if post.kind != Kind::Blank {
-            return self.send_causally_by_lot(mail, msg);
+            return self.send_causally_untraced(mail, msg);
         }
         let place = stores.get(post.store).put_from(msg);
         post.put_blank(place, self.current, false);
@@ -180,9 +180,9 @@ impl State {
     }
 
     /// The same where deliveries are causal; leaves the message if too many wait.
-    fn send_causally_by_lot<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
+    fn send_causally_untraced<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
         self.actors.make_room(Delivery::Causal);
-        let Posts { posts, stores, supply, sets, .. } = &mut self.actors;
+        let Mailboxes { posts, stores, supply, sets, .. } = &mut self.actors;
         let post = &mut posts[mail];
         if post.kind == Kind::Named {
             return;
@@ -196,15 +196,15 @@ impl State {
 }
 
 impl Execution {
-    /// Draws lots and lets handlers run, on the stack of the caller, as long as that goes.
-    pub(crate) fn draw_lots(&self) {
+    /// Draws choices and lets handlers run, on the stack of the caller, as long as that goes.
+    pub(crate) fn draw_receive(&self) {
         let mut state = self.state.borrow_mut();
         loop {
-            // The lots are free again before the handler runs, which may keep this stack.
-            let received = state.receive_by_lot(&mut self.lots.borrow_mut());
+            // The choices are free again before the handler runs, which may keep this stack.
+            let received = state.receive_at_random(&mut self.choices.borrow_mut());
             let Some((home, mail, place)) = received else { return };
             self.handles.set(state.current);
-            match home.handle_by_lot(self, state, mail, place) {
+            match home.handle_untraced(self, state, mail, place) {
                 Some(again) => state = again,
                 None => return,
             }
@@ -214,7 +214,7 @@ impl Execution {
 
 /// Takes out a message of a mailbox where clocks say who knows of what; its receiver knows what the sender knew.
 #[cold]
-fn take_named(members: &mut [Member], post: &mut Post, nth: u32) -> Place {
+fn take_named(members: &mut [Member], post: &mut ActorMailbox, nth: u32) -> Place {
     let Named { letter, place } = post.named.take_open(post.delivery, nth);
     if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
         party.read(&letter, post.delivery);

@@ -13,27 +13,27 @@ use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
 use smallvec::SmallVec;
 
 use crate::actor::address::Who;
-use crate::actor::by_lot::Supply;
 use crate::actor::causal_sets::{CausalSets, SlotMailbox};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::labels::Labels;
-use crate::actor::letter::{Letter, Party};
+use crate::actor::letter::{CausalClock, Letter};
 use crate::actor::resident::Resident;
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::store::{Place, StoreId, Stores};
 use crate::actor::tell::shorten;
+use crate::actor::untraced::Supply;
 use crate::execution::{Moment, Progress, State};
 use crate::mailbox::{Blank, Heading, Mailbox, Message};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
-pub(crate) struct Posts {
-    pub(crate) posts: Vec<Post>,
+pub(crate) struct Mailboxes {
+    pub(crate) posts: Vec<ActorMailbox>,
     /// What is in them.
     pub(crate) stores: Stores,
     /// By number, the systems they belong to.
-    pub(crate) troupes: Vec<Troupe>,
+    pub(crate) troupes: Vec<ActorSystem>,
     /// By task.
     pub(super) members: Vec<Member>,
     /// Who knows of which messages, for causal order in untraced runs.
@@ -49,7 +49,7 @@ pub(crate) struct Posts {
 }
 
 /// A system of actors, as far as its mailboxes have to know.
-pub(crate) struct Troupe {
+pub(crate) struct ActorSystem {
     pub(crate) rules: Rules,
     /// What is left of the faults that may happen.
     pub(crate) faults: Faults,
@@ -58,18 +58,18 @@ pub(crate) struct Troupe {
 /// A task that sends or receives.
 #[derive(Default)]
 pub(super) struct Member {
-    pub(super) party: Option<Party>,
+    pub(super) party: Option<CausalClock>,
     /// Its mailbox, if it is an actor.
     mail: Option<u32>,
 }
 
-/// A mailbox. What is needed where lots are drawn comes first, on one line of memory: where there are many mailboxes, to fetch these is
+/// A mailbox. What is needed where choices are drawn comes first, on one line of memory: where there are many mailboxes, to fetch these is
 /// most of what a step takes.
 #[repr(C, align(64))]
-pub(crate) struct Post {
+pub(crate) struct ActorMailbox {
     /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
     pub(crate) actor: Option<Box<dyn Resident>>,
-    /// How many messages were received since lots are drawn.
+    /// How many messages were received since choices are drawn.
     pub(super) received: u32,
     pub(crate) task: TaskId,
     /// Where its messages lie.
@@ -86,7 +86,7 @@ pub(crate) struct Post {
     pub(super) blank: Mailbox<Blank>,
     pub(super) slots: SlotMailbox,
     pub(super) named: Mailbox<Named>,
-    /// How many messages there were when lots began to be drawn.
+    /// How many messages there were when choices began to be drawn.
     pub(super) began_with: usize,
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
@@ -106,7 +106,7 @@ pub(crate) struct Post {
 }
 
 // The first messages are still on the first line.
-const _: () = assert!(mem::offset_of!(Post, blank) == 32);
+const _: () = assert!(mem::offset_of!(ActorMailbox, blank) == 32);
 
 /// How the messages of a mailbox are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub(crate) enum Taken {
     Crash,
 }
 
-impl Posts {
+impl Mailboxes {
     /// As before the first actor. What is still in mailboxes belongs to tasks that were left behind, and is left with them.
     pub(crate) fn clear(&mut self) {
         for post in self.posts.drain(..) {
@@ -226,15 +226,15 @@ impl Posts {
 
     /// One who sends and creates; threads are named by how they came to be numbered.
     #[inline]
-    pub(crate) fn party(&mut self, task: TaskId) -> &mut Party {
+    pub(crate) fn party(&mut self, task: TaskId) -> &mut CausalClock {
         self.member(task).party.get_or_insert_with(|| match task {
-            TaskId::MAIN => Party::default(),
-            thread => Party::new(u64::from(thread.number())),
+            TaskId::MAIN => CausalClock::default(),
+            thread => CausalClock::new(u64::from(thread.number())),
         })
     }
 
     /// Adds the mailbox of a new actor.
-    pub(crate) fn add(&mut self, post: Post, party: Party, creator: TaskId) {
+    pub(crate) fn add(&mut self, post: ActorMailbox, party: CausalClock, creator: TaskId) {
         self.sets.create(creator, post.task);
         let mail = u32::try_from(self.posts.len()).expect("raddle bug: more than 2^32 actors");
         *self.member(post.task) = Member { party: Some(party), mail: Some(mail) };
@@ -243,13 +243,13 @@ impl Posts {
 
     /// The mailbox of the actor that is this task.
     #[inline]
-    pub(crate) fn of(&self, task: TaskId) -> Option<&Post> {
+    pub(crate) fn of(&self, task: TaskId) -> Option<&ActorMailbox> {
         Some(&self.posts[self.members.get(task.index())?.mail? as usize])
     }
 
     /// The rules that a mailbox is under.
     #[inline]
-    pub(crate) fn troupe(&self, mail: usize) -> &Troupe {
+    pub(crate) fn troupe(&self, mail: usize) -> &ActorSystem {
         &self.troupes[self.posts[mail].troupe as usize]
     }
 
@@ -259,7 +259,7 @@ impl Posts {
     }
 }
 
-impl Drop for Posts {
+impl Drop for Mailboxes {
     fn drop(&mut self) {
         self.clear();
     }
@@ -270,8 +270,8 @@ impl State {
     /// or nothing has begun yet.
     pub(crate) fn is_one_step(&self) -> bool {
         let begun = self.turns > 0 || self.tasks.len() > self.actors.posts.len() + 1;
-        let by_lot = self.actors.supply.latest == Some((self.current, self.turns));
-        !begun || by_lot || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
+        let untraced = self.actors.supply.latest == Some((self.current, self.turns));
+        !begun || untraced || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
     }
 
     /// How the messages of a new mailbox are kept.
@@ -325,7 +325,7 @@ impl State {
     /// Puts a letter into a mailbox, whose contents lie here.
     #[inline]
     pub(crate) fn put_letter(&mut self, mail: usize, mut letter: Letter, place: Place) {
-        let Posts { posts, supply, sets, changed, .. } = &mut self.actors;
+        let Mailboxes { posts, supply, sets, changed, .. } = &mut self.actors;
         let post = &mut posts[mail];
         self.trace.note(Note::Sent(post.task));
         match post.kind {
@@ -353,7 +353,7 @@ impl Moment<'_> {
     pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
-        let Posts { posts, troupes, changed, sets, .. } = &mut self.state.actors;
+        let Mailboxes { posts, troupes, changed, sets, .. } = &mut self.state.actors;
         let post = &mut posts[mail];
         let delivery = post.delivery;
         post.since = turns;
@@ -402,7 +402,7 @@ impl Moment<'_> {
     }
 }
 
-impl Posts {
+impl Mailboxes {
     /// Puts the contents of a message to a mailbox into its store.
     #[inline]
     pub(crate) fn store<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) -> Place {
@@ -418,7 +418,7 @@ impl Posts {
     /// Takes out all messages of a mailbox, but for those of timers; says by whom each was sent.
     pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<(TaskId, M)> {
         let post = &mut self.posts[mail];
-        debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while lots are drawn");
+        debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while choices are drawn");
         let store = self.stores.get(post.store);
         let all = post.take_all(mail, &mut self.sets).into_iter();
         all.map(|(sender, place)| (sender, store.take(place))).collect()
@@ -438,7 +438,7 @@ impl Posts {
     }
 }
 
-impl Post {
+impl ActorMailbox {
     /// How many messages wait.
     #[inline]
     pub(crate) fn len(&self) -> usize {

@@ -18,9 +18,9 @@ use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_strategies::watched::Watched;
 
-use crate::by_lot::{Walked, assert_same};
 use crate::explore::run_with;
 use crate::model::ORDERS;
+use crate::untraced::{Walked, assert_same};
 
 /// What happened in each execution, and on which thread of the system's it was.
 #[derive(Clone, Default)]

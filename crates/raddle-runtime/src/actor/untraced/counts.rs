@@ -1,6 +1,6 @@
 //! How many there are of each of many, and which is the n-th of all.
 //!
-//! Which it is cannot be foreseen, so a branch for each that is passed over would be taken wrongly every time. Instead, eight counts
+//! Which it is cannot be peeked, so a branch for each that is passed over would be taken wrongly every time. Instead, eight counts
 //! are looked at at once, each a byte of one word: multiplied by a word of ones, it becomes the word of their sums from the first
 //! on. The same is done with sums of eight and of sixty-four. A byte may overflow into its neighbour; since a word is only
 //! added to and subtracted from, it is right again as soon as the counts are small, and it is asked for nothing before.

@@ -1,4 +1,4 @@
-//! How much there is to receive from each mailbox: all that is needed to draw lots.
+//! How much there is to receive from each mailbox: all that is needed to draw choices.
 
 use std::mem;
 
@@ -6,7 +6,7 @@ use raddle_engine::ids::TaskId;
 
 use super::After;
 use super::counts::Counts;
-use crate::actor::post::Post;
+use crate::actor::mailboxes::ActorMailbox;
 
 /// How many messages can be received from each mailbox.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Supply {
 
     /// A mailbox has changed.
     #[inline(always)]
-    pub(in crate::actor) fn count(&mut self, mail: usize, post: &Post) {
+    pub(in crate::actor) fn count(&mut self, mail: usize, post: &ActorMailbox) {
         self.set(mail, post.away, post.count_open());
     }
 

@@ -1,42 +1,42 @@
-//! Drawing lots for what is received next, where nobody wants to know what happens: see [`crate::actor::by_lot`].
+//! Drawing choices for what is received next, where nobody wants to know what happens: see [`crate::actor::untraced`].
 //!
 //! How much can be received from each mailbox is all that has to be known. Nothing is listed, named or hashed, until something else is
 //! to be decided. Values that handlers ask for are drawn at once, so that none of what they do is void: each runs on its actor itself,
-//! not on a copy. What waits lies on a [desk](Desk) of its receiver's meanwhile.
+//! not on a copy. What waits lies on a [desk](UntracedMailbox) of its receiver's meanwhile.
 
-mod desk;
+mod mailbox;
 
 use std::mem;
 
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::trace::Trace;
 
-pub(super) use self::desk::Desk;
-use self::desk::Note;
+use self::mailbox::Note;
+pub(super) use self::mailbox::UntracedMailbox;
 use crate::actor::{Counts, Delivery, Fate, Faults};
 use crate::crash;
 use crate::model::apply::Stop;
 use crate::model::handler::own;
 use crate::model::handling::{AtOnce, Effect, Handling, Mailed, Parcel, Wrapping};
 use crate::model::slot::{Body, Slot};
-use crate::model::step::{Scene, task};
+use crate::model::step::{ModelState, task};
 use crate::panics::{self, Panicked};
 
-impl Scene {
+impl ModelState {
     /// Goes on by lot as long as nothing has to be decided but who receives what, and which values handlers get.
-    pub(super) fn go_by_lot(&mut self, lots: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // Where it is not known what can happen, it is not known either whether what must hold does.
         if !plain || !trace.discards_steps() || !self.enabled_known && !self.holds() {
             return;
         }
-        if !lots.go_on(trace.len()) || self.actors.iter().all(|slot| slot.is_idle()) {
+        if !choices.go_on(trace.len()) || self.actors.iter().all(|slot| slot.is_idle()) {
             return;
         }
         (self.unhashed, self.scratch.unhashed, self.enabled_known) = (true, true, false);
         let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.cards[0].who);
         self.scratch.desks = self.code.shelf.desks();
-        self.receive_all(&mut handling, lots, trace);
+        self.receive_all(&mut handling, choices, trace);
         self.scratch.handling = Some(handling);
         (0..self.actors.len()).for_each(|actor| self.clear_desk(actor));
         self.code.shelf.keep_desks(mem::take(&mut self.scratch.desks));
@@ -47,7 +47,7 @@ impl Scene {
     fn count_mail(&mut self, counts: &mut Counts) {
         let delivery = self.delivery();
         counts.begin(self.actors.len());
-        self.scratch.desks.resize_with(self.actors.len(), Desk::default);
+        self.scratch.desks.resize_with(self.actors.len(), UntracedMailbox::default);
         for actor in 0..self.actors.len() {
             let slot = &mut self.actors[actor];
             if !slot.mail.queue.is_empty() {
@@ -80,31 +80,31 @@ impl Scene {
     }
 
     /// Somebody receives, as often as that goes.
-    fn receive_all(&mut self, handling: &mut Handling, lots: &mut RandomChoices, trace: &mut Trace) {
+    fn receive_all(&mut self, handling: &mut Handling, choices: &mut RandomChoices, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
         handling.forget();
         handling.hashed = false;
-        handling.at_once = Some(AtOnce { lots: mem::take(lots), steps: 0 });
-        while let Some(AtOnce { lots, steps }) = &mut handling.at_once
+        handling.at_once = Some(AtOnce { choices: mem::take(choices), steps: 0 });
+        while let Some(AtOnce { choices, steps }) = &mut handling.at_once
             && counts.total() > 0
-            && lots.go_on(trace.len())
+            && choices.go_on(trace.len())
         {
-            let (actor, nth) = counts.find(lots.draw(counts.total()).0);
+            let (actor, nth) = counts.find(choices.draw(counts.total()).0);
             trace.count();
             crash::handles(task(actor));
             *steps = trace.len();
-            if !self.receive_by_lot(actor, nth, handling, &mut counts, trace) || !self.holds() {
+            if !self.receive_at_random(actor, nth, handling, &mut counts, trace) || !self.holds() {
                 break;
             }
         }
-        *lots = handling.at_once.take().expect("raddle bug: the lots are gone").lots;
+        *choices = handling.at_once.take().expect("raddle bug: the choices are gone").choices;
         self.scratch.counts = counts;
     }
 
     /// An actor handles the message that comes after so many others that it could receive; whether to go on.
     #[inline(never)]
-    fn receive_by_lot(
+    fn receive_at_random(
         &mut self,
         actor: usize,
         nth: u32,
@@ -113,7 +113,7 @@ impl Scene {
         trace: &mut Trace,
     ) -> bool {
         let delivery = self.delivery();
-        let mut body = self.take_by_lot(actor, nth, delivery, counts);
+        let mut body = self.take_untraced(actor, nth, delivery, counts);
         let own = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
         handling.begin_again(&self.cards[actor].who, &self.roster, own.next_timer);
         let panicked = handle_for_good(own, &mut body, handling);
@@ -128,22 +128,22 @@ impl Scene {
         handling.reuse(body);
         if let Some(panicked) = panicked {
             handling.forget();
-            return self.supervise_by_lot(actor, panicked, counts, trace);
+            return self.supervise_untraced(actor, panicked, counts, trace);
         }
         own.next_timer = handling.next_timer;
         // The first comes out first.
         handling.mailed.reverse();
         while let Some(mailed) = handling.mailed.pop() {
-            if !self.send_by_lot(actor, mailed, delivery, counts, trace) {
+            if !self.send_untraced(actor, mailed, delivery, counts, trace) {
                 return false;
             }
         }
-        handling.effects.is_empty() || self.follow_by_lot(actor, handling, counts, trace)
+        handling.effects.is_empty() || self.follow_untraced(actor, handling, counts, trace)
     }
 
     /// Takes out what an actor receives.
     #[inline]
-    fn take_by_lot(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
+    fn take_untraced(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
         let desk = &mut self.scratch.desks[actor];
         if desk.timers > 0 && nth >= desk.count_open() {
             return self.take_timer(actor, nth, counts);
@@ -171,7 +171,7 @@ impl Scene {
 
     /// A message is sent; whether to go on.
     #[inline(always)]
-    fn send_by_lot(
+    fn send_untraced(
         &mut self,
         actor: usize,
         Mailed { to, label, body }: Mailed,
@@ -182,7 +182,7 @@ impl Scene {
         let receiver = to as usize;
         if !self.scratch.desks[receiver].receives {
             let effect = Effect::Send { to, label, parcel: Parcel::unhashed(body) };
-            return self.apply_by_lot(actor, effect, counts, trace);
+            return self.apply_untraced(actor, effect, counts, trace);
         }
         let mut note = Note { sender: task(actor), delayed: false, label, body, letter: None };
         if delivery == Delivery::Causal {
@@ -197,15 +197,21 @@ impl Scene {
 
     /// What a handler did takes effect that is more than to send, one thing after another; whether to go on.
     #[inline(never)]
-    fn follow_by_lot(&mut self, actor: usize, handling: &mut Handling, counts: &mut Counts, trace: &mut Trace) -> bool {
+    fn follow_untraced(
+        &mut self,
+        actor: usize,
+        handling: &mut Handling,
+        counts: &mut Counts,
+        trace: &mut Trace,
+    ) -> bool {
         for (effect, site) in handling.effects.drain(..) {
             self.here = site;
             let goes_on = match effect {
                 Effect::Send { to, label, parcel } => {
                     let mailed = Mailed { to, label, body: parcel.into_wrapping() };
-                    self.send_by_lot(actor, mailed, self.delivery(), counts, trace)
+                    self.send_untraced(actor, mailed, self.delivery(), counts, trace)
                 }
-                effect => self.apply_by_lot(actor, effect, counts, trace),
+                effect => self.apply_untraced(actor, effect, counts, trace),
             };
             if !goes_on {
                 return false;
@@ -216,7 +222,7 @@ impl Scene {
 
     /// Something takes effect that is more than to send to one who can receive; whether to go on.
     #[inline(never)]
-    fn apply_by_lot(&mut self, actor: usize, effect: Effect, counts: &mut Counts, trace: &mut Trace) -> bool {
+    fn apply_untraced(&mut self, actor: usize, effect: Effect, counts: &mut Counts, trace: &mut Trace) -> bool {
         let before = self.actors.len();
         if matches!(effect, Effect::Stop) {
             self.clear_desk(actor);
@@ -232,7 +238,7 @@ impl Scene {
 
     /// What to do about an actor that has panicked; whether to go on.
     #[cold]
-    fn supervise_by_lot(&mut self, actor: usize, panicked: Panicked, counts: &mut Counts, trace: &mut Trace) -> bool {
+    fn supervise_untraced(&mut self, actor: usize, panicked: Panicked, counts: &mut Counts, trace: &mut Trace) -> bool {
         self.here = self.code.site;
         self.supervise(actor, panicked, trace);
         self.count_mail(counts);

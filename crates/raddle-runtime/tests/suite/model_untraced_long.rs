@@ -16,7 +16,7 @@ use raddle_runtime::model::Model;
 use raddle_strategies::samplers::random::Random;
 
 use crate::model::ORDERS;
-use crate::model_by_lot::{Log, assert_same_walks, looked_at};
+use crate::model_untraced::{Log, assert_same_walks, looked_at};
 
 /// A ball that is passed on so often, and whom it may be passed to.
 #[derive(Clone, Hash)]
