@@ -43,6 +43,14 @@ fn copy(first: &mut dyn Strategy) -> Box<dyn Strategy> {
     }
 }
 
+/// Whether several workers can share the search.
+fn splits(strategy: &mut dyn Strategy) -> bool {
+    match strategy.sharing() {
+        Sharing::ByPiece(by_piece) => by_piece.splits(),
+        Sharing::Alone | Sharing::ByNumber(_) => true,
+    }
+}
+
 /// Simulates the search to its end, or for so many executions.
 pub(crate) fn play(
     make: Maker<'_>,
