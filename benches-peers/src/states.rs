@@ -15,7 +15,7 @@ pub use apart::Order;
 pub use on_raddle::ring;
 
 use self::apart::Answer;
-use self::party::{Participants, Party};
+use self::party::{Cast, Party};
 use crate::experiment::{Comparison, Metric};
 use crate::library::Missing;
 use crate::measure::{Effort, Figure};
@@ -119,7 +119,7 @@ impl Searcher {
         }
     }
 
-    fn count<P: Party>(self, participants: Participants<P>) -> u64 {
+    fn count<P: Party>(self, cast: Cast<P>) -> u64 {
         match self {
             #[cfg(feature = "raddle")]
             Searcher::Raddle => on_raddle::count(cast, &mut States::default()),

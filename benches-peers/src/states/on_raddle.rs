@@ -1,6 +1,6 @@
 //! A protocol as a model of Raddle's.
 
-use super::party::{Participants, Party};
+use super::party::{Cast, Party};
 use super::ping_pong;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
@@ -40,13 +40,13 @@ impl<P: Party> Actor for Member<P> {
 }
 
 /// The protocol as a model, with what must always hold in it.
-pub fn model<P: Party>(participants: Participants<P>) -> Model {
+pub fn model<P: Party>(cast: Cast<P>) -> Model {
     let holds = cast.holds;
     unchecked(cast).always(move |view| assert!(holds(&mut view.actors::<Member<P>>().map(|member| &member.state))))
 }
 
 /// The same without.
-fn unchecked<P: Party>(participants: Participants<P>) -> Model {
+fn unchecked<P: Party>(cast: Cast<P>) -> Model {
     Model::new(|m| {
         m.delivery(Delivery::Unordered);
         let everybody = Arc::new(OnceLock::new());
@@ -63,7 +63,7 @@ pub fn by_strata() -> Delay<RoundRobin> {
 }
 
 /// Searches all states; how many there are.
-pub fn count<P: Party>(participants: Participants<P>, strategy: &mut dyn Strategy) -> u64 {
+pub fn count<P: Party>(cast: Cast<P>, strategy: &mut dyn Strategy) -> u64 {
     let limits = Limits { steps: u32::MAX, ..Limits::default() };
     let report: Report = search(&mut model(cast), strategy, &limits);
     assert!(report.verified(), "raddle does not verify a protocol that has no fault: {:?}", report.found);

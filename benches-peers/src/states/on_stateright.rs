@@ -1,6 +1,6 @@
 //! A protocol as a model of stateright's.
 
-use super::party::{Participants, Party};
+use super::party::{Cast, Party};
 use stateright::actor::{Actor, ActorModel, Envelope, Id, Network, Out};
 use stateright::{Checker, CheckerBuilder, Expectation, Model};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ impl<P: Party> Actor for Member<P> {
 
 type Builder<P> = CheckerBuilder<ActorModel<Member<P>, fn(&mut dyn Iterator<Item = &<P as Party>::State>) -> bool>>;
 
-fn builder<P: Party>(participants: Participants<P>) -> Builder<P> {
+fn builder<P: Party>(cast: Cast<P>) -> Builder<P> {
     let envelope = |(to, msg)| Envelope { src: Id::from(to), dst: Id::from(to), msg };
     let network = Network::new_unordered_nonduplicating(cast.first.into_iter().map(envelope));
     ActorModel::new(cast.holds, ())
@@ -50,11 +50,11 @@ where
 }
 
 /// Searches all states depth-first; how many there are.
-pub fn depth_first<P: Party>(participants: Participants<P>) -> u64 {
+pub fn depth_first<P: Party>(cast: Cast<P>) -> u64 {
     counted(builder(cast).spawn_dfs())
 }
 
 /// Searches all states breadth-first; how many there are.
-pub fn breadth_first<P: Party>(participants: Participants<P>) -> u64 {
+pub fn breadth_first<P: Party>(cast: Cast<P>) -> u64 {
     counted(builder(cast).spawn_bfs())
 }

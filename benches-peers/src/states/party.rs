@@ -21,7 +21,7 @@ pub trait Party: Clone + Debug + Send + Sync + 'static {
 }
 
 /// Those who take part, by number, and the messages that are there before anybody has done anything.
-pub struct Participants<P: Party> {
+pub struct Cast<P: Party> {
     pub parties: Vec<P>,
     pub first: Vec<(usize, P::Msg)>,
     /// Must hold of the states of all, in order.

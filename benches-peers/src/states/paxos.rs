@@ -1,6 +1,6 @@
 //! Paxos for a single value: proposers with a ballot each, and acceptors.
 
-use super::party::{Participants, Party, Post};
+use super::party::{Cast, Party, Post};
 
 /// How many acceptors there are; they come first.
 const ACCEPTORS: usize = 3;
@@ -125,11 +125,11 @@ fn propose(me: usize, state: &mut State, msg: Msg, post: Post<'_, Msg>) {
 }
 
 /// With two proposers, which begin so many ballots each.
-pub fn cast(ballots: [usize; 2]) -> Participants<Role> {
+pub fn cast(ballots: [usize; 2]) -> Cast<Role> {
     let acceptors = (0..ACCEPTORS).map(|me| Role::Acceptor { me });
     let proposers = [ACCEPTORS, ACCEPTORS + 1].map(|me| Role::Proposer { me });
     let begin = |(at, ballots)| (0..ballots).map(move |_| (ACCEPTORS + at, Msg::Begin));
-    Participants {
+    Cast {
         parties: acceptors.chain(proposers).collect(),
         first: ballots.into_iter().enumerate().flat_map(begin).collect(),
         holds: agreed,

@@ -1,6 +1,6 @@
 //! Pairs that send a ball to and fro, so often.
 
-use super::party::{Participants, Party, Post};
+use super::party::{Cast, Party, Post};
 
 /// One of a pair.
 #[derive(Clone, Debug)]
@@ -29,10 +29,10 @@ impl Party for Player {
 }
 
 /// So many pairs; each ball is hit so often.
-pub fn cast(pairs: usize, most: u32) -> Participants<Player> {
+pub fn cast(pairs: usize, most: u32) -> Cast<Player> {
     let parties = (0..2 * pairs).map(|player| Player { partner: player ^ 1, most }).collect();
     let first = (0..pairs).map(|pair| (2 * pair, Ball(1))).collect();
-    Participants { parties, first, holds: in_step }
+    Cast { parties, first, holds: in_step }
 }
 
 /// Who was served first is at most one ahead.
@@ -46,8 +46,8 @@ fn in_step(seen: &mut dyn Iterator<Item = &u32>) -> bool {
 }
 
 /// A ring in which as many balls go round as there are players.
-pub fn ring(players: usize, most: u32) -> Participants<Player> {
+pub fn ring(players: usize, most: u32) -> Cast<Player> {
     let parties = (0..players).map(|player| Player { partner: (player + 1) % players, most }).collect();
     let first = (0..players).map(|player| (player, Ball(1))).collect();
-    Participants { parties, first, holds: |_| true }
+    Cast { parties, first, holds: |_| true }
 }

@@ -1,7 +1,7 @@
 //! Two-phase commit: resource managers that prepare or give up, and a transaction manager that decides when all have prepared, or
 //! loses patience.
 
-use super::party::{Participants, Party, Post};
+use super::party::{Cast, Party, Post};
 
 /// The transaction manager comes first, the resource managers after it.
 #[derive(Clone, Debug)]
@@ -70,10 +70,10 @@ impl Party for Manager {
 }
 
 /// With so many resource managers.
-pub fn cast(resources: usize) -> Participants<Manager> {
+pub fn cast(resources: usize) -> Cast<Manager> {
     let others = (1..=resources).map(|me| Manager::Resource { me });
     let works = (1..=resources).flat_map(|resource| [(resource, Msg::Done), (resource, Msg::Failed)]);
-    Participants {
+    Cast {
         parties: std::iter::once(Manager::Transaction { resources }).chain(others).collect(),
         first: works.chain([(0, Msg::Impatient)]).collect(),
         holds: agreed,
