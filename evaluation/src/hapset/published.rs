@@ -1,4 +1,4 @@
-//! Samplers on SCTBench, as their own artifacts report (PUBLISHED.md): mean schedules to the first bug over 20 trials.
+//! Samplers on SCTBench, as their own artifacts report: mean schedules to the first bug over 20 trials.
 
 /// A program and what is reported of it: SURW, PCT with depth 3, POS, random walks.
 pub struct Published {

@@ -277,16 +277,16 @@ impl Mailboxes {
     #[cold]
     fn go_by_clocks(&mut self) {
         self.sets.kept = false;
-        for post in self.posts.iter_mut().filter(|post| post.kind == Kind::Slots) {
-            post.kind = Kind::Named;
-            for slot in post.slots.slots.take_all() {
-                post.named.append(Delivery::Causal, self.sets.named(slot));
+        for mailbox in self.mailboxes.iter_mut().filter(|mailbox| mailbox.kind == Kind::Slots) {
+            mailbox.kind = Kind::Named;
+            for slot in mailbox.slots.slots.take_all() {
+                mailbox.named.append(Delivery::Causal, self.sets.named(slot));
             }
         }
         for task in 0..self.members.len().max(self.sets.known.len()) {
             let known = self.sets.known.get(task).copied().unwrap_or_default();
             let (clock, count) = (self.sets.clock(&known), self.sets.sent);
-            self.party(TaskId::next_of(task)).go_by_clock(clock, count);
+            self.clock(TaskId::next_of(task)).go_by_clock(clock, count);
         }
     }
 }

@@ -67,7 +67,7 @@ impl Handling {
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let task = state.current;
-            let name = state.actors.party(task).name;
+            let name = state.actors.clock(task).name;
             state.trace.change_behaviour(name);
         });
         tell(format!("becomes {behaviour}"), site);
@@ -123,14 +123,14 @@ impl Handling {
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let (task, due) = (state.current, after(state.now(), delay));
-            let delivery = state.actors.troupe(mailbox.mail).rules.delivery;
+            let delivery = state.actors.system(mailbox.mail).rules.delivery;
             let kind = state.actors.labels.type_of_message(&msg, label);
-            let letter = state.actors.party(task).write(task, delivery, label, kind);
+            let letter = state.actors.clock(task).write(task, delivery, label, kind);
             if let Some(text) = text {
                 state.tell_timer(letter.name, text, delay, site);
             }
             state.also_touch(letter.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
-            state.actors.posts[mailbox.mail].change_timers(|timers| timers.push((timer, due, letter)));
+            state.actors.mailboxes[mailbox.mail].change_timers(|timers| timers.push((timer, due, letter)));
             state.actors.put_timed(mailbox.mail, timer, msg);
         });
         timer
@@ -151,7 +151,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let dropped = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let is_set = |timer: &(Timer, u64, Letter)| !cancelled.contains(&timer.0);
-            state.actors.posts[self.mail].change_timers(|timers| timers.retain(is_set));
+            state.actors.mailboxes[self.mail].change_timers(|timers| timers.retain(is_set));
             state.actors.take_timed::<M>(self.mail, |timer| cancelled.contains(&timer))
         });
         drop(dropped);

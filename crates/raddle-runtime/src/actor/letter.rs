@@ -64,7 +64,8 @@ impl Letter {
     }
 }
 
-/// One who sends, creates and receives.
+/// What names and causal order need to know about one sender: its own name, what it has sent and created so far, and which messages of
+/// others it has heard of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CausalClock {
     pub(crate) name: u64,

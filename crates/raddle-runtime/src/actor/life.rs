@@ -129,7 +129,7 @@ impl<A: Actor> Life<A> {
             let ask = Ask::new(&ACT, self.mailbox.head, Effect::Change, here());
             let begin = |moment: &mut Moment<'_>| {
                 let turns = moment.state.turns;
-                moment.state.actors.posts[self.mailbox.mail].since = turns;
+                moment.state.actors.mailboxes[self.mailbox.mail].since = turns;
                 if moment.state.tells() {
                     moment.state.tell_instead("begins".to_owned());
                 }
@@ -170,7 +170,7 @@ impl<A: Actor> Life<A> {
         let mail = self.mailbox.mail;
         let received = current::with(|execution| {
             let received = execution.step_unless_over(
-                |state| state.actors.posts[mail].actor = Some(home),
+                |state| state.actors.mailboxes[mail].actor = Some(home),
                 |state, act| state.ask_for_mail(mail, act),
                 |moment| moment.receive(mail, |state, taken| self.take_out(state, taken)),
             );
@@ -189,7 +189,7 @@ impl<A: Actor> Life<A> {
                 // What its timers were set for is gone with it.
                 let timers = current::with(|execution| {
                     let mut state = execution.state.borrow_mut();
-                    state.actors.posts[mail].change_timers(Vec::clear);
+                    state.actors.mailboxes[mail].change_timers(Vec::clear);
                     state.actors.take_timed::<A::Msg>(mail, |_| true)
                 });
                 drop(timers);
@@ -202,7 +202,7 @@ impl<A: Actor> Life<A> {
     #[inline]
     fn take_out(&self, state: &mut State, taken: Taken) -> Mail<A::Msg> {
         let mail = self.mailbox.mail;
-        let actor = state.actors.posts[mail].actor.take();
+        let actor = state.actors.mailboxes[mail].actor.take();
         let msg = match taken {
             Taken::Place(place) => Some(state.actors.take_out(mail, place)),
             Taken::Timer(timer) => state.actors.take_timed(mail, |set| set == timer).pop(),
@@ -230,10 +230,10 @@ impl<A: Actor> Life<A> {
     fn close(&self, home: Box<Home<A>>) {
         let left = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let post = &mut state.actors.posts[self.mailbox.mail];
-            post.stopped = true;
-            post.change_timers(Vec::clear);
-            let (head, left) = (post.head, post.len());
+            let mailbox = &mut state.actors.mailboxes[self.mailbox.mail];
+            mailbox.stopped = true;
+            mailbox.change_timers(Vec::clear);
+            let (head, left) = (mailbox.head, mailbox.len());
             state.objects[head.index()].word = 0;
             left
         })
@@ -263,9 +263,9 @@ impl State {
     /// The current task waits for its mail.
     #[inline]
     pub(crate) fn ask_for_mail(&mut self, mail: usize, act: Act) {
-        let plain = self.actors.posts[mail].timers.is_empty() && !self.actors.may_crash(mail);
+        let plain = self.actors.mailboxes[mail].timers.is_empty() && !self.actors.may_crash(mail);
         let task = &mut self.tasks[self.current.index()];
-        // Whoever received by lot was not asked to take back what it asked for.
+        // An actor that received in an untraced run still has its earlier request: nobody withdrew it.
         if plain && task.asks.is_some() {
             task.act = Some(act);
         } else {
@@ -275,9 +275,9 @@ impl State {
 
     fn ask_for_mail_anew(&mut self, mail: usize, act: Act) {
         let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
-        let post = &self.actors.posts[mail];
-        let (deadline, may_crash) = (post.first_due(), self.actors.may_crash(mail));
-        let ask = Ask::new(&RECEIVE, post.head, Effect::Change, here());
+        let mailbox = &self.actors.mailboxes[mail];
+        let (deadline, may_crash) = (mailbox.first_due(), self.actors.may_crash(mail));
+        let ask = Ask::new(&RECEIVE, mailbox.head, Effect::Change, here());
         let ask = Ask { ready: Some(ready), deadline, may_crash, mail: Some(mail as u32), posts: true, ..ask };
         self.ask(&ask, act);
     }

@@ -56,10 +56,10 @@ pub(crate) fn spawn<A: Actor>(
         }
         let (head, tail) = (state.add_object(&HEAD, 0), state.add_object(&TAIL, 0));
         let creator = state.current;
-        let party = state.actors.party(creator).create(kind);
-        Some((state.actors.posts.len(), head, tail, party))
+        let clock = state.actors.clock(creator).create(kind);
+        Some((state.actors.mailboxes.len(), head, tail, clock))
     });
-    let (mail, head, tail, party) =
+    let (mail, head, tail, clock) =
         made.flatten().expect("raddle: this system of actors belongs to an execution that is over");
     let says = Says::of::<A>();
     let mailbox = Arc::new(Mailbox { system: system.clone(), execution: inside.execution, mail, head, says });
@@ -71,11 +71,11 @@ pub(crate) fn spawn<A: Actor>(
     current::with(|execution| {
         let mut state = execution.state.borrow_mut();
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
-        let delivery = state.actors.troupes[inside.troupe as usize].rules.delivery;
+        let delivery = state.actors.systems[inside.system as usize].rules.delivery;
         let kind = state.kind_of_mailbox(delivery);
-        let post = ActorMailbox {
+        let mailbox = ActorMailbox {
             task,
-            troupe: inside.troupe,
+            system: inside.system,
             head,
             tail,
             activity: inside.activity,
@@ -99,7 +99,7 @@ pub(crate) fn spawn<A: Actor>(
             actor: Some(home),
         };
         let creator = state.current;
-        state.actors.add(post, party, creator);
+        state.actors.add(mailbox, clock, creator);
     });
     address
 }
@@ -117,9 +117,9 @@ impl<M: Send + 'static> Mailbox<M> {
             if state.number != self.execution {
                 return None;
             }
-            let post = state.actors.posts.get_mut(self.mail)?;
-            post.stopped = true;
-            let actor = post.actor.take();
+            let mailbox = state.actors.mailboxes.get_mut(self.mail)?;
+            mailbox.stopped = true;
+            let actor = mailbox.actor.take();
             Some((actor, state.actors.take_all::<M>(self.mail), state.actors.take_timed::<M>(self.mail, |_| true)))
         };
         current::with(take).flatten()
@@ -143,8 +143,8 @@ impl<M> Mailbox<M> {
     pub(crate) fn let_crash(&self) {
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let post = &mut state.actors.posts[self.mail];
-            (post.may_crash, post.plain) = (true, false);
+            let mailbox = &mut state.actors.mailboxes[self.mail];
+            (mailbox.may_crash, mailbox.plain) = (true, false);
         });
     }
 
@@ -152,7 +152,7 @@ impl<M> Mailbox<M> {
     pub(crate) fn task(&self) -> Option<TaskId> {
         current::with(|execution| {
             let state = execution.state.borrow();
-            (state.number == self.execution).then(|| state.actors.posts[self.mail].task)
+            (state.number == self.execution).then(|| state.actors.mailboxes[self.mail].task)
         })
         .flatten()
     }
@@ -164,18 +164,18 @@ impl<M> Mailbox<M> {
             if state.number != self.execution {
                 return None;
             }
-            state.actors.posts.get_mut(self.mail)?.actor.take()
+            state.actors.mailboxes.get_mut(self.mail)?.actor.take()
         };
         current::with(take).flatten()
     }
 
     /// Puts it back.
     pub(crate) fn put_actor(&self, actor: Box<dyn Resident>) {
-        current::with(|execution| execution.state.borrow_mut().actors.posts[self.mail].actor = Some(actor));
+        current::with(|execution| execution.state.borrow_mut().actors.mailboxes[self.mail].actor = Some(actor));
     }
 
     /// Whether the actor has stopped.
     pub(crate) fn has_stopped(&self) -> bool {
-        current::with(|execution| execution.state.borrow().actors.posts[self.mail].stopped).unwrap_or(true)
+        current::with(|execution| execution.state.borrow().actors.mailboxes[self.mail].stopped).unwrap_or(true)
     }
 }

@@ -29,11 +29,11 @@ use crate::mailbox::{Blank, Heading, Mailbox, Message};
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
 pub(crate) struct Mailboxes {
-    pub(crate) posts: Vec<ActorMailbox>,
+    pub(crate) mailboxes: Vec<ActorMailbox>,
     /// What is in them.
     pub(crate) stores: Stores,
     /// By number, the systems they belong to.
-    pub(crate) troupes: Vec<ActorSystem>,
+    pub(crate) systems: Vec<ActorSystem>,
     /// By task.
     pub(super) members: Vec<Member>,
     /// Who knows of which messages, for causal order in untraced runs.
@@ -58,7 +58,7 @@ pub(crate) struct ActorSystem {
 /// A task that sends or receives.
 #[derive(Default)]
 pub(super) struct Member {
-    pub(super) party: Option<CausalClock>,
+    pub(super) clock: Option<CausalClock>,
     /// Its mailbox, if it is an actor.
     mail: Option<u32>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct ActorMailbox {
     pub(crate) plain: bool,
     /// Its actor has not begun yet, or waits for something else in the middle of a handler.
     pub(super) away: bool,
-    /// Lots are drawn, and what is sent to it arrives at once.
+    /// True in an untraced run, if what is sent to this mailbox arrives at once.
     pub(super) at_once: bool,
     pub(super) blank: Mailbox<Blank>,
     pub(super) slots: SlotMailbox,
@@ -91,11 +91,11 @@ pub(crate) struct ActorMailbox {
     pub(crate) timers: Vec<(Timer, u64, Letter)>,
     /// What the timers are set for.
     pub(crate) timed: Vec<(Timer, Place)>,
-    /// How many decisions had been taken when its actor last received or began, but for what it received by lot.
+    /// How many decisions had been taken when its actor last received or began, not counting what it received in untraced runs.
     pub(crate) since: u64,
     pub(crate) may_crash: bool,
     pub(crate) stopped: bool,
-    pub(crate) troupe: u32,
+    pub(crate) system: u32,
     /// What its receives change.
     pub(crate) head: ObjectId,
     /// What sends to it change, where their order matters.
@@ -153,11 +153,11 @@ pub(crate) enum Taken {
 impl Mailboxes {
     /// As before the first actor. What is still in mailboxes belongs to tasks that were left behind, and is left with them.
     pub(crate) fn clear(&mut self) {
-        for post in self.posts.drain(..) {
-            mem::forget(post.actor);
+        for mailbox in self.mailboxes.drain(..) {
+            mem::forget(mailbox.actor);
         }
         self.stores.clear();
-        self.troupes.clear();
+        self.systems.clear();
         self.members.clear();
         self.changed.clear();
         self.supply.clear();
@@ -168,14 +168,14 @@ impl Mailboxes {
     /// Lists what can be received from a mailbox.
     #[inline]
     pub(crate) fn list_receives(&mut self, mail: u32, actions: &mut Vec<Action>, action: impl Fn(Variant) -> Action) {
-        let post = &self.posts[mail as usize];
-        if post.count_open() == 0 {
+        let mailbox = &self.mailboxes[mail as usize];
+        if mailbox.count_open() == 0 {
             return;
         }
-        if post.delivery == Delivery::Arrival {
+        if mailbox.delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
-        post.each_open(mail as usize, &self.sets, |number| actions.push(action(Variant::Message(number))));
+        mailbox.each_open(mail as usize, &self.sets, |number| actions.push(action(Variant::Message(number))));
     }
 
     /// Lists them in the place of what was listed there.
@@ -187,13 +187,13 @@ impl Mailboxes {
         listed: Range<usize>,
         action: impl Fn(Variant) -> Action,
     ) {
-        let post = &self.posts[mail as usize];
-        let open = post.count_open();
+        let mailbox = &self.mailboxes[mail as usize];
+        let open = mailbox.count_open();
         let only = match open {
             0 => None,
-            _ if post.delivery == Delivery::Arrival => Some(Variant::Ready),
+            _ if mailbox.delivery == Delivery::Arrival => Some(Variant::Ready),
             // Nothing holds back the first message.
-            1 => post.first_number(&self.sets).map(Variant::Message),
+            1 => mailbox.first_number(&self.sets).map(Variant::Message),
             _ => None,
         };
         let mut at = listed.start;
@@ -201,7 +201,7 @@ impl Mailboxes {
             Some(variant) if listed.len() == 1 => return actions[at] = action(variant),
             Some(variant) if listed.is_empty() => return actions.insert(at, action(variant)),
             None if open == 0 => {}
-            _ => post.each_open(mail as usize, &self.sets, |number| {
+            _ => mailbox.each_open(mail as usize, &self.sets, |number| {
                 let action = action(only.unwrap_or(Variant::Message(number)));
                 if at < listed.end {
                     actions[at] = action
@@ -226,36 +226,36 @@ impl Mailboxes {
 
     /// One who sends and creates; threads are named by how they came to be numbered.
     #[inline]
-    pub(crate) fn party(&mut self, task: TaskId) -> &mut CausalClock {
-        self.member(task).party.get_or_insert_with(|| match task {
+    pub(crate) fn clock(&mut self, task: TaskId) -> &mut CausalClock {
+        self.member(task).clock.get_or_insert_with(|| match task {
             TaskId::MAIN => CausalClock::default(),
             thread => CausalClock::new(u64::from(thread.number())),
         })
     }
 
     /// Adds the mailbox of a new actor.
-    pub(crate) fn add(&mut self, post: ActorMailbox, party: CausalClock, creator: TaskId) {
-        self.sets.create(creator, post.task);
-        let mail = u32::try_from(self.posts.len()).expect("raddle bug: more than 2^32 actors");
-        *self.member(post.task) = Member { party: Some(party), mail: Some(mail) };
-        self.posts.push(post);
+    pub(crate) fn add(&mut self, mailbox: ActorMailbox, clock: CausalClock, creator: TaskId) {
+        self.sets.create(creator, mailbox.task);
+        let mail = u32::try_from(self.mailboxes.len()).expect("raddle bug: more than 2^32 actors");
+        *self.member(mailbox.task) = Member { clock: Some(clock), mail: Some(mail) };
+        self.mailboxes.push(mailbox);
     }
 
     /// The mailbox of the actor that is this task.
     #[inline]
     pub(crate) fn of(&self, task: TaskId) -> Option<&ActorMailbox> {
-        Some(&self.posts[self.members.get(task.index())?.mail? as usize])
+        Some(&self.mailboxes[self.members.get(task.index())?.mail? as usize])
     }
 
     /// The rules that a mailbox is under.
     #[inline]
-    pub(crate) fn troupe(&self, mail: usize) -> &ActorSystem {
-        &self.troupes[self.posts[mail].troupe as usize]
+    pub(crate) fn system(&self, mail: usize) -> &ActorSystem {
+        &self.systems[self.mailboxes[mail].system as usize]
     }
 
     /// Whether whoever receives from this mailbox may crash instead.
     pub(crate) fn may_crash(&self, mail: usize) -> bool {
-        self.posts[mail].may_crash && self.troupe(mail).faults.crash > 0
+        self.mailboxes[mail].may_crash && self.system(mail).faults.crash > 0
     }
 }
 
@@ -269,9 +269,9 @@ impl State {
     /// Whether what the current task does now is one with its latest step: it is an actor that has taken no other since it received,
     /// or nothing has begun yet.
     pub(crate) fn is_one_step(&self) -> bool {
-        let begun = self.turns > 0 || self.tasks.len() > self.actors.posts.len() + 1;
+        let begun = self.turns > 0 || self.tasks.len() > self.actors.mailboxes.len() + 1;
         let untraced = self.actors.supply.latest == Some((self.current, self.turns));
-        !begun || untraced || self.actors.of(self.current).is_some_and(|post| post.since == self.turns)
+        !begun || untraced || self.actors.of(self.current).is_some_and(|mailbox| mailbox.since == self.turns)
     }
 
     /// How the messages of a new mailbox are kept.
@@ -293,20 +293,20 @@ impl State {
     /// A new object of the current task that is given and taken, such as a message to a channel.
     pub(crate) fn next_message(&mut self) -> ObjectId {
         let task = self.current;
-        self.actors.party(task).next_message(task)
+        self.actors.clock(task).next_message(task)
     }
 
     /// Writes the next message of the current task to a mailbox.
     #[inline]
     pub(crate) fn write_letter<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Letter {
-        let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
+        let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
         if self.discards_steps {
             return self.write_blank_letter(mail);
         }
         let kind = self.actors.labels.type_of_message(msg, label);
-        let mut letter = self.actors.party(task).write(task, delivery, label, kind);
+        let mut letter = self.actors.clock(task).write(task, delivery, label, kind);
         if delivery.offered().is_some() {
-            letter.number = self.actors.posts[mail].free_number(letter.number);
+            letter.number = self.actors.mailboxes[mail].free_number(letter.number);
         }
         letter
     }
@@ -314,34 +314,34 @@ impl State {
     /// The same where steps are only counted, so that nobody asks for names.
     #[inline]
     pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
-        let (task, delivery) = (self.current, self.actors.posts[mail].delivery);
+        let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
         self.actors.make_room(delivery);
-        if self.actors.posts[mail].kind != Kind::Named {
+        if self.actors.mailboxes[mail].kind != Kind::Named {
             return Letter::blank(task, 0);
         }
-        self.actors.party(task).write_blank(task, delivery, 0)
+        self.actors.clock(task).write_blank(task, delivery, 0)
     }
 
     /// Puts a letter into a mailbox, whose contents lie here.
     #[inline]
     pub(crate) fn put_letter(&mut self, mail: usize, mut letter: Letter, place: Place) {
-        let Mailboxes { posts, supply, sets, changed, .. } = &mut self.actors;
-        let post = &mut posts[mail];
-        self.trace.note(Note::Sent(post.task));
-        match post.kind {
+        let Mailboxes { mailboxes, supply, sets, changed, .. } = &mut self.actors;
+        let mailbox = &mut mailboxes[mail];
+        self.trace.note(Note::Sent(mailbox.task));
+        match mailbox.kind {
             Kind::Named => {
                 if self.discards_steps {
                     letter.number = place.0;
                 }
-                post.named.put(post.delivery, Named { letter, place });
+                mailbox.named.put(mailbox.delivery, Named { letter, place });
             }
-            Kind::Blank => post.put_blank(place, letter.sender, letter.delayed),
-            Kind::Slots => sets.put(mail, &mut post.slots, place, (letter.sender, letter.delayed)),
+            Kind::Blank => mailbox.put_blank(place, letter.sender, letter.delayed),
+            Kind::Slots => sets.put(mail, &mut mailbox.slots, place, (letter.sender, letter.delayed)),
         }
         if supply.counts_on() {
-            supply.count(mail, post);
+            supply.count(mail, mailbox);
         } else {
-            self.objects[post.head.index()].word = post.len() as u64;
+            self.objects[mailbox.head.index()].word = mailbox.len() as u64;
             changed.push(mail as u32);
         }
     }
@@ -353,24 +353,24 @@ impl Moment<'_> {
     pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
         let (variant, turns) = (self.variant(), self.state.turns);
-        let Mailboxes { posts, troupes, changed, sets, .. } = &mut self.state.actors;
-        let post = &mut posts[mail];
-        let delivery = post.delivery;
-        post.since = turns;
-        let (activity, task) = (post.activity, post.task);
+        let Mailboxes { mailboxes, systems, changed, sets, .. } = &mut self.state.actors;
+        let mailbox = &mut mailboxes[mail];
+        let delivery = mailbox.delivery;
+        mailbox.since = turns;
+        let (activity, task) = (mailbox.activity, mailbox.task);
         let (taken, letter) = match variant {
-            Variant::Ready => post.take(mail, sets, None),
-            Variant::Message(number) => post.take(mail, sets, Some(number)),
-            Variant::TimedOut => post.take_timer(),
+            Variant::Ready => mailbox.take(mail, sets, None),
+            Variant::Message(number) => mailbox.take(mail, sets, Some(number)),
+            Variant::TimedOut => mailbox.take_timer(),
             Variant::Spurious => {
-                troupes[post.troupe as usize].faults.crash -= 1;
+                systems[mailbox.system as usize].faults.crash -= 1;
                 (Taken::Crash, None)
             }
         };
-        let (faults, tail) = (post.faults, post.tail);
+        let (faults, tail) = (mailbox.faults, mailbox.tail);
         // What was received may have been late, or have overtaken what was: another that comes first makes a difference.
-        let looks_behind = delivery == Delivery::Arrival && troupes[post.troupe as usize].rules.faults.delay > 0;
-        self.state.objects[post.head.index()].word = post.len() as u64;
+        let looks_behind = delivery == Delivery::Arrival && systems[mailbox.system as usize].rules.faults.delay > 0;
+        self.state.objects[mailbox.head.index()].word = mailbox.len() as u64;
         changed.push(mail as u32);
         let object = &mut self.state.objects[activity.index()];
         object.word += 1;
@@ -378,7 +378,7 @@ impl Moment<'_> {
         if self.state.trace.discards_steps() {
             if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_kept())
             {
-                self.state.actors.party(task).read(&letter, Delivery::Causal);
+                self.state.actors.clock(task).read(&letter, Delivery::Causal);
             }
             return contents(self.state, taken);
         }
@@ -390,7 +390,7 @@ impl Moment<'_> {
             Some(letter) => {
                 self.found(letter.name);
                 self.state.also_touch(letter.object(), Effect::Change, Role::Takes, Ordered::ACQUIRE);
-                let receiver = self.state.actors.party(task);
+                let receiver = self.state.actors.clock(task);
                 receiver.read(&letter, delivery);
                 let step = StepIx::next_of(self.state.trace.len() - 1);
                 let receipt = letter.receipt(step, receiver.name);
@@ -406,35 +406,35 @@ impl Mailboxes {
     /// Puts the contents of a message to a mailbox into its store.
     #[inline]
     pub(crate) fn store<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) -> Place {
-        self.stores.get(self.posts[mail].store).put_from(msg)
+        self.stores.get(self.mailboxes[mail].store).put_from(msg)
     }
 
     /// Takes a message of a mailbox out of its store.
     #[inline]
     pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, place: Place) -> M {
-        self.stores.get(self.posts[mail].store).take(place)
+        self.stores.get(self.mailboxes[mail].store).take(place)
     }
 
     /// Takes out all messages of a mailbox, but for those of timers; says by whom each was sent.
     pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<(TaskId, M)> {
-        let post = &mut self.posts[mail];
+        let mailbox = &mut self.mailboxes[mail];
         debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while choices are drawn");
-        let store = self.stores.get(post.store);
-        let all = post.take_all(mail, &mut self.sets).into_iter();
+        let store = self.stores.get(mailbox.store);
+        let all = mailbox.take_all(mail, &mut self.sets).into_iter();
         all.map(|(sender, place)| (sender, store.take(place))).collect()
     }
 
     /// Keeps what a timer is set for.
     pub(crate) fn put_timed<M: Send + 'static>(&mut self, mail: usize, timer: Timer, msg: M) {
-        let post = &mut self.posts[mail];
-        post.timed.push((timer, self.stores.get(post.store).put(msg)));
+        let mailbox = &mut self.mailboxes[mail];
+        mailbox.timed.push((timer, self.stores.get(mailbox.store).put(msg)));
     }
 
     /// Takes out what these timers of a mailbox are set for.
     pub(crate) fn take_timed<M: Send + 'static>(&mut self, mail: usize, is_one: impl Fn(Timer) -> bool) -> Vec<M> {
-        let post = &mut self.posts[mail];
-        let store = self.stores.get(post.store);
-        post.timed.extract_if(.., |timed| is_one(timed.0)).map(|(_, place)| store.take(place)).collect()
+        let mailbox = &mut self.mailboxes[mail];
+        let store = self.stores.get(mailbox.store);
+        mailbox.timed.extract_if(.., |timed| is_one(timed.0)).map(|(_, place)| store.take(place)).collect()
     }
 }
 

@@ -60,8 +60,8 @@ impl System {
         let Some(inside) = self.inner.inside else { return self.inner.threads.stop() };
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let troupe = state.actors.posts.iter_mut().filter(|post| post.troupe == inside.troupe);
-            troupe.for_each(|post| post.stopped = true);
+            let system = state.actors.mailboxes.iter_mut().filter(|mailbox| mailbox.system == inside.system);
+            system.for_each(|mailbox| mailbox.stopped = true);
         });
     }
 

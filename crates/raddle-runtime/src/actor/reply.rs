@@ -86,7 +86,7 @@ fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: 
         let ask = Ask { role: Role::Gives, ordered: Ordered::RELEASE, ..ask };
         state.record(&ask, Variant::Ready, |moment| {
             let task = moment.state.current;
-            let name = moment.state.actors.party(task).name;
+            let name = moment.state.actors.clock(task).name;
             *moment.word() = word;
             act(name);
             if moment.state.tells() {
@@ -129,7 +129,7 @@ impl<R> Awaited<R> {
                 moment.progress(Progress::Changed);
                 let (answer, sender) = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take()?;
                 let task = moment.state.current;
-                let receiver = moment.state.actors.party(task).name;
+                let receiver = moment.state.actors.clock(task).name;
                 let step = StepIx::next_of(moment.state.trace.len() - 1);
                 let message = mix(mix(sender, receiver), u64::from(step.number()));
                 let label = std::any::type_name::<R>();

@@ -1,4 +1,4 @@
-//! An actor at home, of whatever type: it waits for the next message, and handles what it receives by lot.
+//! An actor that waits for its next message, whatever its type. In an untraced run it handles the message that was drawn for it.
 
 use std::any::Any;
 use std::cell::RefMut;
@@ -12,7 +12,7 @@ use crate::execution::{Execution, State};
 
 /// An actor that handles nothing now.
 pub(crate) trait Resident: Any + Send {
-    /// Handles the message that lies at this place, which was received [by lot](crate::actor::untraced), and is at home again; gives
+    /// Handles the message at this place, which was drawn in an [untraced run](crate::actor::untraced), and waits again; gives
     /// the state back if choices can go on to be drawn.
     fn handle_untraced<'a>(
         self: Box<Self>,
@@ -33,16 +33,16 @@ impl<A: Actor> Resident for Home<A> {
     ) -> Option<RefMut<'a, State>> {
         let begun = state.actors.supply.times_ended();
         let ended = panic::catch_unwind(AssertUnwindSafe(|| {
-            let store = state.actors.posts[mail].store;
+            let store = state.actors.mailboxes[mail].store;
             let msg = state.actors.stores.get::<A::Msg>(store).take(place);
             drop(state);
             self.handle(msg);
         }));
         let mut state = execution.state.borrow_mut();
         let again = ended.is_ok() && !self.handling.wants_more() && state.actors.supply.times_ended() == begun;
-        let post = &mut state.actors.posts[mail];
-        post.actor = Some(self);
-        if again && post.plain {
+        let mailbox = &mut state.actors.mailboxes[mail];
+        mailbox.actor = Some(self);
+        if again && mailbox.plain {
             let counts = state.still_counts();
             debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
             return counts.then_some(state);

@@ -38,7 +38,7 @@ impl<M: Send + 'static> Mailbox<M> {
         self.send_beside(who, self.mail as u32, msg);
     }
 
-    /// The same where the actor is known to belong to the running execution. In a handler that was let go on by lot it takes no more
+    /// The same where the actor is known to belong to the running execution. In a handler of an untraced run it takes no more
     /// than to put the message there.
     #[inline]
     #[track_caller]
@@ -50,7 +50,7 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Sends a message that cannot be sent by lot.
+    /// Sends a message that cannot be sent untraced.
     #[track_caller]
     fn send_by_another_way(&self, who: &Who, msg: &mut Option<M>) {
         let way = current::with(|execution| {
@@ -71,9 +71,9 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Finds out how a message is sent.
     #[inline]
     fn route(&self, state: &State) -> Way {
-        let post = &state.actors.posts[self.mail];
-        let faulty = state.actors.troupes[post.troupe as usize].faults.befall_messages();
-        let at_once = !post.stopped && (post.delivery != Delivery::Arrival || state.is_one_step());
+        let mailbox = &state.actors.mailboxes[self.mail];
+        let faulty = state.actors.systems[mailbox.system as usize].faults.befall_messages();
+        let at_once = !mailbox.stopped && (mailbox.delivery != Delivery::Arrival || state.is_one_step());
         if faulty || state.tells() || !at_once {
             return Way::WithCare;
         }
@@ -116,11 +116,11 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
         let letter = state.write_letter(self.mail, &msg, label);
-        let (object, effect, role) = match state.actors.posts[self.mail].delivery.offered() {
+        let (object, effect, role) = match state.actors.mailboxes[self.mail].delivery.offered() {
             Some(delivery) => {
                 (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery, late: false }))
             }
-            None => (state.actors.posts[self.mail].tail, Effect::Change, Role::Plain),
+            None => (state.actors.mailboxes[self.mail].tail, Effect::Change, Role::Plain),
         };
         let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
         let (name, message) = (letter.name, letter.object());
@@ -137,7 +137,7 @@ impl<M: Send + 'static> Mailbox<M> {
     fn fate(&self, execution: &Execution, msg: &M, site: Site) -> Fate {
         let fates: Vec<Fate> = {
             let state = execution.state.borrow();
-            let left = state.actors.troupe(self.mail).faults;
+            let left = state.actors.system(self.mail).faults;
             if !left.befall_messages() || state.actors.of(state.current).is_none() {
                 return Fate::Arrives;
             }
@@ -147,8 +147,8 @@ impl<M: Send + 'static> Mailbox<M> {
         let choices = u32::try_from(fates.len()).expect("there are four fates");
         let fate = fates[execution.choose(choices, site, &FAULT) as usize];
         let mut state = execution.state.borrow_mut();
-        let ActorMailbox { troupe, faults, .. } = state.actors.posts[self.mail];
-        state.actors.troupes[troupe as usize].faults.spend(fate);
+        let ActorMailbox { system, faults, .. } = state.actors.mailboxes[self.mail];
+        state.actors.systems[system as usize].faults.spend(fate);
         let effect = if fate == Fate::Arrives { Effect::Read } else { Effect::Change };
         state.also_touch(faults, effect, Role::Plain, Ordered::RELAXED);
         fate
@@ -166,15 +166,15 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut state = execution.state.borrow_mut();
         let mut letter = state.write_letter(self.mail, &msg, label);
         letter.delayed = delayed;
-        let post = &state.actors.posts[self.mail];
-        let op = if post.stopped { &DEAD_LETTER } else { &SEND };
-        let offered = state.actors.posts[self.mail].delivery.offered();
+        let mailbox = &state.actors.mailboxes[self.mail];
+        let op = if mailbox.stopped { &DEAD_LETTER } else { &SEND };
+        let offered = state.actors.mailboxes[self.mail].delivery.offered();
         let ask = match offered {
             Some(delivery) => {
                 let offer = Offer { message: letter.number, delivery, late: delayed };
                 Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
             }
-            None => Ask { posts: true, ..Ask::new(op, post.tail, Effect::Change, site) },
+            None => Ask { posts: true, ..Ask::new(op, mailbox.tail, Effect::Change, site) },
         };
         let mut parcel = Some((letter, msg));
         let send = |moment: &mut Moment<'_>| self.arrive(moment, &mut parcel, who, text);
@@ -200,7 +200,7 @@ impl<M: Send + 'static> Mailbox<M> {
         text: Option<String>,
     ) {
         moment.progress(Progress::Changed);
-        let stopped = moment.state.actors.posts[self.mail].stopped;
+        let stopped = moment.state.actors.mailboxes[self.mail].stopped;
         let (name, object) =
             parcel.as_ref().map(|(letter, _)| (letter.name, letter.object())).expect("it is sent once");
         moment.left(name);

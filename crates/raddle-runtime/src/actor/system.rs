@@ -78,7 +78,7 @@ pub(crate) struct Inner {
 pub(crate) struct Inside {
     pub(crate) execution: u64,
     /// Its number among the systems of the execution.
-    pub(crate) troupe: u32,
+    pub(crate) system: u32,
     pub(crate) activity: ObjectId,
     pub(crate) roster: ObjectId,
     pub(crate) faults: ObjectId,
@@ -118,9 +118,9 @@ impl System {
             let activity = state.add_object(&ACTIVITY, 0);
             let roster = state.add_object(&ROSTER, 0);
             let faults = state.add_object(&FAULTS, 0);
-            let troupe = u32::try_from(state.actors.troupes.len()).expect("raddle bug: more than 2^32 systems");
-            state.actors.troupes.push(ActorSystem { rules: Rules::default(), faults: Faults::default() });
-            Inside { execution, troupe, activity, roster, faults }
+            let system = u32::try_from(state.actors.systems.len()).expect("raddle bug: more than 2^32 systems");
+            state.actors.systems.push(ActorSystem { rules: Rules::default(), faults: Faults::default() });
+            Inside { execution, system, activity, roster, faults }
         });
         if inside.is_none() {
             crate::uncontrolled::note("a system of actors", None);
@@ -149,11 +149,11 @@ impl System {
             current::with(|execution| {
                 let mut state = execution.state.borrow_mut();
                 if state.number == inside.execution {
-                    let troupe = &mut state.actors.troupes[inside.troupe as usize];
-                    if troupe.rules.faults != rules.faults {
-                        troupe.faults = rules.faults;
+                    let system = &mut state.actors.systems[inside.system as usize];
+                    if system.rules.faults != rules.faults {
+                        system.faults = rules.faults;
                     }
-                    troupe.rules = rules;
+                    system.rules = rules;
                     // It may be a handler that sets them, while choices are drawn under those before.
                     if state.actors.supply.counts_on() {
                         state.end_supply();

@@ -4,7 +4,7 @@
 //! another on one stack that is lent to them. A handler that wants to do something else in its middle keeps that stack until it has
 //! ended; then its task [takes over](After) on its own, as it does after a panic or to stop.
 //!
-//! An actor that receives by lot goes on asking for its mail meanwhile, until it asks for something else.
+//! An actor that receives in an untraced run keeps its request for mail until it asks for something else.
 
 mod counts;
 mod supply;
@@ -36,34 +36,38 @@ impl State {
     /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
     #[inline]
     pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
-        self.discards_steps && self.plain_list && !self.actors.posts.is_empty() && self.begin_supply_of_mail(actions)
+        self.discards_steps
+            && self.plain_list
+            && !self.actors.mailboxes.is_empty()
+            && self.begin_supply_of_mail(actions)
     }
 
     fn begin_supply_of_mail(&mut self, actions: &[Action]) -> bool {
         if self.contexts.is_some() || self.story.is_some() {
             return false;
         }
-        let Mailboxes { posts, troupes, supply, .. } = &mut self.actors;
+        let Mailboxes { mailboxes, systems, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
         // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
-        let waited_for = |post: &ActorMailbox| self.objects[post.activity.index()].waiting_unseen > 0;
-        let at_home = |post: &ActorMailbox| mail(post.task).is_none() || post.actor.is_some() && !waited_for(post);
+        let waited_for = |mailbox: &ActorMailbox| self.objects[mailbox.activity.index()].waiting_unseen > 0;
+        let at_home =
+            |mailbox: &ActorMailbox| mail(mailbox.task).is_none() || mailbox.actor.is_some() && !waited_for(mailbox);
         // Also those who have no mail yet: others may send to them while choices are drawn.
-        if !actions.iter().all(|action| mail(action.task).is_some()) || !posts.iter().all(at_home) {
+        if !actions.iter().all(|action| mail(action.task).is_some()) || !mailboxes.iter().all(at_home) {
             return false;
         }
-        supply.begin(posts.len());
+        supply.begin(mailboxes.len());
         for action in actions {
             supply.add(mail(action.task).map_or(0, |mail| mail as usize));
         }
-        for post in posts.iter_mut() {
-            let faulty = troupes[post.troupe as usize].faults.befall_messages();
-            post.at_once = !post.stopped && !faulty && post.kind != Kind::Named;
-            post.away = mail(post.task).is_none();
-            post.began_with = post.len();
+        for mailbox in mailboxes.iter_mut() {
+            let faulty = systems[mailbox.system as usize].faults.befall_messages();
+            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.kind != Kind::Named;
+            mailbox.away = mail(mailbox.task).is_none();
+            mailbox.began_with = mailbox.len();
         }
         // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
-        for ActorMailbox { task, .. } in &self.actors.posts {
+        for ActorMailbox { task, .. } in &self.actors.mailboxes {
             self.tasks[task.index()].let_go &=
                 self.tasks[task.index()].asks.as_ref().is_none_or(|ask| ask.mail.is_none());
         }
@@ -73,18 +77,18 @@ impl State {
     /// What can happen is listed from here on.
     #[cold]
     pub(crate) fn end_supply(&mut self) {
-        let Mailboxes { posts, supply, .. } = &mut self.actors;
+        let Mailboxes { mailboxes, supply, .. } = &mut self.actors;
         let counted = mem::take(&mut supply.counts_on);
         supply.ended += 1;
-        for post in posts {
-            post.at_once = false;
-            let head = &mut self.objects[post.head.index()];
-            head.word = post.len() as u64;
+        for mailbox in mailboxes {
+            mailbox.at_once = false;
+            let head = &mut self.objects[mailbox.head.index()];
+            head.word = mailbox.len() as u64;
             if counted {
-                let received = mem::take(&mut post.received);
-                let sent = (received as usize + post.len()).saturating_sub(post.began_with) as u32;
-                head.version += if post.delivery == Delivery::Arrival { received } else { received + sent };
-                self.objects[post.activity.index()].word += u64::from(received);
+                let received = mem::take(&mut mailbox.received);
+                let sent = (received as usize + mailbox.len()).saturating_sub(mailbox.began_with) as u32;
+                head.version += if mailbox.delivery == Delivery::Arrival { received } else { received + sent };
+                self.objects[mailbox.activity.index()].word += u64::from(received);
             }
         }
     }
@@ -94,7 +98,7 @@ impl State {
         let after = self.actors.supply.after.take()?;
         self.take_back_ask();
         self.task().act = None;
-        let home = self.actors.posts[mail].actor.take();
+        let home = self.actors.mailboxes[mail].actor.take();
         Some((after, home.expect("raddle bug: a handler ended and left nobody at home")))
     }
 
@@ -116,29 +120,29 @@ impl State {
         if !choices.go_on(self.trace.len()) {
             return None;
         }
-        let Mailboxes { posts, members, supply, sets, .. } = &mut self.actors;
+        let Mailboxes { mailboxes, members, supply, sets, .. } = &mut self.actors;
         let alternatives = supply.total();
         let (mail, nth) = supply.find(choices.draw(alternatives).0);
-        let post = &mut posts[mail];
-        let place = match post.kind {
+        let mailbox = &mut mailboxes[mail];
+        let place = match mailbox.kind {
             Kind::Blank => {
-                let place = Place(post.blank.take_open(post.delivery, nth).place);
-                supply.set(mail, post.away, post.blank.count_open());
+                let place = Place(mailbox.blank.take_open(mailbox.delivery, nth).place);
+                supply.set(mail, mailbox.away, mailbox.blank.count_open());
                 place
             }
             Kind::Slots => {
-                let place = sets.take_open(mail, &mut post.slots, nth, post.task);
-                supply.set(mail, post.away, post.slots.count_open());
+                let place = sets.take_open(mail, &mut mailbox.slots, nth, mailbox.task);
+                supply.set(mail, mailbox.away, mailbox.slots.count_open());
                 place
             }
             Kind::Named => {
-                let place = take_named(members, post, nth);
-                supply.count(mail, post);
+                let place = take_named(members, mailbox, nth);
+                supply.count(mail, mailbox);
                 place
             }
         };
-        post.received += 1;
-        let (task, home) = (post.task, post.actor.take());
+        mailbox.received += 1;
+        let (task, home) = (mailbox.task, mailbox.actor.take());
         supply.latest = Some((task, self.turns + 1));
         self.begin_turn(task, alternatives);
         self.note_change();
@@ -151,7 +155,7 @@ impl State {
         self.note_change();
         self.trace.count();
         let letter = self.write_blank_letter(mail);
-        let ActorMailbox { head, delivery, .. } = self.actors.posts[mail];
+        let ActorMailbox { head, delivery, .. } = self.actors.mailboxes[mail];
         if delivery != Delivery::Arrival && !self.actors.supply.counts_on() {
             // Who looks at the mailbox again and again sees the change, as where the step is kept.
             let head = &mut self.objects[head.index()];
@@ -161,20 +165,20 @@ impl State {
         self.put_letter(mail, letter, place);
     }
 
-    /// Sends a message in a handler that was let go on by lot; leaves it if that is not so, or there is more to the message.
+    /// Sends a message in a handler of an untraced run. Does nothing if the run is traced, or if the message needs more than that.
     #[inline(always)]
     pub(crate) fn send_untraced<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
-        let Mailboxes { posts, stores, supply, .. } = &mut self.actors;
-        let post = &mut posts[mail];
-        if !post.at_once {
+        let Mailboxes { mailboxes, stores, supply, .. } = &mut self.actors;
+        let mailbox = &mut mailboxes[mail];
+        if !mailbox.at_once {
             return;
         }
-        if post.kind != Kind::Blank {
+        if mailbox.kind != Kind::Blank {
             return self.send_causally_untraced(mail, msg);
         }
-        let place = stores.get(post.store).put_from(msg);
-        post.put_blank(place, self.current, false);
-        supply.set(mail, post.away, post.blank.count_open());
+        let place = stores.get(mailbox.store).put_from(msg);
+        mailbox.put_blank(place, self.current, false);
+        supply.set(mail, mailbox.away, mailbox.blank.count_open());
         self.note_change();
         self.trace.count();
     }
@@ -182,14 +186,14 @@ impl State {
     /// The same where deliveries are causal; leaves the message if too many wait.
     fn send_causally_untraced<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
         self.actors.make_room(Delivery::Causal);
-        let Mailboxes { posts, stores, supply, sets, .. } = &mut self.actors;
-        let post = &mut posts[mail];
-        if post.kind == Kind::Named {
+        let Mailboxes { mailboxes, stores, supply, sets, .. } = &mut self.actors;
+        let mailbox = &mut mailboxes[mail];
+        if mailbox.kind == Kind::Named {
             return;
         }
-        let place = stores.get(post.store).put_from(msg);
-        sets.put(mail, &mut post.slots, place, (self.current, false));
-        supply.count(mail, post);
+        let place = stores.get(mailbox.store).put_from(msg);
+        sets.put(mail, &mut mailbox.slots, place, (self.current, false));
+        supply.count(mail, mailbox);
         self.note_change();
         self.trace.count();
     }
@@ -214,10 +218,10 @@ impl Execution {
 
 /// Takes out a message of a mailbox where clocks say who knows of what; its receiver knows what the sender knew.
 #[cold]
-fn take_named(members: &mut [Member], post: &mut ActorMailbox, nth: u32) -> Place {
-    let Named { letter, place } = post.named.take_open(post.delivery, nth);
-    if let Some(party) = members.get_mut(post.task.index()).and_then(|member| member.party.as_mut()) {
-        party.read(&letter, post.delivery);
+fn take_named(members: &mut [Member], mailbox: &mut ActorMailbox, nth: u32) -> Place {
+    let Named { letter, place } = mailbox.named.take_open(mailbox.delivery, nth);
+    if let Some(clock) = members.get_mut(mailbox.task.index()).and_then(|member| member.clock.as_mut()) {
+        clock.read(&letter, mailbox.delivery);
     }
     place
 }

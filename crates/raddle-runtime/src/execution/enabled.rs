@@ -54,16 +54,18 @@ impl State {
     pub(crate) fn counted_as_listed(&mut self) -> bool {
         let mut whole = Vec::new();
         self.list_actions(&mut whole);
-        let Mailboxes { posts, supply, .. } = &self.actors;
+        let Mailboxes { mailboxes, supply, .. } = &self.actors;
         whole.len() == supply.total() as usize
-            && (0..supply.total()).zip(&whole).all(|(number, action)| posts[supply.find(number).0].task == action.task)
+            && (0..supply.total())
+                .zip(&whole)
+                .all(|(number, action)| mailboxes[supply.find(number).0].task == action.task)
     }
 
     /// Replaces the actions that receive from one mailbox. `place` is the index of the first of them, if the caller knows it. Returns false
     /// if the receiver has other actions as well.
     #[inline]
     fn list_mail(&mut self, mail: u32, place: Option<usize>, actions: &mut Vec<Action>) -> bool {
-        let task = self.actors.posts[mail as usize].task;
+        let task = self.actors.mailboxes[mail as usize].task;
         let Some(ask) = &self.tasks[task.index()].asks else { return false };
         if ask.mail.is_none() {
             // The owner is in the middle of a handler and waits for something else. Its messages are listed when it receives again.

@@ -21,7 +21,7 @@ pub(super) struct Scratch {
     /// How much can be received from each mailbox.
     pub(super) counts: Counts,
     /// What waits to be received, while choices are drawn.
-    pub(super) desks: Vec<UntracedMailbox>,
+    pub(super) mailboxes: Vec<UntracedMailbox>,
     /// Nobody asks for hashes.
     pub(super) unhashed: bool,
 }

@@ -11,7 +11,7 @@ use crate::model::untraced::UntracedMailbox;
 #[derive(Default)]
 pub(super) struct Shelf {
     used: RefCell<Vec<Vec<Rc<Slot>>>>,
-    desks: RefCell<Vec<UntracedMailbox>>,
+    mailboxes: RefCell<Vec<UntracedMailbox>>,
 }
 
 /// How many are kept of each actor.
@@ -33,13 +33,13 @@ impl Shelf {
     }
 
     /// Desks on which nothing lies, as many as there are.
-    pub(super) fn desks(&self) -> Vec<UntracedMailbox> {
-        self.desks.take()
+    pub(super) fn mailboxes(&self) -> Vec<UntracedMailbox> {
+        self.mailboxes.take()
     }
 
-    /// Keeps desks on which nothing lies.
-    pub(super) fn keep_desks(&self, desks: Vec<UntracedMailbox>) {
-        self.desks.replace(desks);
+    /// Keeps mailboxes on which nothing lies.
+    pub(super) fn keep_desks(&self, mailboxes: Vec<UntracedMailbox>) {
+        self.mailboxes.replace(mailboxes);
     }
 
     /// What the actor was, if nobody uses that any more.

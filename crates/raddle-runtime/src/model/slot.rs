@@ -12,9 +12,9 @@ use crate::model::handler::Handler;
 use crate::model::handling::Parcel;
 
 /// A message and what it lies in.
-pub(super) type ActorMailbox = (Letter, Parcel);
+pub(super) type WaitingMessage = (Letter, Parcel);
 
-impl Message for ActorMailbox {
+impl Message for WaitingMessage {
     /// Most mailboxes are short, and a copy is made of each that changes.
     type Few = SmallVec<[Self; 2]>;
 
@@ -99,7 +99,7 @@ pub(super) struct Body {
 
 /// What waits to be received.
 pub(super) struct Mail {
-    pub(super) queue: Mailbox<ActorMailbox>,
+    pub(super) queue: Mailbox<WaitingMessage>,
     pub(super) timers: Vec<(Timer, Letter, Parcel)>,
     /// Whose it is.
     of: u32,
@@ -214,7 +214,7 @@ impl Mail {
     }
 
     /// Takes everything out; timers are forgotten.
-    pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<ActorMailbox> {
+    pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<WaitingMessage> {
         let left = self.queue.take_all();
         *self = Self::new(self.of, delivery);
         left
@@ -227,7 +227,7 @@ impl Mail {
     /// The message with this number, or the oldest.
     pub(super) fn look(&self, number: Option<u32>) -> &Parcel {
         match self.queue.get(number) {
-            Some(post) => &post.1,
+            Some(message) => &message.1,
             None => {
                 let timer = self.timers.iter().find(|timer| Some(timer.1.number) == number);
                 &timer.expect("raddle bug: the message is gone").2
@@ -236,15 +236,15 @@ impl Mail {
     }
 
     /// Takes a message out: the one with this number, or the oldest.
-    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> ActorMailbox {
+    pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> WaitingMessage {
         match self.queue.take(delivery, number) {
             Some((letter, parcel)) if delivery == Delivery::Unordered => {
                 self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
                 (letter, parcel)
             }
-            Some(post) => {
+            Some(message) => {
                 self.refresh(delivery);
-                post
+                message
             }
             None => {
                 let timer = self.timers.iter().position(|timer| Some(timer.1.number) == number);

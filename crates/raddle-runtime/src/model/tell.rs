@@ -6,7 +6,7 @@ use raddle_engine::trace::Trace;
 
 use crate::actor::{Fate, Who, short_name, shorten};
 use crate::model::handling::{Effect, Parcel};
-use crate::model::slot::ActorMailbox;
+use crate::model::slot::WaitingMessage;
 use crate::model::step::{ModelState, index, task};
 use crate::panics;
 
@@ -73,8 +73,8 @@ impl ModelState {
     }
 
     #[cold]
-    pub(super) fn tell_received(&mut self, actor: usize, post: &ActorMailbox, timer: bool, trace: &Trace) {
-        let (letter, parcel) = post;
+    pub(super) fn tell_received(&mut self, actor: usize, message: &WaitingMessage, timer: bool, trace: &Trace) {
+        let (letter, parcel) = message;
         let text = self.says(actor, letter.label, parcel);
         let words = match letter.sender {
             _ if timer => format!("timer: {text}"),

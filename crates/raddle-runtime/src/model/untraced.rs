@@ -2,7 +2,7 @@
 //!
 //! How much can be received from each mailbox is all that has to be known. Nothing is listed, named or hashed, until something else is
 //! to be decided. Values that handlers ask for are drawn at once, so that none of what they do is void: each runs on its actor itself,
-//! not on a copy. What waits lies on a [desk](UntracedMailbox) of its receiver's meanwhile.
+//! not on a copy. What waits lies on a [mailbox](UntracedMailbox) of its receiver's meanwhile.
 
 mod mailbox;
 
@@ -23,7 +23,7 @@ use crate::model::step::{ModelState, task};
 use crate::panics::{self, Panicked};
 
 impl ModelState {
-    /// Goes on by lot as long as nothing has to be decided but who receives what, and which values handlers get.
+    /// Runs with random choices as long as nothing has to be decided but who receives what, and which values handlers get.
     pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // Where it is not known what can happen, it is not known either whether what must hold does.
@@ -35,11 +35,11 @@ impl ModelState {
         }
         (self.unhashed, self.scratch.unhashed, self.enabled_known) = (true, true, false);
         let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.cards[0].who);
-        self.scratch.desks = self.code.shelf.desks();
+        self.scratch.mailboxes = self.code.shelf.mailboxes();
         self.receive_all(&mut handling, choices, trace);
         self.scratch.handling = Some(handling);
         (0..self.actors.len()).for_each(|actor| self.clear_desk(actor));
-        self.code.shelf.keep_desks(mem::take(&mut self.scratch.desks));
+        self.code.shelf.keep_desks(mem::take(&mut self.scratch.mailboxes));
     }
 
     /// Collects what waits in the mailboxes, and counts what can be received.
@@ -47,12 +47,12 @@ impl ModelState {
     fn count_mail(&mut self, counts: &mut Counts) {
         let delivery = self.delivery();
         counts.begin(self.actors.len());
-        self.scratch.desks.resize_with(self.actors.len(), UntracedMailbox::default);
+        self.scratch.mailboxes.resize_with(self.actors.len(), UntracedMailbox::default);
         for actor in 0..self.actors.len() {
             let slot = &mut self.actors[actor];
             if !slot.mail.queue.is_empty() {
                 let queue = &mut self.code.shelf.own(actor, slot).mail.queue;
-                self.scratch.desks[actor].collect(queue.take_all(), delivery);
+                self.scratch.mailboxes[actor].collect(queue.take_all(), delivery);
             }
             self.count_one(actor, counts);
         }
@@ -60,22 +60,22 @@ impl ModelState {
 
     /// Counts what one actor can receive.
     fn count_one(&mut self, actor: usize, counts: &mut Counts) {
-        let (desk, Slot { body, mail }) = (&mut self.scratch.desks[actor], &*self.actors[actor]);
-        (desk.timers, desk.receives) = (mail.timers.len() as u32, body.actor.is_some());
-        self.odd |= desk.timers > 0;
-        counts.set(actor, desk.count_all());
+        let (mailbox, Slot { body, mail }) = (&mut self.scratch.mailboxes[actor], &*self.actors[actor]);
+        (mailbox.timers, mailbox.receives) = (mail.timers.len() as u32, body.actor.is_some());
+        self.odd |= mailbox.timers > 0;
+        counts.set(actor, mailbox.count_all());
     }
 
-    /// What is left on a desk goes back to the mailbox, with numbers, by which it is told apart from here on.
+    /// What is left on a mailbox goes back to the mailbox, with numbers, by which it is told apart from here on.
     #[inline(never)]
     fn clear_desk(&mut self, actor: usize) {
         let delivery = self.delivery();
-        let desk = &mut self.scratch.desks[actor];
-        if desk.len() > 0 {
+        let mailbox = &mut self.scratch.mailboxes[actor];
+        if mailbox.len() > 0 {
             let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
             let free = (0..).filter(|number| mail.timers.iter().all(|timer| timer.1.number != *number));
-            let posts: Vec<_> = desk.clear(free).collect();
-            posts.into_iter().for_each(|post| mail.queue.append(delivery, post));
+            let messages: Vec<_> = mailbox.clear(free).collect();
+            messages.into_iter().for_each(|message| mail.queue.append(delivery, message));
         }
     }
 
@@ -144,12 +144,12 @@ impl ModelState {
     /// Takes out what an actor receives.
     #[inline]
     fn take_untraced(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
-        let desk = &mut self.scratch.desks[actor];
-        if desk.timers > 0 && nth >= desk.count_open() {
+        let mailbox = &mut self.scratch.mailboxes[actor];
+        if mailbox.timers > 0 && nth >= mailbox.count_open() {
             return self.take_timer(actor, nth, counts);
         }
-        let note = desk.take_open(delivery, nth);
-        counts.set(actor, desk.count_all());
+        let note = mailbox.take_open(delivery, nth);
+        counts.set(actor, mailbox.count_all());
         if let Some(letter) = note.letter {
             self.own_body(actor).party.read(&letter, delivery);
         }
@@ -159,7 +159,7 @@ impl ModelState {
     /// The same for a timer that goes off: they come after what was sent.
     #[inline(never)]
     fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> Wrapping {
-        let (delivery, open) = (self.delivery(), self.scratch.desks[actor].count_open());
+        let (delivery, open) = (self.delivery(), self.scratch.mailboxes[actor].count_open());
         let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
         let (_, letter, parcel) = mail.timers.remove((nth - open) as usize);
         if delivery == Delivery::Causal {
@@ -180,7 +180,7 @@ impl ModelState {
         trace: &mut Trace,
     ) -> bool {
         let receiver = to as usize;
-        if !self.scratch.desks[receiver].receives {
+        if !self.scratch.mailboxes[receiver].receives {
             let effect = Effect::Send { to, label, parcel: Parcel::unhashed(body) };
             return self.apply_untraced(actor, effect, counts, trace);
         }
@@ -188,9 +188,9 @@ impl ModelState {
         if delivery == Delivery::Causal {
             note.letter = Some(Box::new(self.own_body(actor).party.write_blank(task(actor), delivery, 0)));
         }
-        let desk = &mut self.scratch.desks[receiver];
-        desk.put(note, delivery);
-        counts.set(receiver, desk.count_all());
+        let mailbox = &mut self.scratch.mailboxes[receiver];
+        mailbox.put(note, delivery);
+        counts.set(receiver, mailbox.count_all());
         trace.count();
         true
     }

@@ -26,8 +26,8 @@ impl<'a> View<'a> {
     /// How many messages wait to be received.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let desks = self.0.scratch.desks.iter().map(UntracedMailbox::len);
-        self.0.actors.iter().map(|slot| slot.mail.queue.len()).chain(desks).sum()
+        let mailboxes = self.0.scratch.mailboxes.iter().map(UntracedMailbox::len);
+        self.0.actors.iter().map(|slot| slot.mail.queue.len()).chain(mailboxes).sum()
     }
 
     /// How many messages were sent to actors that have stopped.

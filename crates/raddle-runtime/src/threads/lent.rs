@@ -1,4 +1,4 @@
-//! Actors that are let go on by lot: their handlers run on a stack that is lent to them, one after another.
+//! Untraced runs of actors: their handlers run one after another on one borrowed stack.
 //!
 //! A handler that asks for something in its middle keeps the stack until it has ended, and that of its task is parked meanwhile.
 
@@ -12,7 +12,7 @@ use crate::crash;
 use crate::execution::Execution;
 
 impl Running {
-    /// Goes on by lot where nothing but mail is counted, on a stack that handlers are lent.
+    /// Runs handlers with random choices on the borrowed stack, as long as only receives are enabled.
     pub(super) fn draw_receive(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();

@@ -199,7 +199,7 @@ fn a_panic_of_clone_or_hash_is_a_failure_with_a_report() {
         };
         for strategy in ["delay:doubling", "states", "dpor", "random"] {
             let report = Explorer::new().strategy(strategy).run_model(fragile).to_string();
-            // Where lots are drawn, nobody asks for hashes, and an actor is copied once, before it receives anything.
+            // In an untraced run nobody asks for hashes, and an actor is copied once, before it receives anything.
             let unasked = strategy == "random" && (hashes == 2 || copies == 2);
             let told = report.contains(expected) && report.contains("receive () from the model");
             assert!(told != unasked, "{strategy}: {report}");

@@ -44,7 +44,7 @@ impl Worker<'_> {
         (system, again)
     }
 
-    /// Goes on by lot as far as the program does; says after how many choices that ends.
+    /// Lets the program run forward with random choices as far as it can. Returns how many choices the execution has taken by then.
     pub(super) fn run_randomly<S: System>(&mut self, system: &mut S, depth: usize, product: &mut f64) -> usize {
         let Self { uniform: Some(rng), path, choices, every_point: false, .. } = self else { return depth };
         let Some(untraced) = system.untraced() else { return depth };

@@ -1,4 +1,4 @@
-//! One execution, from its start or from a kept fork to its end.
+//! One execution, from its start or from a snapshot to its end.
 
 use super::ahead::Ahead;
 use super::repeat::LIKELY;
@@ -35,7 +35,7 @@ impl Worker<'_> {
         let uniform = self.uniform.is_some();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
-        let by_lot = self.trace.discards_steps() && uniform;
+        let untraced = self.trace.discards_steps() && uniform;
         // What the strategy has said to the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
@@ -43,7 +43,7 @@ impl Worker<'_> {
                 self.path.truncate(depth);
                 return Walked::OutOfTime;
             }
-            if by_lot {
+            if untraced {
                 depth = self.run_randomly(system, depth, &mut product);
             }
             let mut known_state = None;

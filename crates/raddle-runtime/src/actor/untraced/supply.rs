@@ -16,7 +16,7 @@ pub(crate) struct Supply {
     pub(super) counts_on: bool,
     /// How often that has ended.
     pub(super) ended: u64,
-    /// Who received by lot last, and how many decisions had been taken then, that one included.
+    /// The actor that received last in an untraced run, and how many decisions had been taken by then, that one included.
     pub(in crate::actor) latest: Option<(TaskId, u64)>,
     /// How a handler ended whose task takes over.
     pub(in crate::actor) after: Option<After>,
@@ -56,8 +56,8 @@ impl Supply {
 
     /// A mailbox has changed.
     #[inline(always)]
-    pub(in crate::actor) fn count(&mut self, mail: usize, post: &ActorMailbox) {
-        self.set(mail, post.away, post.count_open());
+    pub(in crate::actor) fn count(&mut self, mail: usize, mailbox: &ActorMailbox) {
+        self.set(mail, mailbox.away, mailbox.count_open());
     }
 
     /// So many messages can be received from a mailbox, unless its actor is away.

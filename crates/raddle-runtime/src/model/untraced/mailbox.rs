@@ -5,7 +5,7 @@ use raddle_engine::ids::TaskId;
 use crate::actor::{Delivery, Letter};
 use crate::mailbox::{Heading, Mailbox, Message};
 use crate::model::handling::{Parcel, Wrapping};
-use crate::model::slot::ActorMailbox;
+use crate::model::slot::WaitingMessage;
 
 /// What waits for one actor, and what else has to be known of it to send to it.
 #[derive(Default)]
@@ -48,14 +48,14 @@ impl Message for Note {
 
 impl Note {
     /// A message that lay in a mailbox.
-    fn of((letter, parcel): ActorMailbox, delivery: Delivery) -> Self {
+    fn of((letter, parcel): WaitingMessage, delivery: Delivery) -> Self {
         let Letter { sender, delayed, label, .. } = letter;
         let letter = (delivery == Delivery::Causal).then(|| Box::new(letter));
         Self { sender, delayed, label, body: parcel.into_wrapping(), letter }
     }
 
     /// As it lies in a mailbox, under a number that no other has there.
-    fn into_post(self, number: u32) -> ActorMailbox {
+    fn into_message(self, number: u32) -> WaitingMessage {
         let Self { sender, delayed, label, body, letter, .. } = self;
         let mut letter = letter.map_or_else(|| Letter::blank(sender, number), |letter| *letter);
         (letter.number, letter.delayed, letter.label) = (number, delayed, label);
@@ -70,17 +70,17 @@ impl UntracedMailbox {
     }
 
     /// Takes what lay in a mailbox, in its order, or was sent there while something lay here.
-    pub(super) fn collect(&mut self, posts: Vec<ActorMailbox>, delivery: Delivery) {
+    pub(super) fn collect(&mut self, messages: Vec<WaitingMessage>, delivery: Delivery) {
         let overtakes = self.len() > 0;
-        for post in posts {
-            let note = Note::of(post, delivery);
+        for message in messages {
+            let note = Note::of(message, delivery);
             if overtakes { self.mailbox.put(delivery, note) } else { self.mailbox.append(delivery, note) }
         }
     }
 
     /// What is left, as it lies in a mailbox, under numbers that no other has there.
-    pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = ActorMailbox> {
-        self.mailbox.take_all().into_iter().zip(numbers).map(|(note, number)| note.into_post(number))
+    pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = WaitingMessage> {
+        self.mailbox.take_all().into_iter().zip(numbers).map(|(note, number)| note.into_message(number))
     }
 
     /// Puts a message where it belongs.

@@ -77,7 +77,7 @@ impl<T> Channel<T> {
         let name = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let task = state.current;
-            state.actors.party(task).create("channel").name
+            state.actors.clock(task).create("channel").name
         });
         let channel = Arc::new(Self {
             name: name.expect("a channel under control is made inside an execution"),
@@ -254,7 +254,7 @@ impl<T> Channel<T> {
     /// Makes the name of the message that the step has put into the channel.
     pub(super) fn name_next(&self, moment: &mut Moment<'_>) {
         let task = moment.state.current;
-        let sender = moment.state.actors.party(task);
+        let sender = moment.state.actors.clock(task);
         let name = (sender.name, sender.name_message(self.kind));
         self.names.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
     }
@@ -265,7 +265,7 @@ impl<T> Channel<T> {
         let name = self.names.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let (sender, message) = name.expect("raddle bug: a channel has fewer messages than its word says");
         let task = moment.state.current;
-        moment.state.actors.party(task).read_from(self.name, sender, message);
+        moment.state.actors.clock(task).read_from(self.name, sender, message);
         let step = StepIx::next_of(moment.state.trace.len() - 1);
         let (receiver, label) = (self.name, type_name::<T>());
         let receipt = Receipt { step, sender, receiver, message, label, reply: false, changed: false };

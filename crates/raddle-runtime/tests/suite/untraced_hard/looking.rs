@@ -10,7 +10,7 @@ use super::failing::Started;
 use super::waiting::Q;
 use super::{Does, does, same};
 
-/// Who waits for a condition looks after each message, also where those who receive had nothing to receive when lots began to be drawn.
+/// Who waits for a condition looks after each message, also where those who receive had nothing to receive when the untraced run began.
 #[test]
 fn a_condition_is_looked_at_after_each_message_of_another_system() {
     same(|diary, one| {
@@ -37,7 +37,7 @@ fn a_condition_is_looked_at_after_each_message_of_another_system() {
     });
 }
 
-/// Who is looked at cannot receive, also if nothing was there for it when lots began to be drawn.
+/// Who is looked at cannot receive, also if nothing was there for it when the untraced run began.
 #[test]
 fn nobody_receives_untraced_who_is_looked_at() {
     same(|_, system| {
@@ -102,7 +102,7 @@ fn handlers_and_threads_look_at_actors() {
     });
 }
 
-/// Who looks at an actor again and again does not spin if it has received in between, though that was by lot.
+/// Who looks at an actor again and again does not spin if it has received in between, though that was untraced.
 #[test]
 fn what_is_received_untraced_is_a_change() {
     same(|diary, system| {
