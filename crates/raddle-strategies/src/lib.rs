@@ -16,6 +16,7 @@
 mod format;
 pub mod hapset;
 pub mod names;
+pub mod optimal;
 pub mod portfolio;
 pub mod probing;
 pub mod receives;

@@ -25,15 +25,27 @@ pub struct Before {
     anonymous: bool,
 }
 
+/// One access to an object, as the object sees it.
 #[derive(Clone, Copy, Debug)]
-struct Touched {
+pub struct Touched {
     event: u32,
-    effect: Effect,
-    role: Role,
+    /// Looked at or changed.
+    pub effect: Effect,
+    /// What it is to those who wait.
+    pub role: Role,
 }
 
 impl Touched {
-    fn gives(self) -> bool {
+    /// The event that touched the object.
+    #[inline]
+    #[must_use]
+    pub fn event(self) -> usize {
+        self.event as usize
+    }
+
+    /// Whether it may let others go on that wait for the object.
+    #[must_use]
+    pub fn gives(self) -> bool {
         matches!(self.role, Role::Gives | Role::Timed)
     }
 }
@@ -130,7 +142,27 @@ impl Before {
         }
     }
 
-    fn row(&self, event: usize) -> &[u32] {
+    /// The accesses to an object by events before `upto`, oldest first.
+    #[inline]
+    #[must_use]
+    pub fn accesses(&self, slot: usize, upto: usize) -> &[Touched] {
+        let table = self.touched.get(slot).map_or(&[][..], Vec::as_slice);
+        // Who asks looks at late events mostly, so the end is found from there.
+        let beyond = table.iter().rev().take_while(|touched| touched.event as usize >= upto).count();
+        &table[..table.len() - beyond]
+    }
+
+    /// How many events of its own task there are up to this event, itself included.
+    #[inline]
+    #[must_use]
+    pub fn count(&self, events: &Events, event: usize) -> u32 {
+        self.clocks[event * self.width + events.get(event).task.index()]
+    }
+
+    /// The clock of an event: by task, how many of its events happened before, itself included.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, event: usize) -> &[u32] {
         &self.clocks[event * self.width..(event + 1) * self.width]
     }
 
@@ -335,14 +367,16 @@ fn join(clocks: &mut [u32], width: usize, start: usize, earlier: usize) {
 }
 
 /// A look at something that was held just then (a `try_lock` that failed): whoever takes it later cannot come before it.
-fn looked_at_held(before: &[Touched], look: Touched) -> bool {
+#[must_use]
+pub fn looked_at_held(before: &[Touched], look: Touched) -> bool {
     let latest = || before.iter().rev().find(|earlier| earlier.effect == Effect::Change);
     look.effect == Effect::Read && look.role == Role::Plain && latest().is_some_and(|change| !change.gives())
 }
 
 /// Whether one who takes what `gift` gave might have found enough without it: somebody else had given before, and the giver did
 /// not give back what it had taken itself.
-fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
+#[must_use]
+pub fn could_do_without(events: &Events, before: &[Touched], gift: usize) -> bool {
     let giver = events.get(gift).task;
     let own = before.iter().rev().find(|earlier| events.get(earlier.event as usize).task == giver);
     let lends = events.get(gift).class != Class::Send;

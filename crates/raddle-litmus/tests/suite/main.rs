@@ -11,6 +11,7 @@ mod generated;
 mod hapset;
 mod hostile;
 mod meaning;
+mod optimal;
 mod preemption;
 mod reduction;
 mod samplers;

@@ -1,0 +1,73 @@
+//! What a head turned out to depend on after it had been put before another step.
+//!
+//! A schedule contains what happens before its head in the execution that handed it out. In its new place the head may find something else
+//! and touch other objects. A later step that conflicts with it on such an object could also have come before it. Then the schedule is run
+//! again with this step, and all that happens before it, as further members.
+
+use std::ops::Range;
+
+use raddle_engine::ids::ObjectId;
+use raddle_engine::order::events::Touch;
+use raddle_engine::trace::Effect;
+
+use super::execution::Execution;
+use super::piece::Mark;
+use super::races::{Direct, Second, planned};
+use super::{Child, Mistake, Optimal};
+
+impl Optimal {
+    /// Hands out the piece in which the second step becomes a member of the schedule whose head is directly before it.
+    pub(super) fn extend(&mut self, second: &Second, direct: Direct, children: &mut Vec<Child>) {
+        let run = &self.run;
+        let group = run.group(direct.event);
+        let Some(last) = run.head_in(group.clone()) else { return };
+        let Some(head) = run.entries[last].mark.head() else { return };
+        let object = second.touches.iter().find(|touch| touch.object == direct.object);
+        let Some(touch) = object.filter(|_| second.label.is_some() && !self.makes(Mistake::NeverLate)) else { return };
+        let looks = head.past_readers && touch.effect == Effect::Read && run.events.get(second.event).wants.is_none();
+        if !looks && head.foreseen.iter().any(|foreseen| is_foreseen(*foreseen, touch)) {
+            return;
+        }
+        let start = run.schedule_start(group.start);
+        if !self.is_parsimonious(last, second.event..second.end) || self.comes_out_of_order(start..group.start, second)
+        {
+            return;
+        }
+        let mut tasks = run.names.renumbered_from(run.events.step(start));
+        let mut schedule = Vec::new();
+        let mut push = |event: usize, mark: Mark| {
+            schedule.push(planned(run, event, &tasks, mark));
+            tasks.take(run.steps(event));
+        };
+        (start..group.start).for_each(|event| push(event, run.entries[event].mark.clone()));
+        members(run, group.end..second.event, |event| self.past.has(run, event), |event| push(event, Mark::Member));
+        (second.event..second.end).for_each(|event| push(event, Mark::LateMember));
+        (group.start..=last).for_each(|event| push(event, run.entries[event].mark.clone()));
+        children.push(Child { from_base: start, schedule });
+    }
+
+    /// Late members that are concurrent come in the order of their tasks' names.
+    fn comes_out_of_order(&self, schedule: Range<usize>, second: &Second) -> bool {
+        let run = &self.run;
+        let name = |event: usize| run.names.of(run.entries[event].task);
+        let late = schedule.filter(|&event| run.entries[event].mark == Mark::LateMember);
+        late.filter(|&event| !self.past.has(run, event)).any(|event| name(event) > run.names.of(second.task))
+    }
+}
+
+/// True if other executions find out by this object that the step can come before the head.
+fn is_foreseen((object, changed): (ObjectId, bool), touch: &Touch) -> bool {
+    object == touch.object && (changed || touch.effect == Effect::Change)
+}
+
+/// Calls `push` for the events of each group that is wanted.
+fn members(run: &Execution, range: Range<usize>, wanted: impl Fn(usize) -> bool, mut push: impl FnMut(usize)) {
+    let mut event = range.start;
+    while event < range.end {
+        let group = run.group(event);
+        if wanted(event) {
+            group.clone().for_each(&mut push);
+        }
+        event = group.end;
+    }
+}

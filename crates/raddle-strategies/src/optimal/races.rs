@@ -1,0 +1,451 @@
+//! Finds the races of an execution, and hands out the pieces that reverse them.
+//!
+//! The second step `d` of a race has taken place, or is pending at the end. The first step `e` of another task is
+//! - directly before `d` on an object of both: they are dependent, and nothing lies between them; or
+//! - any access to an object that `d` waits for, if `d` could have come before it. It does not matter whether `d` got the object later, third
+//!   in line, or never.
+//!
+//! What lets `d` go on is no race: a message before its receive, the end of a task before its join.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::order::before::{Touched, could_do_without, looked_at_held};
+use raddle_engine::order::events::{Event, Label, Touch};
+use raddle_engine::strategy::Run;
+use raddle_engine::system::{Pending as PendingStep, Variant};
+use raddle_engine::trace::{Class, Effect, Role, Trace};
+use smallvec::SmallVec;
+
+use super::execution::Execution;
+use super::piece::{Head, Mark, Planned};
+use super::{Child, Mistake, Optimal, receives};
+
+/// The later step of a race.
+#[derive(Clone, Debug)]
+pub(super) struct Second {
+    pub task: TaskId,
+    /// The first event of its group, and the one after the last; both are the number of events if it is pending.
+    pub event: usize,
+    pub end: usize,
+    pub class: Class,
+    /// How it went on; `None` if it is pending.
+    pub label: Option<Label>,
+    /// It is to take another message than it did, and what follows from that is not known.
+    pub takes_message: bool,
+    pub touches: SmallVec<[Touch; 4]>,
+    /// The objects that it waits for.
+    pub waits_for: SmallVec<[ObjectId; 2]>,
+    /// The latest event of its task before it.
+    pub previous: Option<usize>,
+    /// The earlier accesses that are directly before it.
+    pub direct: Vec<Direct>,
+    /// If it asks for values: what it touches up to the first question, then up to the second, and so on.
+    parts: Vec<SmallVec<[Touch; 2]>>,
+}
+
+/// An access directly before another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Direct {
+    pub event: usize,
+    pub object: ObjectId,
+    /// The later step could not have come first: it was let go on by this access, or this access looked at something that was held.
+    pub cause: bool,
+    /// The later step waits for the object.
+    pub waited_for: bool,
+}
+
+impl Second {
+    /// A step that took place.
+    pub fn happened(run: &Execution, event: usize, trace: &Trace) -> Self {
+        let group = run.group(event);
+        let parts = if group.len() > 1 {
+            group.clone().map(|event| run.own_touches(event, trace)).collect()
+        } else {
+            Vec::new()
+        };
+        let Event { task, label, class, object, .. } = *run.events.get(event);
+        let mut touches: SmallVec<[Touch; 4]> = run.events.touches(event).into();
+        let mut waits_for = SmallVec::new();
+        let own = touches.iter().find(|touch| touch.object == object).copied();
+        if own.is_some_and(|own| own.role == Role::Takes) {
+            waits_for.push(object);
+        }
+        if class == Class::Receive
+            && label == Label::Way(Variant::Ready)
+            && own.is_some_and(|own| own.role == Role::Plain)
+        {
+            // It took the oldest message. In another place, that may be another one.
+            let is_message = |touch: &Touch| touch.role == Role::Takes && touch.effect == Effect::Change;
+            touches.retain(|touch| !is_message(touch));
+            waits_for.push(object);
+        }
+        if let Some(clock) = touches.iter().find(|touch| touch.role == Role::Timed) {
+            waits_for.push(clock.object);
+            if own.is_some() && !waits_for.contains(&object) {
+                waits_for.push(object);
+            }
+        }
+        let previous = run.before.previous(task, event);
+        let mut second = Self {
+            task,
+            event: group.start,
+            end: group.end,
+            class,
+            label: Some(label),
+            takes_message: false,
+            touches,
+            waits_for,
+            previous,
+            direct: Vec::new(),
+            parts,
+        };
+        second.find_direct(run);
+        second
+    }
+
+    /// A step that is pending at the end.
+    pub fn pending(run: &Execution, pending: &PendingStep) -> Self {
+        let action = &pending.action;
+        let len = run.events.len();
+        let mut touches: SmallVec<[Touch; 4]> = run.events.handed(action.task).into();
+        let mut waits_for: SmallVec<[ObjectId; 2]> = SmallVec::new();
+        if action.object.is_some() && !action.role.orders_nothing() {
+            touches.retain(|touch| touch.object != action.object);
+            touches.push(Touch { object: action.object, effect: action.effect, role: action.role });
+            waits_for.push(action.object);
+        }
+        if pending.clock.is_some() && pending.clock != action.object {
+            touches.push(Touch { object: pending.clock, effect: Effect::Change, role: Role::Timed });
+            waits_for.push(pending.clock);
+        }
+        let previous = run.before.previous(action.task, len);
+        let mut second = Self {
+            task: action.task,
+            event: len,
+            end: len,
+            class: action.op.class,
+            label: None,
+            takes_message: false,
+            touches,
+            waits_for,
+            previous,
+            direct: Vec::new(),
+            parts: Vec::new(),
+        };
+        second.find_direct(run);
+        second
+    }
+
+    /// How many of its events are the same in the place of an event that it races with: up to the first part in which they conflict.
+    fn same_before(&self, run: &Execution, first: usize, waits: bool) -> usize {
+        let theirs = run.events.touches(first);
+        let conflicts =
+            |part: &SmallVec<[Touch; 2]>| part.iter().any(|mine| theirs.iter().any(|it| it.conflicts(*mine)));
+        let part = if waits { Some(0) } else { self.parts.iter().position(conflicts) };
+        part.map_or(self.end - self.event, |part| part + 1).min(self.end - self.event)
+    }
+
+    /// The same receive with another message. What its task does with that message is not known.
+    pub fn taking_another(&self, place: ObjectId, label: Option<Label>) -> Self {
+        let mut other = Self { label, takes_message: true, ..self.clone() };
+        let stays = |touch: &Touch| touch.object == place || touch.role == Role::Takes && touch.effect == Effect::Read;
+        other.touches.retain(|touch| stays(touch));
+        other.waits_for = std::iter::once(place).collect();
+        let touches = &other.touches;
+        other.direct.retain(|direct| direct.object != place && touches.iter().any(|it| it.object == direct.object));
+        other
+    }
+
+    fn is_timed(&self) -> bool {
+        self.touches.iter().any(|touch| touch.role == Role::Timed)
+    }
+
+    fn find_direct(&mut self, run: &Execution) {
+        for touch in &self.touches {
+            let table = run.before.accesses(touch.slot(), self.event);
+            let waited_for = self.waits_for.contains(&touch.object);
+            for (at, earlier) in table.iter().enumerate().rev() {
+                if touch.effect == Effect::Read && earlier.effect == Effect::Read {
+                    continue;
+                }
+                let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
+                self.direct.push(Direct { event: earlier.event(), object: touch.object, cause, waited_for });
+                if earlier.effect == Effect::Change {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Optimal {
+    /// Hands out the reversals of all races that are new in the execution. A `cut` one failed, and will be run on without the failing task.
+    pub(super) fn reverse_races(&mut self, run: &Run<'_>, cut: bool, children: &mut Vec<Child>) {
+        let mut event = self.first_new();
+        while event < self.run.events.len() {
+            let second = Second::happened(&self.run, event, run.trace);
+            event = second.end;
+            self.reverse(&second, children);
+        }
+        if cut {
+            return;
+        }
+        for pending in run.pending {
+            let held = self.piece.held.contains(&pending.action.task);
+            if !pending.ready || held {
+                let second = Second::pending(&self.run, pending);
+                self.reverse(&second, children);
+                if held {
+                    self.fail_last(&second, children);
+                }
+            }
+        }
+    }
+
+    fn reverse(&mut self, second: &Second, children: &mut Vec<Child>) {
+        let mut offered: SmallVec<[usize; 4]> = SmallVec::new();
+        for direct in &second.direct {
+            let look = || self.is_look(second, direct);
+            if !direct.cause && (!direct.waited_for || look()) && !offered.contains(&direct.event) {
+                offered.push(direct.event);
+                self.reverse_direct(second, *direct, children);
+            }
+        }
+        if self.makes(Mistake::IgnoresWaits) {
+            return;
+        }
+        if second.class == Class::Receive {
+            self.take_only_message(second, children);
+        }
+        for &object in &second.waits_for {
+            let touch = second.touches.iter().find(|touch| touch.object == object);
+            let slot = touch.map_or(0, |touch| touch.slot());
+            let Some(touch) = touch.copied() else { continue };
+            if receives::chooses_at(&self.run, second, object) {
+                continue;
+            }
+            let table_len = self.run.before.accesses(slot, second.event).len();
+            for at in (0..table_len).rev() {
+                let earlier = self.run.before.accesses(slot, second.event)[at];
+                let takes = matches!(earlier.role, Role::Takes | Role::Timed);
+                let relevant = earlier.effect == Effect::Change || takes || second.is_timed();
+                let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change || second.is_timed();
+                if relevant && conflict && !offered.contains(&earlier.event()) {
+                    let before = &self.run.before.accesses(slot, second.event)[..at];
+                    if self.could_go_before(second, earlier, before) {
+                        offered.push(earlier.event());
+                        self.reverse_wait(second, earlier.event(), children);
+                    }
+                }
+            }
+        }
+    }
+
+    /// True if the access only looks at the object, and takes nothing.
+    fn is_look(&self, second: &Second, direct: &Direct) -> bool {
+        let touches = self.run.events.touches(direct.event);
+        let look = |touch: &Touch| touch.effect == Effect::Read && touch.role == Role::Plain;
+        !second.is_timed() && touches.iter().any(|touch| touch.object == direct.object && look(touch))
+    }
+
+    /// Reverses a race with a step that is directly before.
+    fn reverse_direct(&mut self, second: &Second, direct: Direct, children: &mut Vec<Child>) {
+        let first = direct.event;
+        if self.run.events.get(first).task == second.task {
+            return;
+        }
+        let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
+        let others = || second.direct.iter().filter(|other| other.event != first).map(|other| other.event);
+        let same_but_cause = second.direct.iter().any(|other| other.event == first && other.cause);
+        if same_but_cause || others().chain(second.previous).any(|other| happens(first, other)) {
+            return;
+        }
+        let mut past = std::mem::take(&mut self.past);
+        past.clear();
+        others().chain(second.previous).for_each(|event| past.add(&self.run, event));
+        self.past = past;
+        let group = self.run.group(first);
+        if self.run.head_in(group.clone()).is_some() && !receives::is_alternative(&self.run, group.clone()) {
+            self.extend(second, direct, children);
+            return;
+        }
+        self.offer(second, first, false, children);
+    }
+
+    /// Reverses a race with a step on an object that the second step waits for.
+    pub(super) fn reverse_wait(&mut self, second: &Second, first: usize, children: &mut Vec<Child>) {
+        let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
+        let after = |event: usize| happens(first, event);
+        if self.run.events.get(first).task == second.task || second.previous.is_some_and(after) {
+            return;
+        }
+        let others = || second.direct.iter().filter(|direct| !direct.waited_for);
+        if others().any(|other| other.cause && after(other.event)) {
+            return;
+        }
+        let mut past = std::mem::take(&mut self.past);
+        past.clear();
+        second.previous.iter().for_each(|&event| past.add(&self.run, event));
+        others().filter(|other| !after(other.event)).for_each(|other| past.add(&self.run, other.event));
+        self.past = past;
+        self.offer(second, first, true, children);
+    }
+
+    /// False if the second step surely is not enabled in the place of `first`.
+    fn could_go_before(&self, second: &Second, first: Touched, before: &[Touched]) -> bool {
+        let event = self.run.group(first.event()).start;
+        let needs = second.direct.iter().filter(|direct| direct.cause && !direct.waited_for).map(|direct| direct.event);
+        if needs.chain(second.previous).all(|needed| needed < event) {
+            return self.run.entries[event].enabled.contains(second.task).unwrap_or(true);
+        }
+        match first.role {
+            Role::Gives => could_do_without(&self.run.events, before, first.event()),
+            _ => true,
+        }
+    }
+
+    /// Hands out the piece in which the second step and the past come before `first`, if it is this execution's to hand out.
+    fn offer(&mut self, second: &Second, first: usize, waits: bool, children: &mut Vec<Child>) {
+        let run = &self.run;
+        let group = run.group(first);
+        if !run.is_free(group.clone()) && !receives::is_alternative(run, group.clone())
+            || !receives::is_first_alternative(run, group.start, second, &self.past)
+            || self.past.has(run, group.start)
+            || !self.is_parsimonious(group.start, if waits { 0..0 } else { second.event..second.end })
+            || !self.makes(Mistake::IgnoresNames) && self.comes_too_late(group.start, second)
+        {
+            return;
+        }
+        let same = second.same_before(run, group.start, waits);
+        let later_values = &run.entries[second.event..second.end][same..];
+        if later_values.iter().any(|entry| entry.label != Label::Value(0)) {
+            // What is asked for may differ there. The execution with the first values hands this out.
+            return;
+        }
+        let undone = Some(run.entries[group.start].task);
+        let touches = if waits { &[] } else { &second.touches[..] };
+        let mut foreseen = run.foreseen(touches, group.start);
+        if waits {
+            foreseen.extend(second.waits_for.iter().map(|&object| (object, true)));
+        }
+        // Whatever touches what the two steps race on is ordered with the first of them, whether the second changes it here or not.
+        let raced_on = |object: ObjectId| second.direct.iter().any(|it| it.event == first && it.object == object);
+        foreseen.iter_mut().filter(|it| raced_on(it.0)).for_each(|it| it.1 = true);
+        let shared = |touch: &Touch| second.waits_for.contains(&touch.object) && touch.effect == Effect::Read;
+        let past_readers = waits && run.events.touches(group.start).iter().any(shared);
+        let head = Head { undone, foreseen, past_readers };
+        let shortened = Second { end: second.event + same, ..second.clone() };
+        self.put_before(group.start, group.end, &shortened, head, children);
+    }
+
+    /// True if each head after `first` is one of the second step's events, or happens before it. A step that waits may never be done after
+    /// `first`, so it counts as if it had not taken place.
+    pub(super) fn is_parsimonious(&self, first: usize, second: Range<usize>) -> bool {
+        let fits = |at: usize| {
+            let is_head = self.run.entries[at].mark.head().is_some();
+            // A value comes along with the step that asked for it.
+            !is_head || second.contains(&at) || self.past.has(&self.run, self.run.group(at).start)
+        };
+        self.makes(Mistake::NotParsimonious) || (first + 1..self.run.entries.len()).all(fits)
+    }
+
+    /// True if the same trace comes from another piece, in which schedules before the same step are in the order of their heads' names.
+    fn comes_too_late(&self, first: usize, second: &Second) -> bool {
+        let run = &self.run;
+        for head in run.heads_put_before(first, run.entries[first].task) {
+            if self.past.has(run, head) || self.may_depend(first, head, second) {
+                return false;
+            }
+            if run.names.of(run.entries[head].task) > run.names.of(second.task) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// True if the second step, in the place of `first`, may depend on an earlier event.
+    fn may_depend(&self, first: usize, earlier: usize, second: &Second) -> bool {
+        let conflicts = |touch: &Touch| {
+            let effect = effect_before(&self.run, first, second, touch);
+            self.run.events.touches(earlier).iter().any(|other| other.conflicts(Touch { effect, ..*touch }))
+        };
+        second.touches.iter().any(conflicts)
+    }
+
+    /// Adds the piece: entries up to `first`, the past without what is before that, and the second step.
+    pub(super) fn put_before(
+        &self,
+        first: usize,
+        after: usize,
+        second: &Second,
+        head: Head,
+        children: &mut Vec<Child>,
+    ) {
+        let run = &self.run;
+        let mut tasks = run.names.renumbered_from(run.events.step(first));
+        let mut schedule = Vec::new();
+        let mut event = after;
+        while event < second.event {
+            let group = run.group(event);
+            if self.past.has(run, event) {
+                for member in group.clone() {
+                    schedule.push(planned(run, member, &tasks, Mark::Member));
+                    tasks.take(run.steps(member));
+                }
+            }
+            event = group.end;
+        }
+        if second.label.is_none() || second.is_timed() || second.takes_message {
+            let mark = Mark::Head(Arc::new(head));
+            let label = second.label.filter(|_| second.takes_message);
+            schedule.push(Planned { task: tasks.of(second.task), label, mark });
+        } else {
+            for event in second.event..second.end {
+                let last = event + 1 == second.end;
+                let mark = if last { Mark::Head(Arc::new(head.clone())) } else { Mark::Member };
+                schedule.push(planned(run, event, &tasks, mark));
+                tasks.take(run.steps(event));
+            }
+        }
+        children.push(Child { from_base: first, schedule });
+    }
+
+    /// A step that is held back because it fails, after all that the others did: another failing trace, if something happens before it that
+    /// did not when it was found to fail.
+    fn fail_last(&self, second: &Second, children: &mut Vec<Child>) {
+        let from = self.first_held();
+        if second.direct.iter().any(|direct| direct.event >= from) {
+            let mark = Mark::Head(Arc::default());
+            let schedule = vec![Planned { task: second.task, label: None, mark }];
+            children.push(Child { from_base: self.run.entries.len(), schedule });
+        }
+    }
+}
+
+/// A step of this execution as part of a schedule.
+pub(super) fn planned(run: &Execution, event: usize, tasks: &super::names::Renumbered<'_>, mark: Mark) -> Planned {
+    let entry = &run.entries[event];
+    Planned { task: tasks.of(entry.task), label: Some(entry.label), mark }
+}
+
+/// What the second step does to an object in the place of `first`, which finds it as it is there.
+fn effect_before(run: &Execution, first: usize, second: &Second, touch: &Touch) -> Effect {
+    let e = run.events.get(first);
+    if e.object != touch.object || second.event >= run.events.len() {
+        return touch.effect;
+    }
+    let d = run.events.get(second.event);
+    match (d.wants, e.found) {
+        (Some(wanted), Some(found)) if d.object == touch.object => {
+            if wanted == found {
+                Effect::Change
+            } else {
+                Effect::Read
+            }
+        }
+        (Some(_), None) => Effect::Change,
+        _ => touch.effect,
+    }
+}
