@@ -28,7 +28,7 @@ use crate::system::Choice;
 /// Hands out pieces and takes in results. What several workers must agree on goes through this, and nothing else does.
 pub trait Board: Sync {
     /// A piece, if there is one now or, with [`Wait::UntilThereIsOne`], as soon as there is.
-    fn take(&self, wait: Wait) -> Taken<'_>;
+    fn take(&self, wait: Wait) -> TakeResult<'_>;
 
     /// What the board would like. The worker asks after each execution, so this has to be cheap.
     fn beat(&self) -> Beat;
@@ -46,7 +46,7 @@ pub trait Board: Sync {
     fn stop(&self);
 
     /// The failing execution that would be reported now.
-    fn first_failing(&self) -> Option<Place>;
+    fn first_failing(&self) -> Option<ExecutionPosition>;
 
     /// A worker is lost, and with it what it has done on this piece since its latest commit.
     fn lost(&self, ticket: usize);
@@ -79,7 +79,7 @@ pub enum Beat {
 
 /// Where an execution has its place in the search.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum ExecutionPosition {
     /// By its number.
     Number(u64),
     /// By its choices.
@@ -104,7 +104,7 @@ impl Drop for Job<'_> {
 }
 
 /// Whether there is a piece to take.
-pub enum Taken<'b> {
+pub enum TakeResult<'b> {
     /// This one.
     Piece(Job<'b>),
     /// Not now, but there may be.

@@ -6,10 +6,10 @@
 pub mod bits;
 mod criterion;
 mod forecast;
+mod goal_counts;
 mod must;
-mod planes;
+pub mod receive_index;
 mod recorded;
-pub mod roll;
 mod scheduled;
 mod seen;
 mod uncovered;
@@ -17,7 +17,7 @@ mod uncovered;
 pub use self::criterion::Criterion;
 pub use self::forecast::{Growth, forecast};
 pub use self::must::{Must, Why};
-pub use self::recorded::{Draw, Event, Name, Recorded};
+pub use self::recorded::{Draw, Name, ReceiveEvent, Recorded};
 pub use self::scheduled::{Generated, Scheduled};
 
 pub use self::seen::{Achieved, Coverage, short};

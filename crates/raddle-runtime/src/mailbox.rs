@@ -25,7 +25,7 @@ pub(crate) use self::hash::HashedMessage;
 use self::hash::Sum;
 use self::index::Index;
 pub(crate) use self::row::Row;
-pub(crate) use self::rule::Heading;
+pub(crate) use self::rule::DeliveryInfo;
 use crate::actor::Delivery;
 
 /// From so many messages on there is an index.
@@ -39,7 +39,7 @@ pub(crate) trait Message: Clone {
     /// How they are kept while they are few.
     type Few: Few<Self>;
 
-    fn heading(&self) -> Heading<'_>;
+    fn delivery_info(&self) -> DeliveryInfo<'_>;
 
     /// It was delayed, and was overtaken.
     fn arrive_in_time(&mut self);
@@ -86,15 +86,15 @@ impl<T: Message> Mailbox<T> {
     }
 
     fn place(&self, number: u32) -> Option<usize> {
-        self.few.headings().position(|message| message.number == number)
+        self.few.delivery_infos().position(|message| message.number == number)
     }
 
     /// The number of the oldest message.
     #[inline]
     pub(crate) fn first_number(&self) -> Option<u32> {
         match &self.index {
-            Some(index) => index.get(None).map(|message| message.heading().number),
-            None => (self.few.len() > 0).then(|| self.few.heading(0).number),
+            Some(index) => index.get(None).map(|message| message.delivery_info().number),
+            None => (self.few.len() > 0).then(|| self.few.delivery_info(0).number),
         }
     }
 
@@ -105,7 +105,7 @@ impl<T: Message> Mailbox<T> {
         if self.index.is_some() || len >= MANY {
             return self.put_to_many(delivery, message, Index::put);
         }
-        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.heading(len - 1).delayed) {
+        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.delivery_info(len - 1).delayed) {
             return self.few.overtake(message);
         }
         self.append_to_few(delivery, message);
@@ -229,7 +229,7 @@ impl<T: Message> Mailbox<T> {
             return index.each_open(list);
         }
         let all = self.open as usize == self.few.len();
-        for (at, message) in self.few.headings().enumerate() {
+        for (at, message) in self.few.delivery_infos().enumerate() {
             if all || !is_held(&self.few, delivery, at, None) {
                 list(message.number);
             }

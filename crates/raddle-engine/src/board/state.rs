@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::remains::Remains;
-use super::{Place, Tally};
+use super::{ExecutionPosition, Tally};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::search::Limits;
@@ -153,8 +153,8 @@ impl State {
         let Some(place) = self.first_failing() else { return };
         self.later.clear();
         self.queue.retain(|piece| match (piece, &place) {
-            (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
-            (Piece::Part { .. }, Place::Choices(_)) => true,
+            (Piece::Numbers { from, .. }, ExecutionPosition::Number(failing)) => from < failing,
+            (Piece::Part { .. }, ExecutionPosition::Choices(_)) => true,
             _ => false,
         });
     }
@@ -164,14 +164,14 @@ impl State {
         !matches!(piece, Piece::Numbers { .. }) && self.first_failing().is_some()
     }
 
-    pub fn first_failing(&self) -> Option<Place> {
+    pub fn first_failing(&self) -> Option<ExecutionPosition> {
         let found = self.total.found.as_ref()?;
         Some(match (&found.number, &found.script) {
-            (Some(number), _) => Place::Number(*number),
+            (Some(number), _) => ExecutionPosition::Number(*number),
             // Nothing comes before it.
-            (None, _) if found.probe => Place::Choices(Vec::new()),
-            (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
-            (None, _) => Place::Choices(Vec::new()),
+            (None, _) if found.probe => ExecutionPosition::Choices(Vec::new()),
+            (None, Script::Choices { choices, .. }) => ExecutionPosition::Choices(choices.clone()),
+            (None, _) => ExecutionPosition::Choices(Vec::new()),
         })
     }
 

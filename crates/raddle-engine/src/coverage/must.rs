@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::coverage::bits::{Bits, Rows};
-use crate::coverage::recorded::{Event, Recorded};
+use crate::coverage::recorded::{ReceiveEvent, Recorded};
 use crate::ids::TaskId;
 use crate::trace::Delivery;
 
@@ -107,7 +107,7 @@ impl Must {
 }
 
 /// Whether the delivery order lets `event` be received only after `earlier`, which was; `known` must come before `event`.
-fn is_ordered(earlier: &Event, event: &Event, known: &Bits) -> bool {
+fn is_ordered(earlier: &ReceiveEvent, event: &ReceiveEvent, known: &Bits) -> bool {
     let same_sender = earlier.name.sender == event.name.sender;
     let was_known = || match earlier.cause {
         Some(cause) => known.contains(cause),

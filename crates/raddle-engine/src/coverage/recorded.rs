@@ -37,7 +37,7 @@ impl Name {
 
 /// An asynchronous receive.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ReceiveEvent {
     /// What it is called.
     pub name: Name,
     /// What the program calls such messages.
@@ -71,7 +71,7 @@ pub struct Event {
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// In the order in which they happened.
-    pub events: Vec<Event>,
+    pub events: Vec<ReceiveEvent>,
     /// Receives in whose course a request was sent and waited for, and the receive in whose course it was replied to.
     pub waits: Vec<(usize, usize)>,
     /// Receives that were too many to be looked at: beyond the first 30,000, or 10,000 of one receiver.

@@ -19,7 +19,7 @@ pub use self::snapshots::SnapshotStack;
 use self::untraced::{Seen, needs_recorded_steps};
 use self::walk::{Chosen, Walked};
 use super::{Deadline, Found, Pace, Search, Spare};
-use crate::board::{Board, Job, Taken, Tally, Then, Wait};
+use crate::board::{Board, Job, TakeResult, Tally, Then, Wait};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::facts::Fact;
@@ -208,8 +208,8 @@ impl<'s> Worker<'s> {
                 let board = &self.search.board;
                 board.give_back(mem::take(&mut self.allowed));
                 match board.take(Wait::UntilThereIsOne) {
-                    Taken::Piece(job) => self.take_up(job),
-                    Taken::Never | Taken::NotNow => {
+                    TakeResult::Piece(job) => self.take_up(job),
+                    TakeResult::Never | TakeResult::NotNow => {
                         self.search.call_others(Spare::Over);
                         return Status::Over;
                     }
@@ -262,7 +262,7 @@ impl<'s> Worker<'s> {
         while self.job.is_none() {
             board.give_back(mem::take(&mut self.allowed));
             match board.take(Wait::No { still_waits: self.waits }) {
-                Taken::Piece(job) => {
+                TakeResult::Piece(job) => {
                     self.waits = false;
                     self.take_up(job);
                     if self.is_worth_running() {
@@ -270,11 +270,11 @@ impl<'s> Worker<'s> {
                     }
                     self.leave();
                 }
-                Taken::NotNow => {
+                TakeResult::NotNow => {
                     self.waits = true;
                     return None;
                 }
-                Taken::Never => {
+                TakeResult::Never => {
                     self.waits = false;
                     return Some(Status::Over);
                 }

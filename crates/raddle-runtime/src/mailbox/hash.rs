@@ -159,9 +159,9 @@ impl Summed for Term {
 
 /// The terms of one line, by arrival.
 #[derive(Clone, Default)]
-struct Line(OrderedMap<Term>);
+struct LineTerms(OrderedMap<Term>);
 
-impl Summed for Line {
+impl Summed for LineTerms {
     type Sum = ();
 
     fn sum(&self) {}
@@ -172,7 +172,7 @@ impl Summed for Line {
 /// The hash of all lines of a long mailbox.
 #[derive(Clone, Default)]
 pub(super) struct LineHashes {
-    lines: OrderedMap<Line>,
+    lines: OrderedMap<LineTerms>,
     sum: Sum,
 }
 
@@ -198,7 +198,7 @@ impl LineHashes {
         change(&mut terms);
         self.sum = self.sum.minus(before).plus(terms.sum().value);
         if !terms.is_empty() {
-            self.lines.insert(line.index() as u64, Line(terms));
+            self.lines.insert(line.index() as u64, LineTerms(terms));
         }
     }
 }

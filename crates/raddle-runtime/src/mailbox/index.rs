@@ -115,7 +115,7 @@ impl<T: Message> Index<T> {
 
     /// Puts a message behind the others, or before the last one if that is delayed.
     pub(super) fn put(&mut self, message: T) {
-        let last = self.messages.last().map(|(arrived, last)| (arrived, last.message.heading().delayed));
+        let last = self.messages.last().map(|(arrived, last)| (arrived, last.message.delivery_info().delayed));
         match last {
             Some((arrived, true)) if self.delivery.overtakes(true) => self.overtake(arrived, message),
             _ => self.append(message),
@@ -132,7 +132,8 @@ impl<T: Message> Index<T> {
         self.arrived += 1;
         self.len += 1;
         assert!(self.arrived < 1 << 32, "raddle bug: more than 2^32 messages in a mailbox");
-        let (number, position) = (message.heading().number, self.delivery.position(message.heading(), arrived));
+        let (number, position) =
+            (message.delivery_info().number, self.delivery.position(message.delivery_info(), arrived));
         if let Some((line, position)) = position {
             self.in_line(line, |line| line.positions.insert(position, Arrival(arrived)));
         }
@@ -146,7 +147,7 @@ impl<T: Message> Index<T> {
     fn overtake(&mut self, last: u64, message: T) {
         let mut delayed = Rc::new(message);
         let hashed = delayed.hashed();
-        self.numbers.insert(u64::from(delayed.heading().number), Arrival(last));
+        self.numbers.insert(u64::from(delayed.delivery_info().number), Arrival(last));
         self.messages.change(last, |entry| std::mem::swap(&mut entry.message, &mut delayed));
         self.add_to_hash(hashed, last);
         Rc::make_mut(&mut delayed).arrive_in_time();
@@ -162,7 +163,7 @@ impl<T: Message> Index<T> {
 
     /// Lets a message wait in the first line from `from` on that holds it back; whether there is one.
     fn wait(&mut self, message: &T, arrived: u64, mut from: u64) -> bool {
-        while let Some((line, bound)) = self.delivery.bound(message.heading(), arrived, from) {
+        while let Some((line, bound)) = self.delivery.bound(message.delivery_info(), arrived, from) {
             if self.lines.get(line).is_some_and(|line| line.holds(bound)) {
                 self.in_line(line, |line| line.held.insert(bound << 32 | arrived, Arrival(arrived)));
                 return true;
@@ -189,11 +190,11 @@ impl<T: Message> Index<T> {
     pub(super) fn take(&mut self, arrived: u64) -> Option<T> {
         let Entry { message, .. } = self.messages.remove(arrived)?;
         self.len -= 1;
-        self.numbers.remove(u64::from(message.heading().number));
+        self.numbers.remove(u64::from(message.delivery_info().number));
         if let Some(hashed) = message.hashed().filter(|_| self.delivery != Delivery::Unordered) {
             self.hashes.remove(self.delivery, hashed, arrived);
         }
-        if let Some((line, position)) = self.delivery.position(message.heading(), arrived) {
+        if let Some((line, position)) = self.delivery.position(message.delivery_info(), arrived) {
             self.in_line(line, |line| line.positions.remove(position));
             self.release(line);
         }
@@ -235,7 +236,7 @@ impl<T: Message> Index<T> {
 
     /// Calls `list` with the number of each message that can be received, in order of arrival.
     pub(super) fn each_open(&self, mut list: impl FnMut(u32)) {
-        self.messages.for_each(&|open| open > 0, &mut |_, entry| list(entry.message.heading().number));
+        self.messages.for_each(&|open| open > 0, &mut |_, entry| list(entry.message.delivery_info().number));
     }
 
     /// The terms of a mailbox without order do not depend on each other, so whoever asks for the hash adds them up.

@@ -13,7 +13,7 @@ use crate::actor::Delivery;
 
 /// What the rule has to know of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heading<'a> {
+pub(crate) struct DeliveryInfo<'a> {
     /// What a schedule calls it: unique among those in one mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
@@ -28,7 +28,7 @@ pub(crate) struct Heading<'a> {
 impl Delivery {
     /// Whether `later` cannot be received while `earlier`, which arrived before it, waits in the same mailbox.
     #[inline]
-    pub(crate) fn holds_back(self, earlier: Heading<'_>, later: Heading<'_>) -> bool {
+    pub(crate) fn holds_back(self, earlier: DeliveryInfo<'_>, later: DeliveryInfo<'_>) -> bool {
         match self {
             Delivery::Unordered => false,
             Delivery::PerSender => !earlier.delayed && earlier.sender == later.sender,
@@ -57,7 +57,7 @@ impl Delivery {
     }
 
     /// Where a message that has arrived as the `arrived`-th stands in a line, and in which; `None` if it holds back nobody.
-    pub(super) fn position(self, message: Heading<'_>, arrived: u64) -> Option<(u64, u64)> {
+    pub(super) fn position(self, message: DeliveryInfo<'_>, arrived: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
             Delivery::Unordered => None,
@@ -68,7 +68,7 @@ impl Delivery {
     }
 
     /// The first line from `from` on that a message depends on, and its bound there.
-    pub(super) fn bound(self, message: Heading<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
+    pub(super) fn bound(self, message: DeliveryInfo<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
             Delivery::Unordered => None,

@@ -19,9 +19,9 @@ struct Plain {
 impl Message for Plain {
     type Few = SmallVec<[Self; 2]>;
 
-    fn heading(&self) -> Heading<'_> {
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref known, .. } = self;
-        Heading { number, sender, delayed, ordinal, known }
+        DeliveryInfo { number, sender, delayed, ordinal, known }
     }
 
     fn arrive_in_time(&mut self) {

@@ -41,13 +41,13 @@ impl ModelState {
             _ => return None,
         };
         // A timer that goes off is more than peeking can tell.
-        let (letter, parcel) = slot.mail.queue.get(number)?;
+        let (envelope, payload) = slot.mail.queue.get(number)?;
         if self.delivery() != Delivery::Unordered {
             return self.peek_ordered(choice, actor, number);
         }
         // Names tell actors apart that different executions have created in the same place.
-        let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
-        let taken = slot.mail.adds(letter, parcel).wrapping_add(slot.body.digest);
+        let key = combine(slot.body.digest ^ slot.body.clock.name, payload.digest);
+        let taken = slot.mail.adds(envelope, payload).wrapping_add(slot.body.digest);
         // Where somebody has stopped, it matters who receives.
         let known = if self.stopped { None } else { self.code.memo.get(key) };
         let done = match known {
@@ -56,7 +56,7 @@ impl ModelState {
                     self.run_in_vain(actor, number) == Some(done),
                     "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
                      hash order, or on something that is no part of the hash of the actor or the message?",
-                    self.cards[actor].who
+                    self.infos[actor].who
                 );
                 done
             }
@@ -80,8 +80,8 @@ impl ModelState {
 
     /// Runs the handler for the message with this number, or the oldest.
     fn run_ahead(&mut self, actor: usize, number: Option<u32>) -> Ran {
-        let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
-        self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
+        let (info, Slot { body, mail }) = (&self.infos[actor], &*self.actors[actor]);
+        self.scratch.run_handler(&self.code, &self.roster, info, body, mail.look(number), Vec::new())
     }
 
     fn run_in_vain(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
@@ -109,9 +109,9 @@ impl ModelState {
     /// The receiver and the hash of a message, if the effect is to send one; `None` if it is more than that.
     fn send_ahead(&self, effect: &Effect) -> Option<Option<(u32, u64)>> {
         match effect {
-            &Effect::Send { to, ref parcel, .. } => {
+            &Effect::Send { to, ref payload, .. } => {
                 self.actors.get(to as usize)?.body.actor.as_ref()?;
-                Some(Some((to, parcel.digest)))
+                Some(Some((to, payload.digest)))
             }
             Effect::Hint(_) | Effect::Becomes(_) => Some(None),
             _ => None,

@@ -9,11 +9,11 @@ use std::cell::{Cell, OnceCell};
 /// What handlers did before. Shared by all executions of a model; a copy of the model begins with nothing.
 #[derive(Default)]
 pub(super) struct Memo {
-    places: OnceCell<Box<[Place]>>,
+    places: OnceCell<Box<[MemoEntry]>>,
 }
 
 /// A key, and what was done there.
-type Place = Cell<(u64, Done)>;
+type MemoEntry = Cell<(u64, Done)>;
 
 /// What a handler did that only changed its own actor and sent messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Memo {
 
     /// Remembers what was done.
     pub(super) fn put(&self, key: u64, done: Done) {
-        let places = self.places.get_or_init(|| (0..1 << BITS).map(|_| Place::default()).collect());
+        let places = self.places.get_or_init(|| (0..1 << BITS).map(|_| MemoEntry::default()).collect());
         places[place(key)].set((key, done));
     }
 }

@@ -59,7 +59,7 @@ impl ModelState {
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             let Mail { queue, timers, .. } = &slot.mail;
-            let crashes = may_crash && self.cards[actor].may_crash;
+            let crashes = may_crash && self.infos[actor].may_crash;
             if (queue.is_empty() && timers.is_empty() && !crashes) || slot.body.actor.is_none() {
                 continue;
             }
@@ -74,11 +74,11 @@ impl ModelState {
                 queue.each_open(delivery, |number| actions.push(receive(number)));
             }
             if !timers.is_empty() {
-                self.odd = true;
+                self.has_timer_or_crash = true;
                 actions.extend(timers.iter().map(|timer| receive(timer.1.number)));
             }
             if crashes {
-                self.odd = true;
+                self.has_timer_or_crash = true;
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }

@@ -7,13 +7,13 @@ use raddle_engine::system::Choice;
 use crate::actor::Counts;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
-use crate::model::handling::Handling;
+use crate::model::handling::ModelHandling;
 use crate::model::untraced::UntracedMailbox;
 
 /// Memory that is used again and again. A copy of a run gets its own when it needs some.
 #[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) handling: Option<Box<Handling>>,
+    pub(super) handling: Option<Box<ModelHandling>>,
     /// An actor that is not used any more.
     pub(super) spare: Option<Rc<dyn Handler>>,
     /// A handler that has run already, for what may be chosen next.
@@ -45,7 +45,7 @@ impl Scratch {
 
     /// Keeps the memory of a handler that has run, and of its actor as it was.
     #[inline]
-    pub(super) fn keep_memory(&mut self, handling: Box<Handling>, before: Option<Rc<dyn Handler>>) {
+    pub(super) fn keep_memory(&mut self, handling: Box<ModelHandling>, before: Option<Rc<dyn Handler>>) {
         self.handling = Some(handling);
         if let Some(before) = before
             && Rc::strong_count(&before) == 1

@@ -17,7 +17,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use super::contents;
-use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, panicking, word_as_number};
+use crate::execution::{Kind, Met, Moment, ObjectRef, Progress, Tag, panicking, word_as_number};
 
 static IS_POISONED: Operation = Operation { verb: "is_poisoned", class: Class::Read };
 static CLEAR_POISON: Operation = Operation { verb: "clear_poison", class: Class::Write };
@@ -95,7 +95,7 @@ impl<S: StdLock + ?Sized> Lock<S> {
     /// in an earlier execution.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
         let leaks = Cell::new(false);
         let first = |met| {
             leaks.set(met == Met::InEarlierExecution && self.changed_inside.load(Ordering::Relaxed));
@@ -177,7 +177,7 @@ impl<S: StdLock + ?Sized> Lock<S> {
     /// Whether the lock is poisoned, asked by the only owner of the lock. No other task can notice, so this is no step.
     #[track_caller]
     fn is_poisoned_for_owner(&self, site: Site) -> bool {
-        let word = |place: Place<'_>| place.execution.state.borrow().objects[place.object.index()].word;
+        let word = |place: ObjectRef<'_>| place.execution.state.borrow().objects[place.object.index()].word;
         self.with(site, |place| word(place) & POISONED != 0).unwrap_or_else(|| self.inner.is_poisoned())
     }
 
