@@ -1,4 +1,5 @@
-//! The messages of a long mailbox. No operation looks at all of them, and a copy shares what is not changed.
+//! The messages of a long mailbox, unless they are a [queue](super::queue). No operation looks at all of them, and a copy shares what
+//! is not changed.
 //!
 //! Messages are numbered by their arrival. A message that cannot be received is kept with *one* line that holds it back (see
 //! [`rule`](super::rule)). When the first message of that line is taken, the message is released or goes on to the next line that holds it
@@ -104,30 +105,14 @@ impl<T: Message> Index<T> {
         self.len
     }
 
-    pub(super) fn has(&self, number: u32) -> bool {
-        self.numbers.get(u64::from(number)).is_some()
-    }
-
     /// How many can be received.
     pub(super) fn count_open(&self) -> u32 {
         self.messages.sum()
     }
 
-    /// Puts a message behind the others, or before the last one if that is delayed.
-    pub(super) fn put(&mut self, message: T) {
-        let last = self.messages.last().map(|(arrived, last)| (arrived, last.message.delivery_info().delayed));
-        match last {
-            Some((arrived, true)) if self.delivery.overtakes(true) => self.overtake(arrived, message),
-            _ => self.append(message),
-        }
-    }
-
     /// Puts a message behind the others.
     pub(super) fn append(&mut self, message: T) {
-        self.append_shared(Rc::new(message));
-    }
-
-    fn append_shared(&mut self, message: Rc<T>) {
+        let message = Rc::new(message);
         let arrived = self.arrived;
         self.arrived += 1;
         self.len += 1;
@@ -141,17 +126,6 @@ impl<T: Message> Index<T> {
         self.add_to_hash(message.hashed(), arrived);
         let held = self.wait(&message, arrived, 0);
         self.messages.insert(arrived, Entry { message, open: !held });
-    }
-
-    /// A message takes the place of the last one, which is delayed and is put behind it.
-    fn overtake(&mut self, last: u64, message: T) {
-        let mut delayed = Rc::new(message);
-        let hashed = delayed.hashed();
-        self.numbers.insert(u64::from(delayed.delivery_info().number), Arrival(last));
-        self.messages.change(last, |entry| std::mem::swap(&mut entry.message, &mut delayed));
-        self.add_to_hash(hashed, last);
-        Rc::make_mut(&mut delayed).arrive_in_time();
-        self.append_shared(delayed);
     }
 
     fn in_line<R>(&mut self, line: u64, change: impl FnOnce(&mut Line) -> R) -> R {
@@ -201,8 +175,8 @@ impl<T: Message> Index<T> {
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
     }
 
-    /// Takes out the oldest message where nothing else is done from then on but to take out the rest.
-    pub(super) fn take_oldest(&mut self) -> Option<T> {
+    /// Takes out the oldest message, whether it can be received or not. Afterwards nothing else is asked for than the rest, in the same way.
+    pub(super) fn drain_oldest(&mut self) -> Option<T> {
         let (arrived, _) = self.messages.first()?;
         let Entry { message, .. } = self.messages.remove(arrived)?;
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))

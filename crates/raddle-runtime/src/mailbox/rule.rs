@@ -5,7 +5,8 @@
 //!
 //! The [index](super::index) of a long mailbox needs the same rule in another form. There, messages that hold back others stand in
 //! lines, each at a position. A message is held back while, in one of the lines that it depends on, somebody stands before its bound. The
-//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions.
+//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions. If every message holds
+//! back all later ones, no lines are needed: a long mailbox is then a [queue](super::queue).
 
 use raddle_engine::ids::TaskId;
 
@@ -50,6 +51,12 @@ impl Delivery {
         }
     }
 
+    /// Whether every message holds back all that arrived later.
+    #[inline]
+    pub(super) fn is_queue(self) -> bool {
+        self == Delivery::Arrival
+    }
+
     /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
     #[inline]
     pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {
@@ -60,10 +67,9 @@ impl Delivery {
     pub(super) fn position(self, message: DeliveryInfo<'_>, arrived: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
-            Delivery::Unordered => None,
+            Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (!message.delayed).then_some((line, arrived)),
             Delivery::Causal => (!message.delayed).then_some((line, u64::from(message.ordinal))),
-            Delivery::Arrival => Some((0, arrived)),
         }
     }
 
@@ -71,13 +77,12 @@ impl Delivery {
     pub(super) fn bound(self, message: DeliveryInfo<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
-            Delivery::Unordered => None,
+            Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (line >= from).then_some((line, arrived)),
             Delivery::Causal => {
                 let known = (0..).zip(message.known).skip(from as usize);
                 known.map(|(line, known)| (line, u64::from(*known))).find(|(_, known)| *known > 0)
             }
-            Delivery::Arrival => (from == 0).then_some((0, arrived)),
         }
     }
 }

@@ -179,7 +179,9 @@ impl Mail {
 
     /// Adds a message. If its number is taken, it gets the next free one.
     pub(super) fn put(&mut self, delivery: Delivery, mut envelope: Envelope, payload: Payload) -> u32 {
-        while self.has(envelope.number) {
+        // In order of arrival messages are not received by number, only timers are.
+        let any_order = delivery != Delivery::Arrival;
+        while self.has_timer(envelope.number) || any_order && self.queue.has(envelope.number) {
             envelope.number = envelope.number.wrapping_add(1);
         }
         let number = envelope.number;
@@ -194,7 +196,7 @@ impl Mail {
     }
 
     pub(super) fn set_timer(&mut self, timer: Timer, mut envelope: Envelope, payload: Payload) -> u32 {
-        while self.has(envelope.number) {
+        while self.has_timer(envelope.number) || self.queue.has(envelope.number) {
             envelope.number = envelope.number.wrapping_add(1);
         }
         let number = envelope.number;
@@ -220,8 +222,8 @@ impl Mail {
         left
     }
 
-    fn has(&self, number: u32) -> bool {
-        self.queue.has(number) || self.timers.iter().any(|timer| timer.1.number == number)
+    fn has_timer(&self, number: u32) -> bool {
+        self.timers.iter().any(|timer| timer.1.number == number)
     }
 
     /// The message with this number, or the oldest.
