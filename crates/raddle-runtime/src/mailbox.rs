@@ -161,6 +161,9 @@ impl<T: Message> Mailbox<T> {
             let taken = self.take_of_many(|many| many.take_open(nth));
             return taken.expect("raddle bug: fewer messages can be received than were counted");
         }
+        if delivery.is_queue() {
+            return self.take_first();
+        }
         let place = match nth {
             // Nothing holds back the first message.
             0 => 0,
@@ -181,6 +184,13 @@ impl<T: Message> Mailbox<T> {
         }
         let place = number.map_or(Some(0), |number| self.place(number))?;
         (place < self.few.len()).then(|| self.take_at(delivery, place))
+    }
+
+    /// Takes out the oldest message of a short list, where only the oldest can be received.
+    #[inline(always)]
+    fn take_first(&mut self) -> T {
+        self.open = u32::from(self.few.len() > 1);
+        self.few.remove_first()
     }
 
     #[inline(always)]

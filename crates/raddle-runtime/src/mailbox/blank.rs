@@ -82,4 +82,11 @@ impl Few<Blank> for Rows {
         let sender = if self.senders.len() > 0 { Some(TaskId::new(self.senders.remove(at))) } else { None };
         Blank { place: place & !DELAYED, sender, delayed: place & DELAYED != 0 }
     }
+
+    #[inline]
+    fn remove_first(&mut self) -> Blank {
+        let place = self.places.remove_first();
+        let sender = if self.senders.len() > 0 { Some(TaskId::new(self.senders.remove_first())) } else { None };
+        Blank { place: place & !DELAYED, sender, delayed: place & DELAYED != 0 }
+    }
 }

@@ -21,6 +21,11 @@ pub(crate) trait Few<T>: Default {
     fn overtake(&mut self, message: T);
 
     fn remove(&mut self, at: usize) -> T;
+
+    #[inline(always)]
+    fn remove_first(&mut self) -> T {
+        self.remove(0)
+    }
 }
 
 /// Lists of whole messages.
