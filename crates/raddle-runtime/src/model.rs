@@ -62,7 +62,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_engine::system::{Program, System};
+use raddle_engine::system::Program;
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
 pub(crate) use self::handling::{Effect, ModelHandling, Pack};

@@ -85,8 +85,8 @@ impl Few<Blank> for Rows {
 
     #[inline]
     fn remove_first(&mut self) -> Blank {
+        debug_assert!(self.senders.len() == 0, "raddle bug: senders make no difference in order of arrival");
         let place = self.places.remove_first();
-        let sender = if self.senders.len() > 0 { Some(TaskId::new(self.senders.remove_first())) } else { None };
-        Blank { place: place & !DELAYED, sender, delayed: place & DELAYED != 0 }
+        Blank { place: place & !DELAYED, sender: None, delayed: place & DELAYED != 0 }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) trait Few<T>: Default {
 
     fn remove(&mut self, at: usize) -> T;
 
+    /// Removes the oldest message, in order of arrival.
     #[inline(always)]
     fn remove_first(&mut self) -> T {
         self.remove(0)

@@ -15,7 +15,7 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced, Variant};
+use raddle_engine::system::{Action, Choice, Peeked, Pending, Point, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
@@ -287,8 +287,9 @@ pub(super) fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
     Access { object, effect, role, ordered: Ordered::RELAXED }
 }
 
-impl System for ModelState {
-    fn point(&self) -> Point<'_> {
+/// What [`Run`](super::run::Run) does as a system, and what its capabilities do.
+impl ModelState {
+    pub(super) fn point(&self) -> Point<'_> {
         match &self.stop {
             Stop::Actions => Point::Actions(&self.actions),
             &Stop::Draw { actor, choices, site, .. } => Point::Data { task: task(actor), choices, site },
@@ -300,7 +301,7 @@ impl System for ModelState {
         }
     }
 
-    fn step(&mut self, choice: Choice, trace: &mut Trace) {
+    pub(super) fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), self.chosen(choice));
         if matches!(self.stop, Stop::Actions) {
             self.take(choice, trace);
@@ -314,7 +315,7 @@ impl System for ModelState {
         }
     }
 
-    fn compute_enabled(&mut self) {
+    pub(super) fn compute_enabled(&mut self) {
         if !self.enabled_known {
             let _inside = crash::inside_model(self, None, None);
             self.enabled_known = true;
@@ -322,31 +323,17 @@ impl System for ModelState {
         }
     }
 
-    fn caveats(&self) -> Caveats {
+    pub(super) fn caveats(&self) -> Caveats {
         // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
         // another order.
         Caveats { reduction_unproven: self.has_timer_or_crash || !self.code.always.is_empty(), ..Caveats::default() }
     }
 
-    fn describe(&self) -> &dyn Describe {
-        self
-    }
-
-    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
-        Some(self)
-    }
-
-    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
-        Some(self)
-    }
-}
-
-impl Describe for ModelState {
-    fn task_name(&self, task: TaskId) -> TaskName {
+    pub(super) fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(self.name(task))
     }
 
-    fn participants(&self) -> Participants {
+    pub(super) fn participants(&self) -> Participants {
         let main = TaskInfo { name: TaskName::default(), label: Some("model".to_owned()), finished: true };
         let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskInfo {
             name: self.task_name(task(actor)),
@@ -363,23 +350,17 @@ impl Describe for ModelState {
         }
     }
 
-    fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
+    pub(super) fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
         let busy = self.waiting().filter(|(_, ready)| *ready).map(|(action, _)| action);
         let waits = |a: Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
         busy.map(waits).collect()
     }
 
-    fn pending(&self) -> Vec<Pending> {
+    pub(super) fn pending(&self) -> Vec<Pending> {
         self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE, context: None }).collect()
     }
-}
 
-impl Snapshots<Self> for ModelState {
-    fn fork(&self) -> Self {
-        self.clone()
-    }
-
-    fn fork_onto(&self, other: &mut Self) {
+    pub(super) fn fork_onto(&self, other: &mut Self) {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
@@ -410,7 +391,7 @@ impl Snapshots<Self> for ModelState {
         other.unhashed = unhashed;
     }
 
-    fn fingerprint(&self) -> Option<u64> {
+    pub(super) fn fingerprint(&self) -> Option<u64> {
         let stop = match &self.stop {
             Stop::Draw { actor, payload, draws, .. } => {
                 draws.iter().fold(mix(*actor as u64 + 1, payload.digest), |hash, draw| mix(hash, u64::from(*draw)))
@@ -425,14 +406,12 @@ impl Snapshots<Self> for ModelState {
         if self.unhashed { None } else { Some(self.state_with(self.digest, stop)) }
     }
 
-    fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
+    pub(super) fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
         let _inside = crash::inside_model(self, Some(so_far), self.chosen(choice));
         self.peek_receive(choice)
     }
-}
 
-impl Untraced for ModelState {
-    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), None);
         self.run_untraced(choices, trace);
     }
