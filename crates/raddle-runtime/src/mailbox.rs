@@ -36,17 +36,17 @@ const MANY: usize = 16;
 /// With no more messages than this it is a short list again.
 const FEW: usize = 4;
 
-/// What a mailbox has to know of the messages in it.
+/// A message, as far as its mailbox has to know it.
 pub(crate) trait Message: Clone {
-    /// How they are kept while they are few.
+    /// The short list of such messages.
     type Few: Few<Self>;
 
     fn delivery_info(&self) -> DeliveryInfo<'_>;
 
-    /// It was delayed, and was overtaken.
+    /// Called when a later message has overtaken this delayed one.
     fn arrive_in_time(&mut self);
 
-    /// What the hash of the mailbox depends on; `None` if nobody asks for that.
+    /// What the hash of the mailbox depends on; `None` if hashes are not needed.
     fn hashed(&self) -> Option<HashedMessage> {
         None
     }

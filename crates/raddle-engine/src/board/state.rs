@@ -1,4 +1,4 @@
-//! What the board of one process knows: what waits, what is out, what was done.
+//! The state of the board of one process: waiting pieces, pieces that workers have, and totals.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -147,8 +147,8 @@ impl State {
         self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
     }
 
-    /// A failure was found: only what comes before it is still of interest. Of numbers this is known here; of other pieces the worker
-    /// who takes one asks its strategy.
+    /// Removes what comes after a failure that was found. For numbered executions the board can tell; for other pieces the worker that takes
+    /// one asks its strategy.
     pub fn drop_what_comes_later(&mut self) {
         let Some(place) = self.first_failing() else { return };
         self.later.clear();

@@ -1,4 +1,4 @@
-//! How often each goal was achieved: never, once, twice, or more often. Whether there are many more to come can be told from that.
+//! How many executions have achieved each goal: none, one, two, or more. The number of goals not yet seen is estimated from that.
 
 use crate::coverage::Criterion;
 use crate::coverage::bits::{Rows, ones};

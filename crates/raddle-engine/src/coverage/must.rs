@@ -20,7 +20,7 @@ pub struct Must {
 /// Why a receive must come before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// In its course, or in that of a later one of the same receiver, the message was sent or its receiver created.
+    /// Its handler, or that of a later receive of the same receiver, sent the message or created its receiver.
     Cause,
     /// Their messages come in the order in which they were sent.
     Order,

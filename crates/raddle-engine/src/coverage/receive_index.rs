@@ -6,7 +6,7 @@ use crate::coverage::Criterion;
 use crate::coverage::bits::Rows;
 use crate::coverage::recorded::{Name, ReceiveEvent, Recorded};
 
-/// Where a receive is written down: with which receiver, and as which of its receives.
+/// The index of a receive: its receiver, and its number among the receives of that receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReceiveId {
     /// Who received, by its number in the index.
@@ -15,7 +15,7 @@ pub struct ReceiveId {
     pub event: usize,
 }
 
-/// Who has received what.
+/// Numbers receivers and their receives in order of first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveIndex {
     places: HashMap<Name, ReceiveId>,
@@ -25,7 +25,7 @@ pub struct ReceiveIndex {
 }
 
 impl ReceiveIndex {
-    /// Where a receive is written down, from now on if it was not.
+    /// The index of a receive, which is added if it is new.
     pub fn add(&mut self, event: &ReceiveEvent) -> ReceiveId {
         if let Some(place) = self.places.get(&event.name) {
             return *place;
@@ -46,12 +46,12 @@ impl ReceiveIndex {
         self.places.len()
     }
 
-    /// Where a receive is written down, if it is.
+    /// The index of a receive, if it was added.
     pub fn place(&self, name: &Name) -> Option<ReceiveId> {
         self.places.get(name).copied()
     }
 
-    /// Where the receives of an execution are written down.
+    /// The indices of the receives of an execution.
     pub fn add_all(&mut self, recorded: &Recorded) -> Vec<ReceiveId> {
         recorded.events.iter().map(|event| self.add(event)).collect()
     }

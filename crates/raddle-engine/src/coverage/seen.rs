@@ -18,7 +18,7 @@ pub struct Coverage {
     executions: u64,
     left_out: u64,
     growth: [Growth; 3],
-    /// Executions that had receives which nobody had seen before, with their places.
+    /// Executions with receives that no earlier execution had.
     pub(super) novel: Vec<Recorded>,
     /// Receives in these.
     novel_receives: usize,
@@ -46,7 +46,7 @@ pub struct Achieved {
     pub expected: f64,
 }
 
-/// More receives are not kept to find out what could not have been.
+/// The most receives in `novel`, from which the goals that cannot be achieved are found.
 const MOST_NOVEL_RECEIVES: usize = 100_000;
 
 impl Coverage {
@@ -78,7 +78,7 @@ impl Coverage {
         }
     }
 
-    /// Finds words for receives that nobody had seen before.
+    /// Names the receives that are new.
     fn name_all(&mut self, recorded: &Recorded, places: &[ReceiveId], who: &[String]) {
         let called = |task: TaskId| who.get(task.index()).map_or("?", String::as_str);
         for (event, place) in recorded.events.iter().zip(places) {

@@ -11,7 +11,7 @@ use crate::coverage::seen::{Coverage, Receiver};
 /// Pairs of receives that were seen in one order only.
 #[derive(Clone, Debug, Default)]
 pub struct Uncovered {
-    /// Pairs that were seen together in one of the executions that were kept.
+    /// Pairs that were seen together in one of the recorded executions.
     pub pairs: u64,
     /// Those that came in both orders.
     pub covered: u64,

@@ -33,7 +33,7 @@ use crate::strategy::{After, BacktrackTo, Bound, Claim, Next, Run, Sharing, Star
 use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
 
-/// A worker's place at a search: its strategy, its piece, and what it has done since its latest commit.
+/// One worker of a search: its strategy, its piece, and its results since its latest commit.
 pub struct Worker<'s> {
     search: &'s Search,
     strategy: Held<'s>,
@@ -133,8 +133,7 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
-/// each choice that it takes, as others may take few on their own.
+/// Every so many executions, one runs from its start instead of from a snapshot, to detect nondeterminism.
 const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Worker<'s> {

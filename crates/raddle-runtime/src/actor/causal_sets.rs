@@ -1,8 +1,8 @@
-//! Who knows of which messages that wait, for causal order in untraced runs.
+//! Causal order in untraced runs: which tasks know of which waiting messages.
 //!
-//! A message is held back by those in the same mailbox that its sender knew of. One that was received holds back nobody any more, so
-//! nothing has to be known of the past: each message that waits has a slot, and sets of slots take the place of clocks. A sender passes a
-//! copy of its own set along with a message, and adds the message to its set. A receiver adds the set that came along.
+//! A message is held back by the messages in the same mailbox that its sender knew of. A message that was received holds back nothing any
+//! more, so only waiting messages matter: each has a slot, and sets of slots replace vector clocks. A sender attaches a copy of its own set
+//! to a message, and adds the message to its set. A receiver adds the attached set to its own.
 //!
 //! A slot whose message is gone stays in the sets that it is in, and is not used again. When none is left, the slots of all messages that
 //! are gone are removed from all sets at once. When too many messages wait, the execution [goes on with clocks](Mailboxes::go_by_clocks), in

@@ -1,4 +1,4 @@
-//! What is known of a message but for its contents, and how messages and actors get their names.
+//! Envelopes: what is known about a message apart from its contents. And how messages and actors get their names.
 //!
 //! `hash(actor) = H(type, hash(receive that created it), how many it created before)`, and the same for a message and the receive
 //! that sent it. So names do not depend on what others do meanwhile, and survive most edits of the program.
@@ -10,7 +10,7 @@ use crate::actor::delivery::Delivery;
 use crate::actor::digest::{digest, mix};
 use crate::mailbox::DeliveryInfo;
 
-/// A message on its way, without what it says.
+/// What is known about a message apart from its contents.
 #[derive(Clone, Debug)]
 pub(crate) struct Envelope {
     /// What a schedule calls it: unique among those in one mailbox.
@@ -28,14 +28,14 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// One that nobody asks for more of than who sent it.
+    /// An envelope with a sender and a number only, for untraced runs.
     #[inline]
     pub(crate) fn blank(sender: TaskId, number: u32) -> Self {
         let (name, sender_name, label, clock) = (0, 0, "", Box::default());
         Self { number, sender, ordinal: 0, delayed: false, name, sender_name, label, clock }
     }
 
-    /// One that nobody asks for more of than who sent it, under which number and as which of its messages, and what that sender knew.
+    /// An envelope of an untraced run in causal order: sender, number, ordinal and the clock of the sender.
     pub(super) fn knowing(clock: Vec<u32>, sender: TaskId, (number, ordinal): (u32, u32), delayed: bool) -> Self {
         Self { ordinal, delayed, clock: clock.into_boxed_slice(), ..Self::blank(sender, number) }
     }

@@ -142,7 +142,7 @@ impl<M: Send + 'static> Inbox<M> {
         }
     }
 
-    /// The actor is told no more; what it had still to hear is dead. Returns what its destructor or those of messages panic about.
+    /// Stops the actor. Its remaining messages become dead letters. Returns the panics of destructors.
     fn close(&self) -> Result<(), Box<dyn Any + Send>> {
         let (messages, timers) = {
             let mut queue = lock(&self.queue);

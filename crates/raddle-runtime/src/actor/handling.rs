@@ -24,7 +24,7 @@ static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
 /// A handler while it runs.
 pub(crate) struct TaskHandling {
     pub(crate) system: System,
-    /// What was ever asked for that few actors ask for.
+    /// What most handlers do not need: set when it is first used.
     plans: Option<Box<Plans>>,
 }
 
@@ -88,7 +88,7 @@ impl TaskHandling {
         }
     }
 
-    /// The way back for a question, and where its answer is waited for.
+    /// The `ReplyTo` for a request, and the object at which the answer is awaited.
     pub(crate) fn question<N, R: Send + 'static>(&mut self, to: &Address<N>, site: Site) -> (ReplyTo<R>, Awaited<R>) {
         let asked = match &to.route {
             Route::Task { mailbox, .. } if to.who.world == self.system.inner.world => mailbox.task(),

@@ -1,4 +1,4 @@
-//! The hashes of what a program calls its messages: few strings that come again and again, known by where they lie.
+//! A cache of the hashes of message labels: few static strings, found by their address.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use crate::actor::digest::{digest, mix};
 /// Hashes of labels. Shared by all executions of a model; a copy of the model begins with nothing.
 pub(crate) struct Labels([LabelEntry; PLACES]);
 
-/// Where a label lies, mixed with its hash, and the hash. One that is read while it is written is not taken for any.
+/// The address of a label, mixed with its hash, and the hash. An entry that is read while another thread writes it does not match any label.
 #[derive(Default)]
 struct LabelEntry([AtomicU64; 2]);
 

@@ -1,4 +1,4 @@
-//! Actors inside an execution, from the outside: what their addresses lead to.
+//! How an address reaches an actor inside an execution.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::coroutine::current;
 use crate::execution::Execution;
 use crate::thread::{Builder, run_task};
 
-/// How an actor is reached. Its messages and itself are kept by the execution.
+/// A handle to the mailbox of an actor. The messages and the actor are stored in the execution.
 pub(crate) struct MailboxHandle<M> {
     pub(crate) system: System,
     pub(super) execution: u64,
@@ -26,7 +26,7 @@ pub(crate) struct MailboxHandle<M> {
     pub(crate) message_fns: MessageFns<M>,
 }
 
-/// What an actor has to say of its messages.
+/// The functions by which an actor describes its messages.
 pub(crate) struct MessageFns<M> {
     pub(crate) label: fn(&M) -> &'static str,
     pub(crate) describe: fn(&M) -> String,

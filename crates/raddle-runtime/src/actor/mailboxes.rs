@@ -1,7 +1,7 @@
-//! The mailboxes of the running execution, and who sends to them.
+//! The mailboxes of the running execution, and the tasks that send to them.
 //!
-//! What is in them lies in [stores](crate::actor::store): an execution is on one OS thread, so nobody has to lock anything to reach a
-//! message. Their destructors may take operations, so nothing of the user's is dropped here.
+//! The contents of messages are in [stores](crate::actor::store). An execution is on one OS thread, so no lock is needed. Destructors of user
+//! messages may perform operations, so no message is dropped here.
 
 use std::mem;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! An actor that waits for its next message, whatever its type. In an untraced run it handles the message that was drawn for it.
+//! An actor of any type, while it waits for its next message. In an untraced run it handles the message that was drawn for it.
 
 use std::any::Any;
 use std::cell::RefMut;

@@ -1,8 +1,8 @@
 //! How a message gets into a mailbox inside an execution.
 //!
-//! What a handler sends, creates and announces on the way is part of the step in which it received; only where order of sending is all
-//! that matters, or a monitor listens, is it a step of its own if the handler has taken another in between (a lock, say), or a
-//! thread does it while others are at work.
+//! What a handler sends, creates and announces is part of the step in which it received its message. There is one exception: in order of
+//! arrival, or if a monitor watches, a send is a step of its own if the handler has taken another step before it (a lock, say), or if a
+//! thread sends while other tasks run.
 
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
@@ -21,11 +21,11 @@ static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class
 
 /// How a message is sent.
 enum Way {
-    /// Where nobody asks for more.
+    /// In an untraced run: the message is only put into the mailbox.
     Blindly,
-    /// In a step that is kept.
+    /// As part of a recorded step.
     Noted,
-    /// It may be faulty, has to be told of, is a step of its own, or is in vain.
+    /// A send that may be faulty, is reported, is a step of its own, or goes to an actor that has stopped.
     WithCare,
 }
 

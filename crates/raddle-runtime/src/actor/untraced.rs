@@ -1,10 +1,10 @@
-//! Drawing choices for what is received next, where nothing else can happen and nobody wants to know what does.
+//! Untraced runs of actors: random choices of the next receive, while nothing else can happen and no trace is wanted.
 //!
-//! How much there is to receive from each mailbox is all that has to be known: nothing is listed, named or kept. Handlers run one after
-//! another on one stack that is lent to them. A handler that wants to do something else in its middle keeps that stack until it has
-//! ended; then its task [takes over](After) on its own, as it does after a panic or to stop.
+//! Only the number of messages that can be received from each mailbox is needed: nothing is listed, named or recorded. Handlers run one
+//! after another on one stack that they borrow. A handler that performs another operation keeps that stack until it has ended. Then its
+//! task [takes over](After) on its own stack, as it does after a panic or to stop.
 //!
-//! An actor that receives in an untraced run keeps its request for mail until it asks for something else.
+//! The pending receive of an actor stays as it is during an untraced run.
 
 mod counts;
 mod supply;

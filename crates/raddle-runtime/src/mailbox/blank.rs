@@ -1,4 +1,4 @@
-//! Messages of which nobody asks for more than where they lie and who sent them, as in untraced runs.
+//! Messages of untraced runs, which have a place in their store and a sender and nothing else.
 
 use raddle_engine::ids::TaskId;
 

@@ -1,7 +1,7 @@
-//! A short row of numbers in the order in which messages have arrived: where they lie, or who sent them.
+//! A short list of numbers in order of arrival: the places of messages, or their senders.
 //!
-//! How many wait in a mailbox, and which of them is taken out, cannot be peeked. So the first few are kept in one piece that is
-//! shifted without a branch, and no memory elsewhere is needed for them.
+//! The length of a mailbox and the choice of a message are random, so branches on them would be mispredicted. So the first four numbers
+//! are in one register, which is shifted without a branch, and need no memory elsewhere.
 
 use std::collections::VecDeque;
 

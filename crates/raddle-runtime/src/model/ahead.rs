@@ -1,8 +1,8 @@
-//! What a receive would lead to, found out without changing anything.
+//! Peeking: the fingerprint of the state that a receive would lead to, without changing the state.
 //!
-//! The handler runs on a copy of the actor, and what it does is looked at: where it only sends, the fingerprint of the state that comes
-//! of it follows from those of the parts that change. If the receive then happens, the handler has run already. Where messages are in no
-//! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
+//! The handler runs on a copy of the actor. If it only sends messages, the new fingerprint is computed from the parts that change. If the
+//! receive is then chosen, the handler does not run a second time. Without a delivery order, what a handler adds to the fingerprint depends
+//! on its actor and the message alone, and is [cached](super::memo).
 
 use raddle_engine::system::{Choice, Peeked, Variant};
 use raddle_engine::trace::Site;
@@ -18,7 +18,7 @@ use crate::model::slot::{Slot, adds};
 use crate::model::step::{ModelState, index, task};
 
 impl ModelState {
-    /// Whether peeking can tell what a handler does at all: what it sends arrives for sure, and in an order that only the queue tells.
+    /// Whether peeking is possible: every message arrives, so that the state after a send is certain.
     fn can_be_peeked(&self) -> bool {
         // What checks may see of the last two is no part of the state that is told apart.
         self.code.plain
@@ -66,7 +66,7 @@ impl ModelState {
         Some(Peeked { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
-    /// Finds out what a handler does that has not done it before, as far as is remembered.
+    /// Runs a handler whose result is not in the cache, and adds the result.
     #[inline(never)]
     fn peek_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
@@ -91,7 +91,7 @@ impl ModelState {
         done
     }
 
-    /// What a handler did, where messages are in no order; `None` if it does more than send to those who can receive.
+    /// The result of a handler, without a delivery order; `None` if it did more than send to actors that have not stopped.
     fn peek_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
@@ -118,8 +118,8 @@ impl ModelState {
         }
     }
 
-    /// What comes of it when `actor` has received the message with this number, or the oldest, where messages are in some order; `None` if it does more than send
-    /// to those who can receive.
+    /// Peeks at the receive of the message with this number, or the oldest, where messages have an order. `None` if the handler does more than
+    /// send to actors that have not stopped.
     #[inline(never)]
     fn peek_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Peeked> {
         let ran = self.run_ahead(actor, number);
@@ -142,7 +142,7 @@ impl ModelState {
         Some(Peeked { state: self.state_with(digest, 0), steps })
     }
 
-    /// By how much the hash of the state would change with the mailboxes, when `actor` has received the message with this number, or the oldest.
+    /// How much the mailboxes change the hash of the state if `actor` receives the message with this number, or the oldest.
     fn peek_mail(&self, actor: usize, number: Option<u32>, effects: &[(Effect, Site)]) -> u64 {
         let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
         for to in effects.iter().filter_map(|(effect, _)| effect.receiver()) {

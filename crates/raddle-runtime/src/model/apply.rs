@@ -1,4 +1,4 @@
-//! What a handler did takes effect, one thing after another.
+//! Applies the effects of a handler to the state, one after another.
 
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
@@ -46,7 +46,7 @@ pub(super) enum Stop {
     End(Outcome),
 }
 
-/// Whether no message can be faulty any more.
+/// Whether the budget of faults for messages is used up.
 fn spares_messages(faults: Faults) -> bool {
     (faults.drop, faults.duplicate, faults.delay) == (0, 0, 0)
 }
@@ -89,7 +89,7 @@ impl ModelState {
         }
     }
 
-    /// It was decided what becomes of a message.
+    /// Applies the fault that was chosen for a message, or delivers it.
     pub(super) fn suffer(
         &mut self,
         actor: usize,
@@ -138,7 +138,7 @@ impl ModelState {
         }
     }
 
-    /// What still waits for an actor that stops is never received.
+    /// Discards the messages of an actor that stops.
     fn stop_actor(&mut self, actor: usize) {
         self.stopped = true;
         self.change_body(actor, |body| body.actor = None);
@@ -199,7 +199,7 @@ impl ModelState {
         }
     }
 
-    /// Puts a message into a mailbox; whether it is a dead letter.
+    /// Puts a message into a mailbox. Returns true if the receiver has stopped.
     fn put(&mut self, actor: usize, to: usize, envelope: Envelope, payload: Payload, trace: &mut Trace) -> bool {
         let (delivery, object, label, name) = (self.delivery(), envelope.object(), envelope.label, envelope.name);
         let late = envelope.delayed;
@@ -220,7 +220,7 @@ impl ModelState {
         stopped
     }
 
-    /// What a send does to a mailbox.
+    /// The access of a send to the mailbox.
     pub(super) fn sending(&self, to: usize, message: u32, late: bool) -> Access {
         match self.delivery().offered() {
             Some(delivery) => access(self.head(to), Touches::Read, Role::Offers(Offer { message, delivery, late })),

@@ -1,4 +1,4 @@
-//! A handler runs: for a message, on starting up, or once more with a value that was drawn for it.
+//! Runs handlers: for a message, at the start of an actor, and again with a value that was drawn for it.
 
 use std::mem;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 
-/// A handler that has run, without anybody having noticed so far.
+/// The result of a handler, before it is applied to the state.
 pub(super) struct Ran {
     /// The actor afterwards, and its hash; `None` if there was a panic.
     pub(super) state: Option<Rc<dyn Handler>>,
@@ -30,7 +30,7 @@ pub(super) struct Ran {
     pub(super) handling: Box<ModelHandling>,
 }
 
-/// What a handler did but to its actor.
+/// The result of a handler, without the new state of its actor.
 pub(super) struct Handled {
     pub(super) handling: Box<ModelHandling>,
     pub(super) panicked: Option<Box<Panicked>>,
@@ -72,7 +72,7 @@ impl ModelState {
         ModelHandling::new(who, self.code.actor_types.clone(), self.roster.clone(), draws, next_timer)
     }
 
-    /// An actor starts, for the first time or anew.
+    /// Starts an actor, for the first time or after a restart.
     pub(super) fn start(&mut self, actor: usize, trace: &mut Trace) {
         let mut handling = self.handling(actor, Vec::new());
         let started = self.change_body(actor, |body| {
@@ -121,13 +121,13 @@ impl ModelState {
         self.follow(actor, handled, trace);
     }
 
-    /// A value has to be drawn first: of what the handler did nothing is kept.
+    /// The handler asked for a value that has not been drawn. Its effects are discarded, and it runs again with the value.
     pub(super) fn ask(&mut self, actor: usize, payload: Payload, mut ran: Ran) {
         let (choices, site) = ran.handling.wants.expect("raddle bug: nothing was asked for");
         self.stop = Stop::Draw { actor, payload, draws: ran.handling.take_draws(), choices, site };
     }
 
-    /// What a handler did takes effect, apart from what it did to its actor.
+    /// Applies the effects of a handler, except the change of its actor.
     pub(super) fn follow(&mut self, actor: usize, handled: Handled, trace: &mut Trace) {
         let Handled { mut handling, panicked, before } = handled;
         if let Some(panicked) = panicked {
@@ -153,7 +153,7 @@ impl ModelState {
         self.handle(actor, payload, draws, trace);
     }
 
-    /// What to do about an actor that has panicked.
+    /// Restarts an actor that has panicked, or fails.
     pub(super) fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
         let body = &self.actors[actor].body;
         let may = self.code.rules.restarts.is_some_and(|most| body.restarts < most);

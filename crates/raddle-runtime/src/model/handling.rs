@@ -1,4 +1,4 @@
-//! A handler of a model while it runs: what it did is kept here and applied when it has returned.
+//! A handler of a model while it runs. Its effects are collected here, and applied when it has returned.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -14,21 +14,21 @@ use crate::actor::{Actor, Address, Roster, Route, Timer, Who, digest, short_name
 use crate::model::ModelActor;
 use crate::model::handler::Handler;
 
-/// A message in a model: shared by the copies of the state it lies in.
+/// The contents of a message in a model. Copies of the state share them.
 #[derive(Clone)]
 pub(crate) struct Payload {
-    /// The hash of what it says.
+    /// The hash of the contents.
     pub(crate) digest: u64,
     /// Which variant of its type it is.
     pub(crate) variant: u64,
     body: PayloadCell,
 }
 
-/// What a message lies in: an `Option` of its type, which is empty once it was received for good.
+/// The memory of the contents: an `Option` of the message type. It is `None` after the contents were moved out.
 pub(crate) type PayloadCell = Rc<dyn Any>;
 
 impl Payload {
-    /// Packs a message, in a cell that nobody else uses if that is of the right kind. It is hashed if somebody asks for that.
+    /// Stores a message, in the `used` memory if that has the right type and is not shared. Hashes it if `hashed` is true.
     pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<PayloadCell>, hashed: bool) -> Self {
         let (digest, variant) = if hashed { (digest(&msg), digest(&mem::discriminant(&msg))) } else { (0, 0) };
         match used.as_mut().and_then(place_for) {
@@ -38,19 +38,19 @@ impl Payload {
         Self { digest, variant, body: used.expect("there is a place in it") }
     }
 
-    /// One that nobody asks for the hashes of.
+    /// Contents whose hashes are not needed.
     #[inline]
     pub(super) fn unhashed(body: PayloadCell) -> Self {
         Self { digest: 0, variant: 0, body }
     }
 
-    /// What the message lies in.
+    /// The memory of the contents.
     #[inline]
     pub(super) fn into_cell(self) -> PayloadCell {
         self.body
     }
 
-    /// What it says. The payload stays, since a handler that draws a value is run again.
+    /// A copy of the message. The original stays, since a handler that draws a value runs again.
     pub(crate) fn open<M: Clone + 'static>(&self) -> M {
         read(&self.body)
     }
@@ -62,7 +62,7 @@ fn read<M: Clone + 'static>(body: &PayloadCell) -> M {
     message.as_ref().expect("raddle bug: a message is received twice").clone()
 }
 
-/// What lies in a cell, for one who receives it for good: nothing is left in it.
+/// Moves the message out, or copies it if the memory is shared.
 #[inline]
 pub(super) fn unwrap<M: Clone + 'static>(body: &mut PayloadCell) -> M {
     match place_for(body).and_then(Option::take) {
@@ -76,7 +76,7 @@ fn wrap<M: 'static>(msg: M) -> PayloadCell {
     Rc::new(Some(msg))
 }
 
-/// Where a message of this type can be put or taken from, if nobody else uses the cell.
+/// The message in this memory, to be changed, if the memory is not shared and the type is right.
 #[inline]
 fn place_for<M: 'static>(body: &mut PayloadCell) -> Option<&mut Option<M>> {
     Rc::get_mut(body)?.downcast_mut()

@@ -1,4 +1,4 @@
-//! What can happen next in a model, and whether what must hold does.
+//! The enabled actions of a model, and the checks that must hold after every step.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::model::{Check, View};
 use crate::panics::{self, Panicked};
 
 impl ModelState {
-    /// Finds out what can happen next.
+    /// Computes the enabled actions.
     pub(super) fn reach_point(&mut self) {
         if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {
             return;
@@ -35,7 +35,7 @@ impl ModelState {
         }
     }
 
-    /// Whether what must hold after every step does; it is the end if not.
+    /// Runs the checks that must hold after every step. The execution ends if one fails.
     pub(super) fn holds(&mut self) -> bool {
         match self.check(&self.code.always) {
             Some(outcome) => {

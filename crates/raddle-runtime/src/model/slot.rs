@@ -11,7 +11,7 @@ use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
 use crate::model::handling::Payload;
 
-/// A message and what it lies in.
+/// A message in a mailbox.
 pub(super) type WaitingMessage = (Envelope, Payload);
 
 impl Message for WaitingMessage {
@@ -205,7 +205,7 @@ impl Mail {
         number
     }
 
-    /// Forgets the timers that are not to be kept.
+    /// Removes the timers for which `keep` returns false.
     pub(super) fn retain_timers(&mut self, keep: impl Fn(Timer) -> bool) {
         let (kept, gone) = std::mem::take(&mut self.timers).into_iter().partition(|timer| keep(timer.0));
         self.timers = kept;

@@ -1,4 +1,4 @@
-//! What a report says of what happens in a model, in words. Kept only for an execution that is run to be shown.
+//! Texts for the report of an execution of a model. Recorded only if the execution is run to be shown.
 
 use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::outcome::Remark;

@@ -1,8 +1,8 @@
-//! Drawing choices for what is received next, where nobody wants to know what happens: see [`crate::actor::untraced`].
+//! Untraced runs of models: random choices of the next receive, without a trace. See [`crate::actor::untraced`].
 //!
-//! How much can be received from each mailbox is all that has to be known. Nothing is listed, named or hashed, until something else is
-//! to be decided. Values that handlers ask for are drawn at once, so that none of what they do is void: each runs on its actor itself,
-//! not on a copy. What waits lies on a [mailbox](UntracedMailbox) of its receiver's meanwhile.
+//! Only the number of messages that can be received from each mailbox is needed. Actions are not listed, and messages are not named or
+//! hashed, until something else has to be decided. Values that handlers ask for are drawn immediately, so no handler runs twice: each runs
+//! on its actor, not on a copy. Meanwhile the messages are in an [`UntracedMailbox`] per actor.
 
 mod mailbox;
 
@@ -23,7 +23,7 @@ use crate::model::step::{ModelState, task};
 use crate::panics::{self, Panicked};
 
 impl ModelState {
-    /// Runs with random choices as long as nothing has to be decided but who receives what, and which values handlers get.
+    /// Runs with random choices while the only decisions are the next receive and the values that handlers ask for.
     pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // Where it is not known what can happen, it is not known either whether what must hold does.
@@ -42,7 +42,7 @@ impl ModelState {
         self.code.spare_slots.keep_mailboxes(mem::take(&mut self.scratch.mailboxes));
     }
 
-    /// Collects what waits in the mailboxes, and counts what can be received.
+    /// Moves the waiting messages to untraced mailboxes, and counts how many can be received.
     #[inline(never)]
     fn count_mail(&mut self, counts: &mut Counts) {
         let delivery = self.delivery();
@@ -66,7 +66,7 @@ impl ModelState {
         counts.set(actor, mailbox.count_all());
     }
 
-    /// What is left on a mailbox goes back to the mailbox, with numbers, by which it is told apart from here on.
+    /// Moves the messages that are left back to the traced mailboxes, with numbers that tell them apart.
     #[inline(never)]
     fn clear_desk(&mut self, actor: usize) {
         let delivery = self.delivery();
@@ -79,7 +79,7 @@ impl ModelState {
         }
     }
 
-    /// Somebody receives, as often as that goes.
+    /// Performs random receives until something else has to be decided.
     fn receive_all(&mut self, handling: &mut ModelHandling, choices: &mut RandomChoices, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
@@ -102,7 +102,7 @@ impl ModelState {
         self.scratch.counts = counts;
     }
 
-    /// An actor handles the message that comes after so many others that it could receive; whether to go on.
+    /// An actor receives and handles the n-th of the messages that it can receive. Returns whether the untraced run can go on.
     #[inline(never)]
     fn receive_at_random(
         &mut self,
@@ -169,7 +169,7 @@ impl ModelState {
         payload.into_cell()
     }
 
-    /// A message is sent; whether to go on.
+    /// Sends a message. Returns whether the untraced run can go on.
     #[inline(always)]
     fn send_untraced(
         &mut self,
@@ -195,7 +195,7 @@ impl ModelState {
         true
     }
 
-    /// What a handler did takes effect that is more than to send, one thing after another; whether to go on.
+    /// Applies the effects of a handler that did more than send, one after another. Returns whether the untraced run can go on.
     #[inline(never)]
     fn follow_untraced(
         &mut self,
@@ -220,7 +220,7 @@ impl ModelState {
         true
     }
 
-    /// Something takes effect that is more than to send to one who can receive; whether to go on.
+    /// Applies an effect other than a send to an actor that can receive. Returns whether the untraced run can go on.
     #[inline(never)]
     fn apply_untraced(&mut self, actor: usize, effect: Effect, counts: &mut Counts, trace: &mut Trace) -> bool {
         let before = self.actors.len();
@@ -236,7 +236,7 @@ impl ModelState {
         matches!(self.stop, Stop::Actions)
     }
 
-    /// What to do about an actor that has panicked; whether to go on.
+    /// Restarts an actor that has panicked, or fails. Returns whether the untraced run can go on.
     #[cold]
     fn supervise_untraced(&mut self, actor: usize, panicked: Panicked, counts: &mut Counts, trace: &mut Trace) -> bool {
         self.here = self.code.site;

@@ -71,13 +71,21 @@ pub(super) struct Lock<S: ?Sized> {
     tag: Tag,
     /// True if a task of any execution has changed the data. Such data must not reach the next execution.
     changed_inside: AtomicBool,
+    /// True if the lock was poisoned before the first execution that used it. Executions may leave the lock of `std` poisoned, so it is
+    /// not asked again.
+    poisoned_outside: AtomicBool,
     inner: S,
 }
 
 impl<S> Lock<S> {
     #[track_caller]
     pub(super) const fn new(inner: S) -> Self {
-        Self { tag: Tag::new(), changed_inside: AtomicBool::new(false), inner }
+        Self {
+            tag: Tag::new(),
+            changed_inside: AtomicBool::new(false),
+            poisoned_outside: AtomicBool::new(false),
+            inner,
+        }
     }
 }
 
@@ -99,7 +107,10 @@ impl<S: StdLock + ?Sized> Lock<S> {
         let leaks = Cell::new(false);
         let first = |met| {
             leaks.set(met == Met::InEarlierExecution && self.changed_inside.load(Ordering::Relaxed));
-            if met == Met::Never && self.inner.is_poisoned() { POISONED } else { 0 }
+            if met == Met::Never {
+                self.poisoned_outside.store(self.inner.is_poisoned(), Ordering::Relaxed);
+            }
+            if self.poisoned_outside.load(Ordering::Relaxed) { POISONED } else { 0 }
         };
         self.tag.with(S::KIND, first, |place| {
             if leaks.get() {

@@ -1,4 +1,4 @@
-//! Goes through the steps of an execution and finds out what each receive depends on.
+//! Reads the trace of an execution and finds out what each receive depends on.
 //!
 //! A message is an object that a step gives and another takes, so it is known which receive its sender was in. Actors know only what
 //! they have received; other tasks (threads, the body of the test) also learn by locks, joins and by waiting until all is quiet, so
@@ -25,7 +25,7 @@ fn learn(known: &mut Known, other: &Known) {
     known.iter_mut().zip(other).for_each(|(own, theirs)| *own = (*own).max(*theirs));
 }
 
-/// What is known of a task along the way.
+/// What is known of a task at the current step.
 #[derive(Clone, Debug, Default)]
 struct TaskKnowledge {
     known: Known,
@@ -34,7 +34,7 @@ struct TaskKnowledge {
     born: Vec<usize>,
     drawn: u32,
     sent: u32,
-    /// The receives in whose course its requests were replied to, since its latest receive.
+    /// The receives whose handlers replied to its requests, since its latest receive.
     replied: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Reader<'t> {
     /// By object, what was published through it.
     published: HashMap<ObjectId, Known>,
     messages: HashMap<ObjectId, Sent>,
-    /// By the object that a reply is waited for at: in whose course it was given.
+    /// By the object at which a reply is awaited: the receive whose handler gave it.
     replies: HashMap<ObjectId, Option<usize>>,
     /// Those to whom messages are sent as to an actor.
     actors: Vec<bool>,

@@ -1,4 +1,4 @@
-//! Mailboxes while choices are drawn: of a message no more is kept than it takes to receive it.
+//! Mailboxes of untraced runs. A message has only what is needed to receive it.
 
 use raddle_engine::ids::TaskId;
 
