@@ -1,7 +1,7 @@
 //! Mailboxes: the messages that wait to be received, and which of them can be received next.
 //!
 //! One type serves actors as tasks, models, and untraced runs of both. Which messages can be received is defined [once](rule). A mailbox
-//! with few messages is a [short list](few), in which all pairs are compared. A mailbox with [many](many) messages is a queue or has an
+//! with few messages is a [short list](few), in which all pairs are compared. A mailbox with [many] messages is a queue or has an
 //! index. To send, to receive, to count what can be received, to hash and to copy then take a time that hardly depends on how many messages
 //! wait. Only listing what can be received takes as long as that list.
 
