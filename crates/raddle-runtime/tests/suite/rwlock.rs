@@ -8,7 +8,6 @@ use raddle_runtime::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
-use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::explore::{exhaustive, fails, passes, results, run_with, waits_for_itself};
@@ -180,22 +179,6 @@ fn it_orders_writers_with_everybody_and_readers_with_nobody() {
     let report = exhaustive(&Settings::default(), cell_under(read_and_change, read_and_change));
     let found = report.found.expect("a race");
     assert!(matches!(found.failure, Failure::DataRace { .. }) && found.after == 1, "{found:?}");
-}
-
-/// Taking the lock to read is recorded as a read. A failed attempt to write depends on it all the same.
-#[test]
-fn reduction_finds_a_reader_that_keeps_a_writer_out() {
-    for mut dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
-        let report = run_with(&Settings::default(), &mut dpor, Limits::default(), || {
-            let lock = Arc::new(RwLock::new(()));
-            let other = lock.clone();
-            let thread = thread::spawn(move || drop(other.read().unwrap()));
-            assert!(lock.try_write().is_ok(), "a reader has the lock");
-            thread.join().unwrap();
-        });
-        let found = report.found.expect("an order in which the reader has the lock");
-        assert!(matches!(found.failure, Failure::Panic { .. }), "{found:?}");
-    }
 }
 
 #[test]
