@@ -1,17 +1,16 @@
-//! Where workers meet: they take pieces of the search from a board and commit to it what they did and what they left.
+//! The board, from which workers take pieces of the search, and to which they commit results and what is left of their pieces.
 //!
-//! Workers know the board by this trait alone. [`Local`] is the board of one process: a queue, a table of what is out, and
-//! totals, behind one lock that is taken once per piece and not per execution. What is looked at after every execution is a few
-//! atomics.
+//! Workers use the board through this trait only. [`Local`] is the board of one process: a queue, a table of the pieces that workers have,
+//! and totals, behind one lock. The lock is taken once per piece, not per execution. After every execution a worker reads a few atomics.
 //!
-//! A piece counts once. What a worker has done is added to the totals when it commits, together with what is left of its piece,
-//! in one go. If it is lost before that (its [`Job`] is dropped), the piece is handed out again as it was at the latest commit,
-//! and what had been done since counts for nothing.
+//! Each piece counts once. A commit adds the results of a worker to the totals and stores what is left of its piece, at the same time. If
+//! a worker is lost before it commits (its [`Job`] is dropped), the piece is handed out again as it was at the latest commit, and the
+//! results since then are not counted.
 //!
-//! What was left last is handed out first.
+//! The piece that was added last is handed out first.
 //!
-//! Pieces may come in [stages](Piece::stage): those of a later one are not handed out before all of the earlier ones are done, and
-//! not at all if of an earlier one something was left out.
+//! Pieces may have [stages](Piece::stage). A piece of a later stage is handed out only when all pieces of earlier stages are done, and
+//! never if a part of an earlier stage was skipped.
 
 mod local;
 mod remains;
@@ -25,12 +24,12 @@ use crate::piece::Piece;
 use crate::strategy::Claim;
 use crate::system::Choice;
 
-/// Hands out pieces and takes in results. What several workers must agree on goes through this, and nothing else does.
+/// Hands out pieces and takes in results. Workers communicate through this trait and in no other way.
 pub trait Board: Sync {
-    /// A piece, if there is one now or, with [`Wait::UntilThereIsOne`], as soon as there is.
-    fn take(&self, wait: Wait) -> Taken<'_>;
+    /// Takes a piece, if there is one. With [`Wait::UntilThereIsOne`], waits for one.
+    fn take(&self, wait: Wait) -> TakeResult<'_>;
 
-    /// What the board would like. The worker asks after each execution, so this has to be cheap.
+    /// What the worker should do next. The worker asks after each execution, so this has to be cheap.
     fn beat(&self) -> Beat;
 
     /// How many executions a worker may run before it asks again; 0 if none are left.
@@ -46,9 +45,9 @@ pub trait Board: Sync {
     fn stop(&self);
 
     /// The failing execution that would be reported now.
-    fn first_failing(&self) -> Option<Place>;
+    fn first_failing(&self) -> Option<ExecutionPosition>;
 
-    /// A worker is lost, and with it what it has done on this piece since its latest commit.
+    /// Called when a worker is lost. Its results on this piece since its latest commit are lost too.
     fn lost(&self, ticket: usize);
 }
 
@@ -64,29 +63,29 @@ pub enum Wait {
     },
 }
 
-/// What a board would like.
+/// What a board asks a worker to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
-    /// That the worker goes on.
+    /// Go on.
     GoOn,
-    /// That it gives some of its work to others.
+    /// Give some of its work to others.
     Share,
-    /// A failure was found, and the search need not go on but for what comes before it.
+    /// A failure was found: run only executions that come before it.
     Failing,
-    /// That it leaves what is left.
+    /// Stop, and commit what is left.
     Stop,
 }
 
-/// Where an execution has its place in the search.
+/// The position of an execution in the order of the search.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum ExecutionPosition {
     /// By its number.
     Number(u64),
     /// By its choices.
     Choices(Vec<Choice>),
 }
 
-/// A piece in a worker's hands. Dropped without a last commit, it is lost and handed out again.
+/// A piece that a worker has taken. If it is dropped before the last commit, the piece is handed out again.
 pub struct Job<'b> {
     board: &'b dyn Board,
     ticket: usize,
@@ -104,7 +103,7 @@ impl Drop for Job<'_> {
 }
 
 /// Whether there is a piece to take.
-pub enum Taken<'b> {
+pub enum TakeResult<'b> {
     /// This one.
     Piece(Job<'b>),
     /// Not now, but there may be.
@@ -113,7 +112,7 @@ pub enum Taken<'b> {
     Never,
 }
 
-/// What a worker says.
+/// What a worker commits.
 pub struct Commit {
     /// What was done since the commit before.
     pub tally: Tally,
@@ -121,7 +120,7 @@ pub struct Commit {
     pub given: Option<Piece>,
     /// What is to be done at a later stage.
     pub later: Vec<Piece>,
-    /// What can be said at most of what this worker has covered.
+    /// The strongest claim that holds for what this worker has covered.
     pub claim: Claim,
     /// How it goes on.
     pub then: Then,

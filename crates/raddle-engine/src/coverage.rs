@@ -1,15 +1,15 @@
 //! How much of what can happen has been seen, by the orders in which messages are received (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE 2013).
 //!
-//! A [`Recorded`] is what one execution has received; [`Must`] which of that could not have come in another order. [`Coverage`] adds up
-//! which [goals](Criterion) the executions of a search have achieved: it works with every strategy, since it looks at traces only.
+//! [`Recorded`] has the receives of one execution. [`Must`] says which of them could not have happened in another order. [`Coverage`] adds
+//! up the [goals](Criterion) that the executions of a search have achieved. It only looks at traces, so it works with every strategy.
 
 pub mod bits;
 mod criterion;
 mod forecast;
+mod goal_counts;
 mod must;
-mod planes;
+pub mod receive_index;
 mod recorded;
-pub mod roll;
 mod scheduled;
 mod seen;
 mod uncovered;
@@ -17,7 +17,7 @@ mod uncovered;
 pub use self::criterion::Criterion;
 pub use self::forecast::{Growth, forecast};
 pub use self::must::{Must, Why};
-pub use self::recorded::{Draw, Event, Name, Recorded};
+pub use self::recorded::{Draw, Name, ReceiveEvent, Recorded};
 pub use self::scheduled::{Generated, Scheduled};
 
 pub use self::seen::{Achieved, Coverage, short};

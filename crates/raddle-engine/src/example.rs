@@ -26,10 +26,10 @@ impl Counters {
 }
 
 impl Program for Counters {
-    type System = Counting;
+    type System = CountersRun;
 
-    fn start(&mut self, _: u64, _: &mut Trace) -> Counting {
-        let mut counting = Counting { left: self.steps.clone(), actions: Vec::new(), outcome: Outcome::Completed };
+    fn start(&mut self, _: u64, _: &mut Trace) -> CountersRun {
+        let mut counting = CountersRun { left: self.steps.clone(), actions: Vec::new(), outcome: Outcome::Completed };
         counting.refresh();
         counting
     }
@@ -37,13 +37,13 @@ impl Program for Counters {
 
 /// An execution of [`Counters`].
 #[derive(Clone, Debug)]
-pub struct Counting {
+pub struct CountersRun {
     left: Vec<u32>,
     actions: Vec<Action>,
     outcome: Outcome,
 }
 
-impl Counting {
+impl CountersRun {
     fn refresh(&mut self) {
         let able = (0..).zip(&self.left).filter(|(_, left)| **left > 0);
         self.actions = able
@@ -60,7 +60,7 @@ impl Counting {
     }
 }
 
-impl System for Counting {
+impl System for CountersRun {
     fn point(&self) -> Point<'_> {
         if self.actions.is_empty() { Point::End(&self.outcome) } else { Point::Actions(&self.actions) }
     }
@@ -95,7 +95,7 @@ impl System for Counting {
     }
 }
 
-impl Describe for Counting {
+impl Describe for CountersRun {
     fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(vec![task.number() + 1])
     }
@@ -117,7 +117,7 @@ impl Describe for Counting {
     }
 }
 
-impl Snapshots<Self> for Counting {
+impl Snapshots<Self> for CountersRun {
     fn fork(&self) -> Self {
         self.clone()
     }

@@ -1,7 +1,7 @@
 //! The loop: strategy × program → report.
 //!
-//! [`search`] is the simple way, by one worker on the calling thread. [`Search`] is for several: each of them asks for a
-//! [`Worker`] and works from there, on a thread of its own, until the search is over.
+//! [`search`] is the simple way: one worker on the calling thread. [`Search`] is for several workers: each thread asks for a [`Worker`],
+//! and works with it until the search is over.
 
 mod deadline;
 mod found;
@@ -73,7 +73,7 @@ pub struct Report {
     pub strategy: &'static str,
     /// Executions that ran to their end, failing ones included.
     pub executions: u64,
-    /// Executions given up because nothing new lay beyond.
+    /// Pruned executions: nothing new could follow.
     pub pruned: u64,
     /// Executions that failed; probes and the rests of pruned executions do not count, unless nothing else failed.
     pub failing: u64,
@@ -81,29 +81,29 @@ pub struct Report {
     pub probes: u64,
     /// In how many executions, pruned ones and probes included, something limits what they prove, by kind.
     pub caveats: CaveatCounts,
-    /// States that were told apart; 0 if nobody did.
+    /// Distinct states; 0 if the strategy does not search by states.
     pub states: u64,
     /// Steps taken in all.
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
-    /// How many orders there seem to be, if anything is known of that.
+    /// An estimate of the number of orders, if there is one.
     pub estimate: Option<Estimate>,
-    /// Executions stand for equivalent ones that were left out.
+    /// True if each execution stands for equivalent ones that were not run.
     pub reduced: bool,
-    /// The strategy covers all there is, part by part, if it is given the time.
+    /// True if the strategy covers every order, given enough time.
     pub systematic: bool,
-    /// The strategy runs some of the traces, however long the search goes on.
+    /// True if the strategy runs only some of the traces, however long the search goes on.
     pub selects: bool,
-    /// What was covered whole, of a search that was stopped.
+    /// What a search that was stopped has covered completely.
     pub covered: Option<Bound>,
-    /// What is certain about what was sampled.
+    /// What sampling guarantees.
     pub guarantee: Option<Fact>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.
     pub ended: Ended,
-    /// The program has shown something by which its executions have other points than before, so this search says nothing of it; see
+    /// True if the program has shown that its executions have other points than this search assumed, so the results do not hold; see
     /// [`Program::is_outdated`].
     pub outdated: bool,
     /// The first failure.
@@ -111,7 +111,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether every order was covered and none failed. There is always one: who ran none, and came to no state, has covered nothing.
+    /// Whether every order was covered and none failed. Every program has an order, so a search that ran no execution and visited no state has
+    /// covered nothing.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.found.is_none() && self.executions + self.states > 0 && self.ended == Ended::Done(Claim::Exhausted)
@@ -129,7 +130,7 @@ pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: 
 /// Is told how far a search has come.
 pub type Observer = Box<dyn Fn(&Progress) + Send + Sync>;
 
-/// Writes down what is left of a search that goes on.
+/// Saves what is left of a running search.
 pub type Saver = Box<dyn Fn(Remains) + Send + Sync>;
 
 /// A search by one worker or several.
@@ -141,10 +142,10 @@ pub struct Search {
     observer: Option<Observer>,
     /// When what is left is written down first, and by whom.
     saver: Option<(Duration, Saver)>,
-    /// What has been covered, if anybody asks for that.
+    /// The coverage of orders of receives, if it is wanted.
     coverage: Option<Arc<Mutex<Coverage>>>,
     workers: usize,
-    /// Programs that can be copied are.
+    /// True if snapshots of the program are used.
     forks: bool,
     /// What was found does not hold for the program as it is known now.
     outdated: AtomicBool,
@@ -184,8 +185,8 @@ impl Search {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Hands `saver` every few seconds, for the first time after `first`, what is left of the search then, to be taken up again if the
-    /// process ends before the search does. A strategy that works [alone](Sharing::Alone) cannot be taken up again.
+    /// Passes what is left of the search to `saver` every few seconds, for the first time after `first`. If the process ends before the search
+    /// does, the search can be resumed from there. A strategy that works [alone](Sharing::Alone) cannot be resumed.
     #[must_use]
     pub fn saved_by(self, first: Duration, saver: Saver, strategy: &mut dyn Strategy) -> Self {
         let can_be_saved = !matches!(strategy.sharing(), Sharing::Alone);
@@ -244,7 +245,7 @@ impl Search {
         }
     }
 
-    /// The worker of the first worker.
+    /// The first worker.
     #[must_use]
     pub fn worker<'s>(&'s self, strategy: &'s mut dyn Strategy) -> Worker<'s> {
         let mut worker = Worker::new(self, Held::Lent(strategy), true);
@@ -253,13 +254,13 @@ impl Search {
         worker
     }
 
-    /// A worker for a worker that brings its own strategy, of the same kind as the first one's.
+    /// A worker with a strategy of its own, of the same kind as that of the first worker.
     #[must_use]
     pub fn worker_with(&self, strategy: Box<dyn Strategy>) -> Worker<'_> {
         Worker::new(self, Held::Owned(strategy), false)
     }
 
-    /// A worker for one more worker. Waits until there is enough to do; `None` if that never comes.
+    /// One more worker. Waits until there is enough to do; `None` if there never is.
     #[must_use]
     pub fn join(&self) -> Option<Worker<'_>> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);

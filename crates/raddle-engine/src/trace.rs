@@ -247,11 +247,11 @@ pub struct Word(pub u64);
 /// The steps taken so far, in order. Cheap to pass on: a search lends it to the program for every step.
 #[derive(Debug, Default)]
 pub struct Trace {
-    taken: Box<Taken>,
+    data: Box<TraceData>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct TraceData {
     /// Nobody will look at the steps, so they are only counted.
     discards_steps: bool,
     /// How many were counted.
@@ -305,7 +305,7 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.taken.counted + self.taken.steps.len()
+        self.data.counted + self.data.steps.len()
     }
 
     /// Whether nothing has happened yet.
@@ -317,72 +317,72 @@ impl Trace {
     /// From here on steps are only counted, as nobody will look at them; for ever, until it is [cleared](Self::clear).
     pub fn discard_steps(&mut self) {
         self.clear();
-        self.taken.discards_steps = true;
+        self.data.discards_steps = true;
     }
 
     /// Whether steps are only counted.
     #[inline]
     #[must_use]
     pub fn discards_steps(&self) -> bool {
-        self.taken.discards_steps
+        self.data.discards_steps
     }
 
     /// Counts a step that is not kept.
     #[inline]
     pub fn count(&mut self) {
-        debug_assert!(self.taken.discards_steps, "raddle bug: a step is lost");
-        self.taken.counted += 1;
+        debug_assert!(self.data.discards_steps, "raddle bug: a step is lost");
+        self.data.counted += 1;
     }
 
     /// Keeps a choice between several alternatives, where the step that it leads to is only counted. Called by the search before that step.
     #[inline]
     pub(crate) fn choose(&mut self, choice: Choice) {
-        self.taken.choices.push(choice);
+        self.data.choices.push(choice);
     }
 
     /// Says where the choices are that are being drawn; null if they are not any more.
     pub(crate) fn draw(&mut self, draws: *mut Draws) {
-        *self.taken.drawing.get_mut() = draws;
+        *self.data.drawing.get_mut() = draws;
     }
 
     /// The choices that led to steps that were only counted, oldest first, but for those that are [being drawn](Self::drawing).
     #[must_use]
     pub fn choices(&self) -> &[Choice] {
-        &self.taken.choices
+        &self.data.choices
     }
 
     /// Where the choices are that are being drawn while an execution runs [with random choices](crate::system::Untraced::run_randomly); null otherwise. For
     /// those who have to tell, in the middle of that, how the execution came to where it is.
     #[must_use]
     pub fn drawing(&self) -> *const Draws {
-        self.taken.drawing.load(Relaxed)
+        self.data.drawing.load(Relaxed)
     }
 
     /// The latest step, also if steps are only counted, as far as it is known then.
     #[must_use]
     pub fn latest(&self) -> Option<Latest> {
         let kept = |step: &Step| Latest { task: step.task, op: step.op, site: step.site };
-        self.taken.steps.last().map(kept).or(self.taken.latest_counted)
+        self.data.steps.last().map(kept).or(self.data.latest_counted)
     }
 
     /// All steps, oldest first.
     #[inline]
     #[must_use]
     pub fn steps(&self) -> &[Step] {
-        &self.taken.steps
+        &self.data.steps
     }
 
     /// The latest step, if it is kept.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<&Step> {
-        self.taken.steps.last()
+        self.data.steps.last()
     }
 
     /// The latest step, if it is kept, for the [`System`](crate::system::System) that is still taking it.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut Step> {
-        self.taken.steps.last_mut()
+        self.data.steps.last_mut()
     }
 
     /// The latest step has found this.
@@ -395,21 +395,21 @@ impl Trace {
 
     /// Everything a step touched: its own access first, then the further ones.
     pub fn accesses(&self, step: StepIx) -> impl Iterator<Item = Access> + '_ {
-        let at = &self.taken.steps[step.index()];
-        let end = self.taken.steps.get(step.index() + 1).map_or(self.taken.more.len(), |next| next.more as usize);
+        let at = &self.data.steps[step.index()];
+        let end = self.data.steps.get(step.index() + 1).map_or(self.data.more.len(), |next| next.more as usize);
         let own = at.access.object.is_some().then_some(at.access);
-        own.into_iter().chain(self.taken.more[at.more as usize..end].iter().copied())
+        own.into_iter().chain(self.data.more[at.more as usize..end].iter().copied())
     }
 
     /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn push(&mut self, mut step: Step) {
-        if self.taken.discards_steps {
-            self.taken.latest_counted = Some(Latest { task: step.task, op: step.op, site: step.site });
+        if self.data.discards_steps {
+            self.data.latest_counted = Some(Latest { task: step.task, op: step.op, site: step.site });
             return self.count();
         }
-        step.more = u32::try_from(self.taken.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
-        self.taken.steps.push(step);
+        step.more = u32::try_from(self.data.more.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        self.data.steps.push(step);
     }
 
     /// Adds a further access to the latest step. Called by a [`System`](crate::system::System) as it advances.
@@ -419,35 +419,35 @@ impl Trace {
     /// If there is no step yet.
     #[inline]
     pub fn touch(&mut self, access: Access) {
-        if self.taken.discards_steps {
+        if self.data.discards_steps {
             return;
         }
-        assert!(!self.taken.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
-        self.taken.more.push(access);
+        assert!(!self.data.steps.is_empty(), "raddle bug: an access without a step: {access:?}");
+        self.data.more.push(access);
     }
 
     /// The messages that were received, oldest first; only of programs that name their messages.
     #[must_use]
     pub fn receipts(&self) -> &[Receipt] {
-        &self.taken.receipts
+        &self.data.receipts
     }
 
     /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn receive(&mut self, receipt: Receipt) {
-        if self.taken.discards_steps {
+        if self.data.discards_steps {
             return;
         }
-        self.taken.receipts.push(receipt);
+        self.data.receipts.push(receipt);
     }
 
     /// Adds what is to be known of the latest step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn note(&mut self, note: Note) {
-        if self.taken.discards_steps {
+        if self.data.discards_steps {
             return;
         }
-        self.taken.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
+        self.data.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
     }
 
     /// What is to be known of the steps from `first` on, oldest first.
@@ -455,13 +455,13 @@ impl Trace {
     #[must_use]
     pub fn notes_from(&self, first: StepIx) -> &[(StepIx, Note)] {
         // Who asks has come nearly as far, so they are counted from the end.
-        let new = self.taken.notes.iter().rev().take_while(|note| note.0 >= first).count();
-        &self.taken.notes[self.taken.notes.len() - new..]
+        let new = self.data.notes.iter().rev().take_while(|note| note.0 >= first).count();
+        &self.data.notes[self.data.notes.len() - new..]
     }
 
     /// What steps have found behind locks, oldest first.
     pub fn contents(&self) -> impl Iterator<Item = (StepIx, Word)> + '_ {
-        self.taken.notes.iter().filter_map(|(step, note)| match note {
+        self.data.notes.iter().filter_map(|(step, note)| match note {
             Note::Contents(word) => Some((*step, *word)),
             _ => None,
         })
@@ -469,10 +469,10 @@ impl Trace {
 
     /// The latest receipt of `receiver` counts as one that changed its behaviour.
     pub fn change_behaviour(&mut self, receiver: u64) {
-        let latest = self.taken.receipts.iter().rposition(|receipt| receipt.receiver == receiver);
-        if let Some(latest) = latest.filter(|at| !self.taken.receipts[*at].changed) {
-            self.taken.receipts[latest].changed = true;
-            self.taken.changes.push(StepIx::next_of(latest).number());
+        let latest = self.data.receipts.iter().rposition(|receipt| receipt.receiver == receiver);
+        if let Some(latest) = latest.filter(|at| !self.data.receipts[*at].changed) {
+            self.data.receipts[latest].changed = true;
+            self.data.changes.push(StepIx::next_of(latest).number());
         }
     }
 
@@ -480,7 +480,7 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn mark(&self) -> Mark {
-        let Taken { steps, more, receipts, changes, notes, .. } = &*self.taken;
+        let TraceData { steps, more, receipts, changes, notes, .. } = &*self.data;
         Mark {
             steps: steps.len(),
             more: more.len(),
@@ -496,28 +496,28 @@ impl Trace {
     ///
     /// If it has not come that far.
     pub fn truncate(&mut self, mark: Mark) {
-        let taken = &mut *self.taken;
-        assert!(mark.steps <= taken.steps.len(), "raddle bug: {mark:?} lies beyond {} steps", taken.steps.len());
-        for change in taken.changes.drain(mark.changes..) {
-            taken.receipts[change as usize].changed = false;
+        let data = &mut *self.data;
+        assert!(mark.steps <= data.steps.len(), "raddle bug: {mark:?} lies beyond {} steps", data.steps.len());
+        for change in data.changes.drain(mark.changes..) {
+            data.receipts[change as usize].changed = false;
         }
-        taken.steps.truncate(mark.steps);
-        taken.more.truncate(mark.more);
-        taken.receipts.truncate(mark.receipts);
-        taken.notes.truncate(mark.notes);
+        data.steps.truncate(mark.steps);
+        data.more.truncate(mark.more);
+        data.receipts.truncate(mark.receipts);
+        data.notes.truncate(mark.notes);
     }
 
     /// Forgets all steps and keeps the memory for the next execution, whose steps are kept.
     pub fn clear(&mut self) {
-        self.taken.discards_steps = false;
-        self.taken.counted = 0;
-        self.taken.latest_counted = None;
-        self.taken.choices.clear();
-        *self.taken.drawing.get_mut() = ptr::null_mut();
-        self.taken.steps.clear();
-        self.taken.more.clear();
-        self.taken.receipts.clear();
-        self.taken.changes.clear();
-        self.taken.notes.clear();
+        self.data.discards_steps = false;
+        self.data.counted = 0;
+        self.data.latest_counted = None;
+        self.data.choices.clear();
+        *self.data.drawing.get_mut() = ptr::null_mut();
+        self.data.steps.clear();
+        self.data.more.clear();
+        self.data.receipts.clear();
+        self.data.changes.clear();
+        self.data.notes.clear();
     }
 }

@@ -1,6 +1,6 @@
 //! One execution: its tasks, the objects they share, and how an operation becomes a step.
 //!
-//! A primitive (a mutex, an atomic) asks for an operation with [`Place::step`]. The task pauses there until the engine chooses it, and
+//! A primitive (a mutex, an atomic) asks for an operation with [`ObjectRef::step`]. The task pauses there until the engine chooses it, and
 //! only then does the operation take effect. While the task is paused, the engine sees what it [asks for](Ask). So the engine knows the
 //! next operation of each task before it happens.
 
@@ -30,7 +30,7 @@ use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site,
 
 pub use self::facts::{Facts, Spot};
 pub(crate) use self::frames::Contexts;
-pub(crate) use self::object::{Kind, Met, Object, Place, Tag, word_as_number};
+pub(crate) use self::object::{Kind, Met, Object, ObjectRef, Tag, word_as_number};
 pub use self::settings::{LeakedThreads, Settings, Timeouts};
 pub(crate) use self::state::{Newborn, State};
 pub(crate) use self::task::{Status, Task};

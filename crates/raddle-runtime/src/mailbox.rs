@@ -1,15 +1,17 @@
 //! Mailboxes: the messages that wait to be received, and which of them can be received next.
 //!
 //! One type serves actors as tasks, models, and untraced runs of both. Which messages can be received is defined [once](rule). A mailbox
-//! with few messages is a [short list](few), which is compared in pairs. A mailbox with many messages has an [index](index): to send, to
-//! receive, to count what can be received, to hash and to copy take a time that hardly depends on how many messages wait. Only whoever
-//! lists what can be received pays for the length of that list.
+//! with few messages is a [short list](few), in which all pairs are compared. A mailbox with [many] messages is a queue or has an
+//! index. To send, to receive, to count what can be received, to hash and to copy then take a time that hardly depends on how many messages
+//! wait. Only listing what can be received takes as long as that list.
 
 mod blank;
 mod few;
 mod hash;
 mod index;
+mod many;
 mod ordered_map;
+mod queue;
 mod row;
 mod rule;
 #[cfg(test)]
@@ -23,28 +25,28 @@ pub(crate) use self::few::Few;
 use self::few::{count_released, is_held};
 pub(crate) use self::hash::HashedMessage;
 use self::hash::Sum;
-use self::index::Index;
+use self::many::Many;
 pub(crate) use self::row::Row;
-pub(crate) use self::rule::Heading;
+pub(crate) use self::rule::DeliveryInfo;
 use crate::actor::Delivery;
 
-/// From so many messages on there is an index.
+/// A mailbox with more messages than this is no short list.
 const MANY: usize = 16;
 
-/// With no more messages than this there is a short list again.
+/// With no more messages than this it is a short list again.
 const FEW: usize = 4;
 
-/// What a mailbox has to know of the messages in it.
+/// A message, as far as its mailbox has to know it.
 pub(crate) trait Message: Clone {
-    /// How they are kept while they are few.
+    /// The short list of such messages.
     type Few: Few<Self>;
 
-    fn heading(&self) -> Heading<'_>;
+    fn delivery_info(&self) -> DeliveryInfo<'_>;
 
-    /// It was delayed, and was overtaken.
+    /// Called when a later message has overtaken this delayed one.
     fn arrive_in_time(&mut self);
 
-    /// What the hash of the mailbox depends on; `None` if nobody asks for that.
+    /// What the hash of the mailbox depends on; `None` if hashes are not needed.
     fn hashed(&self) -> Option<HashedMessage> {
         None
     }
@@ -57,19 +59,19 @@ pub(crate) struct Mailbox<T: Message> {
     open: u32,
     few: T::Few,
     /// If this is there, the short list is empty.
-    index: Option<Box<Index<T>>>,
+    many: Option<Box<Many<T>>>,
 }
 
 impl<T: Message> Default for Mailbox<T> {
     fn default() -> Self {
-        Self { few: T::Few::default(), open: 0, index: None }
+        Self { few: T::Few::default(), open: 0, many: None }
     }
 }
 
 impl<T: Message> Mailbox<T> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.few.len() + self.index.as_ref().map_or(0, |index| index.len())
+        self.few.len() + self.many.as_ref().map_or(0, |many| many.len())
     }
 
     #[inline]
@@ -79,22 +81,22 @@ impl<T: Message> Mailbox<T> {
 
     /// Whether a message has this number.
     pub(crate) fn has(&self, number: u32) -> bool {
-        match &self.index {
-            Some(index) => index.has(number),
+        match &self.many {
+            Some(many) => many.get(Some(number)).is_some(),
             None => self.place(number).is_some(),
         }
     }
 
     fn place(&self, number: u32) -> Option<usize> {
-        self.few.headings().position(|message| message.number == number)
+        self.few.delivery_infos().position(|message| message.number == number)
     }
 
     /// The number of the oldest message.
     #[inline]
     pub(crate) fn first_number(&self) -> Option<u32> {
-        match &self.index {
-            Some(index) => index.get(None).map(|message| message.heading().number),
-            None => (self.few.len() > 0).then(|| self.few.heading(0).number),
+        match &self.many {
+            Some(many) => many.get(None).map(|message| message.delivery_info().number),
+            None => (self.few.len() > 0).then(|| self.few.delivery_info(0).number),
         }
     }
 
@@ -102,10 +104,10 @@ impl<T: Message> Mailbox<T> {
     #[inline(always)]
     pub(crate) fn put(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.index.is_some() || len >= MANY {
-            return self.put_to_many(delivery, message, Index::put);
+        if self.many.is_some() || len >= MANY {
+            return self.put_to_many(delivery, message, Many::put);
         }
-        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.heading(len - 1).delayed) {
+        if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.delivery_info(len - 1).delayed) {
             return self.few.overtake(message);
         }
         self.append_to_few(delivery, message);
@@ -115,8 +117,8 @@ impl<T: Message> Mailbox<T> {
     #[inline]
     pub(crate) fn append(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.index.is_some() || len >= MANY {
-            return self.put_to_many(delivery, message, Index::append);
+        if self.many.is_some() || len >= MANY {
+            return self.put_to_many(delivery, message, Many::append);
         }
         self.append_to_few(delivery, message);
     }
@@ -132,17 +134,17 @@ impl<T: Message> Mailbox<T> {
     }
 
     #[inline(never)]
-    fn put_to_many(&mut self, delivery: Delivery, message: T, put: fn(&mut Index<T>, T)) {
+    fn put_to_many(&mut self, delivery: Delivery, message: T, put: fn(&mut Many<T>, T)) {
         let few = &mut self.few;
-        let index = self.index.get_or_insert_with(|| {
-            let mut index = Box::new(Index::new(delivery));
+        let many = self.many.get_or_insert_with(|| {
+            let mut many = Box::new(Many::new(delivery));
             while few.len() > 0 {
-                index.append(few.remove(0));
+                many.append(few.remove(0));
             }
-            index
+            many
         });
-        put(index, message);
-        self.open = index.count_open();
+        put(many, message);
+        self.open = many.count_open();
     }
 
     /// How many can be received.
@@ -155,9 +157,12 @@ impl<T: Message> Mailbox<T> {
     #[inline]
     pub(crate) fn take_open(&mut self, delivery: Delivery, nth: u32) -> T {
         debug_assert!(nth < self.open, "raddle bug: fewer messages can be received than were counted");
-        if let Some(index) = &self.index {
-            let arrived = index.nth_open(nth);
-            return self.take_of_many(arrived).expect("raddle bug: fewer messages can be received than were counted");
+        if self.many.is_some() {
+            let taken = self.take_of_many(|many| many.take_open(nth));
+            return taken.expect("raddle bug: fewer messages can be received than were counted");
+        }
+        if delivery.is_queue() {
+            return self.take_first();
         }
         let place = match nth {
             // Nothing holds back the first message.
@@ -174,11 +179,18 @@ impl<T: Message> Mailbox<T> {
     /// Takes out the message with this number, which can be received, or the oldest.
     #[inline]
     pub(crate) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> Option<T> {
-        if let Some(index) = &self.index {
-            return self.take_of_many(index.find(number));
+        if self.many.is_some() {
+            return self.take_of_many(|many| many.take(number));
         }
         let place = number.map_or(Some(0), |number| self.place(number))?;
         (place < self.few.len()).then(|| self.take_at(delivery, place))
+    }
+
+    /// Takes out the oldest message of a short list, where only the oldest can be received.
+    #[inline(always)]
+    fn take_first(&mut self) -> T {
+        self.open = u32::from(self.few.len() > 1);
+        self.few.remove_first()
     }
 
     #[inline(always)]
@@ -194,20 +206,20 @@ impl<T: Message> Mailbox<T> {
     }
 
     #[inline(never)]
-    fn take_of_many(&mut self, arrived: Option<u64>) -> Option<T> {
-        let index = self.index.as_mut()?;
-        let taken = index.take(arrived?);
-        self.open = index.count_open();
-        if index.len() <= FEW {
+    fn take_of_many(&mut self, take: impl FnOnce(&mut Many<T>) -> Option<T>) -> Option<T> {
+        let many = self.many.as_mut()?;
+        let taken = take(many);
+        self.open = many.count_open();
+        if many.len() <= FEW {
             self.write_list();
         }
         taken
     }
 
-    /// Keeps the messages in a list from now on.
+    /// Keeps the messages in a short list from now on.
     fn write_list(&mut self) {
-        if let Some(mut index) = self.index.take() {
-            while let Some(message) = index.take_oldest() {
+        if let Some(mut many) = self.many.take() {
+            while let Some(message) = many.drain_oldest() {
                 self.few.push(message);
             }
         }
@@ -216,8 +228,8 @@ impl<T: Message> Mailbox<T> {
     /// Takes everything out, in order of arrival.
     pub(crate) fn take_all(&mut self) -> Vec<T> {
         self.open = 0;
-        match self.index.take() {
-            Some(mut index) => std::iter::from_fn(|| index.take_oldest()).collect(),
+        match self.many.take() {
+            Some(mut many) => std::iter::from_fn(|| many.drain_oldest()).collect(),
             None => (0..self.few.len()).map(|_| self.few.remove(0)).collect(),
         }
     }
@@ -225,11 +237,11 @@ impl<T: Message> Mailbox<T> {
     /// Calls `list` with the number of each message that can be received, in order of arrival.
     #[inline]
     pub(crate) fn each_open(&self, delivery: Delivery, mut list: impl FnMut(u32)) {
-        if let Some(index) = &self.index {
-            return index.each_open(list);
+        if let Some(many) = &self.many {
+            return many.each_open(list);
         }
         let all = self.open as usize == self.few.len();
-        for (at, message) in self.few.headings().enumerate() {
+        for (at, message) in self.few.delivery_infos().enumerate() {
             if all || !is_held(&self.few, delivery, at, None) {
                 list(message.number);
             }
@@ -240,8 +252,8 @@ impl<T: Message> Mailbox<T> {
 impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
     /// The message with this number, or the oldest.
     pub(crate) fn get(&self, number: Option<u32>) -> Option<&T> {
-        match (&self.index, number) {
-            (Some(index), _) => index.get(number),
+        match (&self.many, number) {
+            (Some(many), _) => many.get(number),
             (None, Some(number)) => self.few.get(self.place(number)?),
             (None, None) => self.few.first(),
         }
@@ -255,8 +267,8 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
         without: Option<Option<u32>>,
         sent: impl Iterator<Item = HashedMessage>,
     ) -> u64 {
-        if let Some(index) = &self.index {
-            return index.hash_with(without, sent).number();
+        if let Some(many) = &self.many {
+            return many.hash_with(without, sent).number();
         }
         let without = without.and_then(|number| number.map_or(Some(0), |number| self.place(number)));
         let stays = self.few.iter().enumerate().filter(|(at, _)| without != Some(*at));
@@ -278,7 +290,7 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
     fn clone(&self) -> Self {
         // Most mailboxes are empty, which is no reason to look through them.
         let few = if self.few.is_empty() { SmallVec::new() } else { self.few.clone() };
-        Self { few, open: self.open, index: self.index.clone() }
+        Self { few, open: self.open, many: self.many.clone() }
     }
 
     #[inline]
@@ -288,6 +300,6 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
             self.few.extend(other.few.iter().cloned());
         }
         self.open = other.open;
-        self.index.clone_from(&other.index);
+        self.many.clone_from(&other.many);
     }
 }

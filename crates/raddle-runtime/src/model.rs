@@ -49,8 +49,8 @@ mod point;
 mod run;
 mod scratch;
 mod setup;
-mod shelf;
 mod slot;
+mod spare_slots;
 mod step;
 mod tell;
 mod untraced;
@@ -62,10 +62,10 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_engine::system::{Program, System};
+use raddle_engine::system::Program;
 use raddle_engine::trace::{Access, Site, Step, Trace};
 
-pub(crate) use self::handling::{Effect, Handling, Pack};
+pub(crate) use self::handling::{Effect, ModelHandling, Pack};
 pub use self::run::Run;
 pub use self::setup::Setup;
 pub(crate) use self::step::ModelState;
@@ -84,7 +84,7 @@ pub struct Model {
 struct Code {
     world: u64,
     rules: Rules,
-    known: handling::Known,
+    actor_types: handling::ActorTypes,
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
@@ -92,7 +92,7 @@ struct Code {
     plain: bool,
     /// What handlers did before.
     memo: memo::Memo,
-    shelf: shelf::Shelf,
+    spare_slots: spare_slots::SpareSlots,
     labels: Labels,
     /// What the setup sent, to be told at the start of every execution.
     first_steps: Vec<FirstStep>,
@@ -116,13 +116,13 @@ impl Model {
         let code = Code {
             world: NEXT_WORLD.fetch_add(1, Ordering::Relaxed) << 1,
             rules: Rules::default(),
-            known: handling::Known::default(),
+            actor_types: handling::ActorTypes::default(),
             always: Vec::new(),
             finally: Vec::new(),
             site: receives_at(),
             plain: true,
             memo: memo::Memo::default(),
-            shelf: shelf::Shelf::default(),
+            spare_slots: spare_slots::SpareSlots::default(),
             labels: Labels::default(),
             first_steps: Vec::new(),
         };
@@ -166,12 +166,12 @@ impl Program for Model {
     type System = Run;
 
     fn start(&mut self, _: u64, trace: &mut Trace) -> Run {
-        let mut scene = Box::new(self.first.clone());
-        scene.take_first_steps(trace);
-        let inside = crate::crash::inside_model(&scene, Some(trace), None);
-        scene.compute_enabled();
+        let mut state = Box::new(self.first.clone());
+        state.take_first_steps(trace);
+        let inside = crate::crash::inside_model(&state, Some(trace), None);
+        state.compute_enabled();
         drop(inside);
-        Run(scene)
+        Run(state)
     }
 }
 

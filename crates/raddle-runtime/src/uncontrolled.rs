@@ -31,7 +31,7 @@ pub(crate) struct Use {
 
 /// A worker, for the threads that its executions have started.
 #[derive(Debug)]
-struct Entry {
+struct WorkerEntry {
     thread: ThreadId,
     used: Mutex<Option<Use>>,
     /// True if `used` is set. It is cheaper to read.
@@ -44,7 +44,7 @@ static WORKERS: Mutex<Workers> = Mutex::new(Workers { entries: Vec::new(), next:
 #[derive(Debug)]
 struct Workers {
     /// `None` if the number is free.
-    entries: Vec<Option<Arc<Entry>>>,
+    entries: Vec<Option<Arc<WorkerEntry>>>,
     /// The index that the next worker tries first.
     next: usize,
 }
@@ -52,7 +52,7 @@ struct Workers {
 impl Workers {
     /// Takes the number that was free for the longest time. A thread may outlive the execution that has started it. It still has the number
     /// of its worker, and must not be taken for a thread of another test.
-    fn take_number(&mut self, entry: Arc<Entry>) -> Option<usize> {
+    fn take_number(&mut self, entry: Arc<WorkerEntry>) -> Option<usize> {
         let all = (signals::LARGEST as usize).saturating_sub(1);
         if self.entries.len() < all {
             self.entries.resize(all, None);
@@ -67,7 +67,7 @@ impl Workers {
 /// Detects threads that are started on this OS thread, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct StartedThreads {
-    entry: Arc<Entry>,
+    entry: Arc<WorkerEntry>,
     number: usize,
     before: u32,
     /// How often the worker has waited for such threads, in all executions. The threads of a pool never end, so this is limited.
@@ -95,7 +95,7 @@ impl StartedThreads {
     /// Gives a number to the calling OS thread, which is a worker. `None` if there is no number left, or none on this system.
     pub(crate) fn begin() -> Option<Self> {
         let before = signals::number();
-        let entry = Arc::new(Entry {
+        let entry = Arc::new(WorkerEntry {
             thread: std::thread::current().id(),
             used: Mutex::new(None),
             any: AtomicBool::new(false),

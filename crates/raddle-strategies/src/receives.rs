@@ -23,7 +23,7 @@ mod generate;
 
 use std::collections::VecDeque;
 
-use raddle_engine::coverage::roll::{Goals, Roll, orders};
+use raddle_engine::coverage::receive_index::{Goals, ReceiveIndex, orders};
 use raddle_engine::coverage::{Criterion, Generated, Name, Recorded, Scheduled, short};
 use raddle_engine::facts::Fact;
 use raddle_engine::rng::{Rng, mix};
@@ -42,7 +42,7 @@ pub struct ReceiveOrder {
     criteria: Vec<Criterion>,
     execution: u64,
     rng: Rng,
-    roll: Roll,
+    index: ReceiveIndex,
     /// By [criterion](Criterion::index).
     achieved: [Goals; 3],
     tried: [Goals; 3],
@@ -103,7 +103,7 @@ impl ReceiveOrder {
             criteria: criteria.to_vec(),
             execution: 0,
             rng: Rng::new(seed),
-            roll: Roll::default(),
+            index: ReceiveIndex::default(),
             achieved: Default::default(),
             tried: Default::default(),
             base: None,
@@ -156,7 +156,7 @@ impl ReceiveOrder {
                 }
             }
             let recorded = self.waiting.pop_front().or_else(|| self.spare.pop_front())?;
-            let places = self.roll.enter_all(&recorded);
+            let places = self.index.add_all(&recorded);
             self.base = Some((Base::new(recorded, places), Default::default()));
             self.counts.bases += 1;
         }
@@ -171,8 +171,8 @@ impl ReceiveOrder {
 
     /// Processes the receives of an execution.
     fn process(&mut self, recorded: Recorded) {
-        let known = self.roll.receives();
-        let places = self.roll.enter_all(&recorded);
+        let known = self.index.receives();
+        let places = self.index.add_all(&recorded);
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
         let mut new = 0;
         for criterion in Criterion::ALL {
@@ -180,7 +180,7 @@ impl ReceiveOrder {
             new += if self.criteria.contains(&criterion) { added } else { 0 };
         }
         // The must-happen-before relation differs between executions, so an execution with more new goals than its own may be a useful base.
-        let bases = match (self.roll.receives() > known, new > 1) {
+        let bases = match (self.index.receives() > known, new > 1) {
             (true, _) => &mut self.waiting,
             (false, true) => &mut self.spare,
             (false, false) => {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use raddle_settings::value;
 
-use crate::settings::{Origin, SettingError, Settings, TABLE, shortened};
+use crate::settings::{SettingError, SettingSource, Settings, TABLE, shortened};
 
 /// What the environment says.
 pub(crate) struct Environment {
@@ -32,7 +32,7 @@ impl Environment {
         let mut settings = Settings::default();
         for setting in &TABLE {
             let Some(value) = setting.variable.and_then(self.lookup) else { continue };
-            settings.apply(setting, &value.to_string_lossy(), Origin::Environment)?;
+            settings.apply(setting, &value.to_string_lossy(), SettingSource::Environment)?;
         }
         Ok(settings)
     }

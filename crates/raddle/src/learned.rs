@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct LearnedHead {
     format: u32,
     test: String,
     /// How many calls tell its statements apart.
@@ -87,11 +87,11 @@ pub(crate) fn read(file: &Path, test: &str, context: usize, memory: &dyn Memory)
     }
 }
 
-pub(crate) fn understood(text: &[u8], test: &str, memory: &dyn Memory) -> Result<(String, Head), String> {
+pub(crate) fn understood(text: &[u8], test: &str, memory: &dyn Memory) -> Result<(String, LearnedHead), String> {
     let broken = |error: serde_json::Error| format!("it is broken ({error})");
     let text = str::from_utf8(text).map_err(|error| format!("it is no text ({error})"))?;
     let (head, saved) = text.trim_end().split_once('\n').ok_or("it has no second line")?;
-    let head: Head = serde_json::from_str(head).map_err(broken)?;
+    let head: LearnedHead = serde_json::from_str(head).map_err(broken)?;
     if head.format != FORMAT {
         return Err(format!("it has format {} and not {FORMAT}", head.format));
     }
@@ -128,7 +128,8 @@ pub(crate) fn write(
 
 /// The text of a file with this second line.
 pub(crate) fn written(test: &str, context: usize, saved: &str) -> Result<String, String> {
-    let head = Head { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(saved.as_bytes()) };
+    let head =
+        LearnedHead { format: FORMAT, test: test.to_owned(), context, build: build(), sum: sum(saved.as_bytes()) };
     let head = serde_json::to_string(&head).map_err(|error| error.to_string())?;
     Ok(format!("{head}\n{saved}\n"))
 }

@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// The first line of the file. The second line is what is left to do.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct SavedHead {
     format: u32,
     test: String,
     strategy: String,
@@ -84,7 +84,7 @@ pub(crate) fn understood(text: &str, owner: &Owner<'_>, strategy: &mut dyn Strat
     if format != FORMAT {
         return Err(format!("has format {format} and not {FORMAT}"));
     }
-    let head: Head = serde_json::from_str(head).map_err(broken)?;
+    let head: SavedHead = serde_json::from_str(head).map_err(broken)?;
     if head.test != owner.test {
         return Err(format!("belongs to the test {}", head.test));
     }
@@ -125,7 +125,7 @@ pub(crate) fn write(file: &Path, owner: &Owner<'_>, remains: Option<Remains>) ->
 
 /// The text of a file with this second line.
 pub(crate) fn written(owner: &Owner<'_>, remains: &str) -> Result<String, String> {
-    let head = Head {
+    let head = SavedHead {
         format: FORMAT,
         test: owner.test.to_owned(),
         strategy: owner.strategy.to_owned(),

@@ -92,7 +92,7 @@ pub enum SettingError {
 
 /// Where a setting was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SettingSource {
     Code,
     Environment,
 }
@@ -248,14 +248,14 @@ impl Settings {
             let allowed = TABLE.each_ref().map(|setting| setting.name).join(", ");
             return Err(SettingError::Unknown { name: name.to_owned(), allowed });
         };
-        self.apply(setting, value, Origin::Code)
+        self.apply(setting, value, SettingSource::Code)
     }
 
-    pub(crate) fn apply(&mut self, setting: &Setting, value: &str, origin: Origin) -> Result<(), SettingError> {
+    pub(crate) fn apply(&mut self, setting: &Setting, value: &str, origin: SettingSource) -> Result<(), SettingError> {
         if (setting.set)(self, value).is_some() {
             return Ok(());
         }
-        let written = setting.variable.filter(|_| origin == Origin::Environment).unwrap_or(setting.name);
+        let written = setting.variable.filter(|_| origin == SettingSource::Environment).unwrap_or(setting.name);
         let value = value.to_owned();
         Err(if setting.name == "strategy" {
             let problem = names::problem(&value);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::remains::Remains;
 use super::state::State;
-use super::{Beat, Board, Commit, Job, Place, Taken, Tally, Then, Wait};
+use super::{Beat, Board, Commit, ExecutionPosition, Job, TakeResult, Tally, Then, Wait};
 use crate::search::{Found, Limits};
 
 /// A queue, a table of what is out, and totals.
@@ -51,20 +51,20 @@ impl Local {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn try_take_from(&self, state: &mut State) -> Taken<'_> {
+    fn try_take_from(&self, state: &mut State) -> TakeResult<'_> {
         if self.is_stopped() {
-            return Taken::Never;
+            return TakeResult::Never;
         }
         if let Some(piece) = state.next(self.workers, self.failing.load(Relaxed)) {
             let ticket = state.hand_out(piece.clone());
             self.supply.store(state.supply(), Relaxed);
-            return Taken::Piece(Job { board: self, ticket, closed: false, piece });
+            return TakeResult::Piece(Job { board: self, ticket, closed: false, piece });
         }
         if state.is_out() {
-            return Taken::NotNow;
+            return TakeResult::NotNow;
         }
         self.changed.notify_all();
-        Taken::Never
+        TakeResult::Never
     }
 
     /// Lets those who wait look again, after a change.
@@ -126,19 +126,21 @@ impl Local {
 }
 
 impl Board for Local {
-    fn take(&self, wait: Wait) -> Taken<'_> {
+    fn take(&self, wait: Wait) -> TakeResult<'_> {
         let mut state = self.lock();
         loop {
             let taken = self.try_take_from(&mut state);
             match (wait, &taken) {
-                (Wait::UntilThereIsOne, Taken::NotNow) => {
+                (Wait::UntilThereIsOne, TakeResult::NotNow) => {
                     self.hungry.fetch_add(1, Relaxed);
                     state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                     self.hungry.fetch_sub(1, Relaxed);
                     continue;
                 }
-                (Wait::No { still_waits: false }, Taken::NotNow) => self.hungry.fetch_add(1, Relaxed),
-                (Wait::No { still_waits: true }, Taken::Piece(_) | Taken::Never) => self.hungry.fetch_sub(1, Relaxed),
+                (Wait::No { still_waits: false }, TakeResult::NotNow) => self.hungry.fetch_add(1, Relaxed),
+                (Wait::No { still_waits: true }, TakeResult::Piece(_) | TakeResult::Never) => {
+                    self.hungry.fetch_sub(1, Relaxed)
+                }
                 _ => 0,
             };
             return taken;
@@ -206,7 +208,7 @@ impl Board for Local {
         self.changed.notify_all();
     }
 
-    fn first_failing(&self) -> Option<Place> {
+    fn first_failing(&self) -> Option<ExecutionPosition> {
         self.lock().first_failing()
     }
 

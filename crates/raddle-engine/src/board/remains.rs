@@ -1,4 +1,4 @@
-//! What is left of a search, as data: it can be written down and taken up again.
+//! What is left of a search, as data that can be saved and resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Remains {
     pub(crate) claim: Claim,
     /// What the strategy has learned, where what is left depends on it.
     pub(crate) checkpoint: Option<Checkpoint>,
-    /// How to come to the failure that would be reported.
+    /// How to reproduce the failure that would be reported.
     pub(crate) failed: Option<Known>,
 }
 
@@ -45,14 +45,14 @@ impl Remains {
         &self.total
     }
 
-    /// How to come to the failure that an earlier sitting has found, if it found one. Failures themselves cannot be written down:
-    /// who takes up the search runs this, and tells [what comes of it](Self::failed_again).
+    /// How to reproduce the failure that the search found before it was saved, if it found one. Failures themselves cannot be saved: whoever
+    /// resumes the search runs this, and passes [the result](Self::failed_again).
     #[must_use]
     pub fn failed(&self) -> Option<Script> {
         self.failed.as_ref().map(Known::script)
     }
 
-    /// The failure of an earlier sitting is this.
+    /// Sets the failure that was found before the search was saved.
     pub fn failed_again(&mut self, failure: Failure) {
         self.total.found = self.failed.take().map(|known| known.again(failure));
     }

@@ -1,9 +1,9 @@
-//! What the board of one process knows: what waits, what is out, what was done.
+//! The state of the board of one process: waiting pieces, pieces that workers have, and totals.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::remains::Remains;
-use super::{Place, Tally};
+use super::{ExecutionPosition, Tally};
 use crate::piece::Piece;
 use crate::replay::Script;
 use crate::search::Limits;
@@ -147,14 +147,14 @@ impl State {
         self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
     }
 
-    /// A failure was found: only what comes before it is still of interest. Of numbers this is known here; of other pieces the worker
-    /// who takes one asks its strategy.
+    /// Removes what comes after a failure that was found. For numbered executions the board can tell; for other pieces the worker that takes
+    /// one asks its strategy.
     pub fn drop_what_comes_later(&mut self) {
         let Some(place) = self.first_failing() else { return };
         self.later.clear();
         self.queue.retain(|piece| match (piece, &place) {
-            (Piece::Numbers { from, .. }, Place::Number(failing)) => from < failing,
-            (Piece::Part { .. }, Place::Choices(_)) => true,
+            (Piece::Numbers { from, .. }, ExecutionPosition::Number(failing)) => from < failing,
+            (Piece::Part { .. }, ExecutionPosition::Choices(_)) => true,
             _ => false,
         });
     }
@@ -164,14 +164,14 @@ impl State {
         !matches!(piece, Piece::Numbers { .. }) && self.first_failing().is_some()
     }
 
-    pub fn first_failing(&self) -> Option<Place> {
+    pub fn first_failing(&self) -> Option<ExecutionPosition> {
         let found = self.total.found.as_ref()?;
         Some(match (&found.number, &found.script) {
-            (Some(number), _) => Place::Number(*number),
+            (Some(number), _) => ExecutionPosition::Number(*number),
             // Nothing comes before it.
-            (None, _) if found.probe => Place::Choices(Vec::new()),
-            (None, Script::Choices { choices, .. }) => Place::Choices(choices.clone()),
-            (None, _) => Place::Choices(Vec::new()),
+            (None, _) if found.probe => ExecutionPosition::Choices(Vec::new()),
+            (None, Script::Choices { choices, .. }) => ExecutionPosition::Choices(choices.clone()),
+            (None, _) => ExecutionPosition::Choices(Vec::new()),
         })
     }
 

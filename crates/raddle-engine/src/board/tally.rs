@@ -12,7 +12,7 @@ use crate::search::Found;
 pub struct Tally {
     /// Executions that ran to their end, failing ones included.
     pub executions: u64,
-    /// Executions given up because nothing new lay beyond.
+    /// Pruned executions: nothing new could follow.
     pub pruned: u64,
     /// Executions that failed.
     pub failing: u64,

@@ -6,7 +6,7 @@ pub struct Growth {
     points: Vec<(u64, u64)>,
 }
 
-/// So many points are kept at most; of twice as many, every second is left out.
+/// The most points; when there are twice as many, every second one is dropped.
 const MOST_POINTS: usize = 256;
 
 impl Growth {

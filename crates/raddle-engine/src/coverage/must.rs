@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::coverage::bits::{Bits, Rows};
-use crate::coverage::recorded::{Event, Recorded};
+use crate::coverage::recorded::{ReceiveEvent, Recorded};
 use crate::ids::TaskId;
 use crate::trace::Delivery;
 
@@ -20,7 +20,7 @@ pub struct Must {
 /// Why a receive must come before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// In its course, or in that of a later one of the same receiver, the message was sent or its receiver created.
+    /// Its handler, or that of a later receive of the same receiver, sent the message or created its receiver.
     Cause,
     /// Their messages come in the order in which they were sent.
     Order,
@@ -107,7 +107,7 @@ impl Must {
 }
 
 /// Whether the delivery order lets `event` be received only after `earlier`, which was; `known` must come before `event`.
-fn is_ordered(earlier: &Event, event: &Event, known: &Bits) -> bool {
+fn is_ordered(earlier: &ReceiveEvent, event: &ReceiveEvent, known: &Bits) -> bool {
     let same_sender = earlier.name.sender == event.name.sender;
     let was_known = || match earlier.cause {
         Some(cause) => known.contains(cause),

@@ -37,7 +37,7 @@ impl Name {
 
 /// An asynchronous receive.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ReceiveEvent {
     /// What it is called.
     pub name: Name,
     /// What the program calls such messages.
@@ -63,7 +63,7 @@ pub struct Event {
     /// The latest receives that its sender knew of, and those that came before the receiver was there. Receives before these of the same
     /// receiver count as well.
     pub causes: Vec<usize>,
-    /// The receive in whose course it was sent, if it was sent by one who does nothing but receive.
+    /// The receive whose handler sent it, if an actor sent it.
     pub cause: Option<usize>,
 }
 
@@ -71,8 +71,8 @@ pub struct Event {
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// In the order in which they happened.
-    pub events: Vec<Event>,
-    /// Receives in whose course a request was sent and waited for, and the receive in whose course it was replied to.
+    pub events: Vec<ReceiveEvent>,
+    /// Receives whose handler sent a request and waited, and the receive whose handler replied.
     pub waits: Vec<(usize, usize)>,
     /// Receives that were too many to be looked at: beyond the first 30,000, or 10,000 of one receiver.
     pub left_out: u64,
@@ -83,7 +83,7 @@ pub struct Recorded {
 /// When a value was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw {
-    /// The receive in whose course that was; `None` if a task drew that has not received anything.
+    /// The receive whose handler drew it; `None` if the task has not received anything.
     pub during: Option<Name>,
     /// The task, where it has not received anything.
     pub task: TaskId,

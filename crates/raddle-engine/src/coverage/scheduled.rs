@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Criterion;
-use crate::coverage::recorded::{Event, Name};
+use crate::coverage::recorded::{Name, ReceiveEvent};
 use crate::ids::TaskId;
 use crate::system::Variant;
 
@@ -30,8 +30,8 @@ pub struct Scheduled {
     pub steered: bool,
 }
 
-impl From<&Event> for Scheduled {
-    fn from(event: &Event) -> Self {
+impl From<&ReceiveEvent> for Scheduled {
+    fn from(event: &ReceiveEvent) -> Self {
         let arrival = event.delivery.is_none();
         Self {
             name: event.name,

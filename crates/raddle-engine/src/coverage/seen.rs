@@ -4,24 +4,24 @@ use std::collections::HashMap;
 
 use crate::coverage::criterion::Criterion;
 use crate::coverage::forecast::{Growth, forecast};
-use crate::coverage::planes::{Counts, Planes};
+use crate::coverage::goal_counts::{GoalCounts, GoalTotals};
+use crate::coverage::receive_index::{ReceiveId, ReceiveIndex, orders};
 use crate::coverage::recorded::Recorded;
-use crate::coverage::roll::{Place, Roll, orders};
 use crate::ids::TaskId;
 use crate::trace::Trace;
 
 /// The goals that executions have achieved, whatever strategy they come from.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    pub(super) roll: Roll,
+    pub(super) index: ReceiveIndex,
     pub(super) receivers: Vec<Receiver>,
     executions: u64,
     left_out: u64,
     growth: [Growth; 3],
-    /// Executions that had receives which nobody had seen before, with their places.
-    pub(super) kept: Vec<Recorded>,
+    /// Executions with receives that no earlier execution had.
+    pub(super) novel: Vec<Recorded>,
     /// Receives in these.
-    kept_receives: usize,
+    novel_receives: usize,
 }
 
 /// One who receives.
@@ -32,7 +32,7 @@ pub(super) struct Receiver {
     pub(super) messages: Vec<String>,
     /// How often the same words fit.
     pub(super) said: HashMap<String, u32>,
-    pub(super) planes: [Planes; 3],
+    pub(super) goals_by_criterion: [GoalCounts; 3],
 }
 
 /// What was achieved by one criterion.
@@ -46,22 +46,22 @@ pub struct Achieved {
     pub expected: f64,
 }
 
-/// More receives are not kept to find out what could not have been.
-const MOST_KEPT: usize = 100_000;
+/// The most receives in `novel`, from which the goals that cannot be achieved are found.
+const MOST_NOVEL_RECEIVES: usize = 100_000;
 
 impl Coverage {
     /// Takes in an execution; `who` says what its tasks are called.
     pub fn observe(&mut self, trace: &Trace, who: impl FnOnce() -> Vec<String>) {
         let recorded = Recorded::of(trace);
-        let known = self.roll.receives();
-        let places = self.roll.enter_all(&recorded);
-        if self.roll.receives() > known {
+        let known = self.index.receives();
+        let places = self.index.add_all(&recorded);
+        if self.index.receives() > known {
             self.name_all(&recorded, &places, &who());
         }
         let own = orders(places.iter().copied().zip(recorded.events.iter().map(|event| event.changes)));
         for (receiver, order) in &own {
             for criterion in Criterion::ALL {
-                self.receivers[*receiver].planes[criterion.index()].take_in(criterion, order);
+                self.receivers[*receiver].goals_by_criterion[criterion.index()].take_in(criterion, order);
             }
         }
         self.executions += 1;
@@ -70,16 +70,16 @@ impl Coverage {
             let goals = self.counts(criterion).goals;
             self.growth[criterion.index()].note(self.executions, goals);
         }
-        if self.roll.receives() > known
-            && self.kept_receives + recorded.events.len() <= MOST_KEPT.max(recorded.events.len())
+        if self.index.receives() > known
+            && self.novel_receives + recorded.events.len() <= MOST_NOVEL_RECEIVES.max(recorded.events.len())
         {
-            self.kept_receives += recorded.events.len();
-            self.kept.push(recorded);
+            self.novel_receives += recorded.events.len();
+            self.novel.push(recorded);
         }
     }
 
-    /// Finds words for receives that nobody had seen before.
-    fn name_all(&mut self, recorded: &Recorded, places: &[Place], who: &[String]) {
+    /// Names the receives that are new.
+    fn name_all(&mut self, recorded: &Recorded, places: &[ReceiveId], who: &[String]) {
         let called = |task: TaskId| who.get(task.index()).map_or("?", String::as_str);
         for (event, place) in recorded.events.iter().zip(places) {
             if self.receivers.len() <= place.receiver {
@@ -97,9 +97,9 @@ impl Coverage {
         }
     }
 
-    fn counts(&self, criterion: Criterion) -> Counts {
-        let mut counts = Counts::default();
-        self.receivers.iter().for_each(|receiver| counts.add(receiver.planes[criterion.index()].counts));
+    fn counts(&self, criterion: Criterion) -> GoalTotals {
+        let mut counts = GoalTotals::default();
+        self.receivers.iter().for_each(|receiver| counts.add(receiver.goals_by_criterion[criterion.index()].counts));
         counts
     }
 
@@ -118,7 +118,7 @@ impl Coverage {
     /// How many different receives there were.
     #[must_use]
     pub fn receives(&self) -> usize {
-        self.roll.receives()
+        self.index.receives()
     }
 
     /// What was achieved in all.
@@ -127,14 +127,14 @@ impl Coverage {
         self.tell(self.counts(criterion))
     }
 
-    fn tell(&self, Counts { goals, pairs, singles, doubles }: Counts) -> Achieved {
+    fn tell(&self, GoalTotals { goals, pairs, singles, doubles }: GoalTotals) -> Achieved {
         Achieved { goals, pairs, expected: forecast(self.executions, singles, doubles, 1_000) }
     }
 
     /// What was achieved by each receiver: what it is called, how many receives it had, and the rest.
     pub fn by_receiver(&self, criterion: Criterion) -> impl Iterator<Item = (&str, usize, Achieved)> {
         self.receivers.iter().map(move |receiver| {
-            let achieved = self.tell(receiver.planes[criterion.index()].counts);
+            let achieved = self.tell(receiver.goals_by_criterion[criterion.index()].counts);
             (receiver.label.as_str(), receiver.messages.len(), achieved)
         })
     }

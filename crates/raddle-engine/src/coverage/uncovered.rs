@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use crate::coverage::criterion::Criterion;
 use crate::coverage::must::{Must, Why};
+use crate::coverage::receive_index::ReceiveId;
 use crate::coverage::recorded::Recorded;
-use crate::coverage::roll::Place;
 use crate::coverage::seen::{Coverage, Receiver};
 
 /// Pairs of receives that were seen in one order only.
 #[derive(Clone, Debug, Default)]
 pub struct Uncovered {
-    /// Pairs that were seen together in one of the executions that were kept.
+    /// Pairs that were seen together in one of the recorded executions.
     pub pairs: u64,
     /// Those that came in both orders.
     pub covered: u64,
@@ -42,7 +42,7 @@ impl Coverage {
         let mut uncovered = Uncovered::default();
         let mut left = [examples; 2];
         let mut looked_at = HashSet::new();
-        for recorded in &self.kept {
+        for recorded in &self.novel {
             let must = Must::of(recorded);
             for (first, second) in pairs(recorded, criterion) {
                 let names = (recorded.events[first].name, recorded.events[second].name);
@@ -69,16 +69,17 @@ impl Coverage {
     /// The goal of a pair that was not achieved, if there is one.
     fn missing(&self, recorded: &Recorded, criterion: Criterion, pair: (usize, usize)) -> Option<(usize, usize)> {
         let (one, other) = (self.place(recorded, pair.0), self.place(recorded, pair.1));
-        let planes = &self.receivers[one.receiver].planes[criterion.index()];
-        match (planes.contains(one.event, other.event), planes.contains(other.event, one.event)) {
+        let goals_by_criterion = &self.receivers[one.receiver].goals_by_criterion[criterion.index()];
+        match (goals_by_criterion.contains(one.event, other.event), goals_by_criterion.contains(other.event, one.event))
+        {
             (true, true) => None,
             (_, false) => Some((pair.1, pair.0)),
             (false, true) => Some(pair),
         }
     }
 
-    fn place(&self, recorded: &Recorded, event: usize) -> Place {
-        self.roll.place(&recorded.events[event].name).expect("raddle bug: a receive that nobody has written down")
+    fn place(&self, recorded: &Recorded, event: usize) -> ReceiveId {
+        self.index.place(&recorded.events[event].name).expect("raddle bug: a receive that nobody has written down")
     }
 
     fn example(&self, recorded: &Recorded, must: &Must, (first, second): (usize, usize)) -> Example {

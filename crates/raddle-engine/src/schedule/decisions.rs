@@ -12,11 +12,11 @@ use super::Decided;
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Decisions {
     /// No two neighbours have equal decisions, so that equal lists have equal runs.
-    runs: Vec<Run>,
+    runs: Vec<RunLength>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Run {
+struct RunLength {
     decided: Decided,
     /// The index after the last decision of this run.
     end: usize,
@@ -58,7 +58,7 @@ impl Decisions {
         match self.runs.last_mut() {
             _ if times == 0 => {}
             Some(last) if last.decided == decided => last.end = end,
-            _ => self.runs.push(Run { decided, end }),
+            _ => self.runs.push(RunLength { decided, end }),
         }
     }
 
@@ -95,7 +95,7 @@ impl Decisions {
         self.with_starts().map(|(start, run)| (&run.decided, run.end - start))
     }
 
-    fn with_starts(&self) -> impl Iterator<Item = (usize, &Run)> {
+    fn with_starts(&self) -> impl Iterator<Item = (usize, &RunLength)> {
         let starts = iter::once(0).chain(self.runs.iter().map(|run| run.end));
         starts.zip(&self.runs)
     }

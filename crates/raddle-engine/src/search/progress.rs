@@ -9,11 +9,11 @@ use crate::estimate::Estimate;
 pub struct Progress {
     /// Executions that ran to their end, failing ones included, probes not.
     pub executions: u64,
-    /// Executions given up because nothing new lay beyond.
+    /// Pruned executions: nothing new could follow.
     pub pruned: u64,
     /// Executions that failed.
     pub failing: u64,
-    /// How many orders there seem to be, if anything is known of that.
+    /// An estimate of the number of orders, if there is one.
     pub estimate: Option<Estimate>,
     /// The part of them that was seen, from 0 to 1.
     pub covered: Option<f64>,

@@ -19,7 +19,7 @@ pub use self::snapshots::SnapshotStack;
 use self::untraced::{Seen, needs_recorded_steps};
 use self::walk::{Chosen, Walked};
 use super::{Deadline, Found, Pace, Search, Spare};
-use crate::board::{Board, Job, Taken, Tally, Then, Wait};
+use crate::board::{Board, Job, TakeResult, Tally, Then, Wait};
 use crate::caveats::Caveats;
 use crate::estimate::Estimate;
 use crate::facts::Fact;
@@ -33,7 +33,7 @@ use crate::strategy::{After, BacktrackTo, Bound, Claim, Next, Run, Sharing, Star
 use crate::system::{Choice, Program, System};
 use crate::trace::Trace;
 
-/// A worker's place at a search: its strategy, its piece, and what it has done since its latest commit.
+/// One worker of a search: its strategy, its piece, and its results since its latest commit.
 pub struct Worker<'s> {
     search: &'s Search,
     strategy: Held<'s>,
@@ -133,8 +133,7 @@ pub enum Status {
     NeedsFreshWorker,
 }
 
-/// Of so many executions that are run, one is run from its start, though others go on from copies; and of no more than so many for
-/// each choice that it takes, as others may take few on their own.
+/// Every so many executions, one runs from its start instead of from a snapshot, to detect nondeterminism.
 const WATCH_EVERY: (u64, u64) = (512, 16);
 
 impl<'s> Worker<'s> {
@@ -208,8 +207,8 @@ impl<'s> Worker<'s> {
                 let board = &self.search.board;
                 board.give_back(mem::take(&mut self.allowed));
                 match board.take(Wait::UntilThereIsOne) {
-                    Taken::Piece(job) => self.take_up(job),
-                    Taken::Never | Taken::NotNow => {
+                    TakeResult::Piece(job) => self.take_up(job),
+                    TakeResult::Never | TakeResult::NotNow => {
                         self.search.call_others(Spare::Over);
                         return Status::Over;
                     }
@@ -262,7 +261,7 @@ impl<'s> Worker<'s> {
         while self.job.is_none() {
             board.give_back(mem::take(&mut self.allowed));
             match board.take(Wait::No { still_waits: self.waits }) {
-                Taken::Piece(job) => {
+                TakeResult::Piece(job) => {
                     self.waits = false;
                     self.take_up(job);
                     if self.is_worth_running() {
@@ -270,11 +269,11 @@ impl<'s> Worker<'s> {
                     }
                     self.leave();
                 }
-                Taken::NotNow => {
+                TakeResult::NotNow => {
                     self.waits = true;
                     return None;
                 }
-                Taken::Never => {
+                TakeResult::Never => {
                     self.waits = false;
                     return Some(Status::Over);
                 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::actor::free::Door;
-use crate::actor::mailbox::Mailbox;
+use crate::actor::mailbox_handle::MailboxHandle;
 use crate::model::Pack;
 use crate::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(crate) enum Route<M> {
     Model { pack: Pack<M>, label: fn(&M) -> &'static str },
     /// In an execution.
     Task {
-        mailbox: Arc<Mailbox<M>>,
+        mailbox: Arc<MailboxHandle<M>>,
         /// Its number, for those who need not ask the mailbox.
         mail: u32,
     },

@@ -1,4 +1,4 @@
-//! Outside an execution: whether anything is still going on.
+//! Outside an execution: whether a system of actors is still at work.
 
 use std::sync::{Condvar, Mutex};
 use std::thread::{self, ThreadId};

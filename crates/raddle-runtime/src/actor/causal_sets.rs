@@ -1,8 +1,8 @@
-//! Who knows of which messages that wait, for causal order in untraced runs.
+//! Causal order in untraced runs: which tasks know of which waiting messages.
 //!
-//! A message is held back by those in the same mailbox that its sender knew of. One that was received holds back nobody any more, so
-//! nothing has to be known of the past: each message that waits has a slot, and sets of slots take the place of clocks. A sender passes a
-//! copy of its own set along with a message, and adds the message to its set. A receiver adds the set that came along.
+//! A message is held back by the messages in the same mailbox that its sender knew of. A message that was received holds back nothing any
+//! more, so only waiting messages matter: each has a slot, and sets of slots replace vector clocks. A sender attaches a copy of its own set
+//! to a message, and adds the message to its set. A receiver adds the attached set to its own.
 //!
 //! A slot whose message is gone stays in the sets that it is in, and is not used again. When none is left, the slots of all messages that
 //! are gone are removed from all sets at once. When too many messages wait, the execution [goes on with clocks](Mailboxes::go_by_clocks), in
@@ -11,9 +11,9 @@
 use raddle_engine::ids::TaskId;
 
 use crate::actor::delivery::Delivery;
-use crate::actor::letter::Letter;
-use crate::actor::mailboxes::{Kind, Mailboxes, Named};
-use crate::actor::store::Place;
+use crate::actor::envelope::Envelope;
+use crate::actor::mailboxes::{Mailboxes, MessageForm, Named};
+use crate::actor::store::StoreSlot;
 use crate::mailbox::Row;
 
 /// Slots in a word.
@@ -51,14 +51,14 @@ pub(crate) struct CausalSets {
 /// A message that has a slot.
 #[derive(Clone, Copy)]
 struct SlotMessage {
-    place: Place,
+    place: StoreSlot,
     sender: TaskId,
     ordinal: u32,
     delayed: bool,
 }
 
 impl SlotMessage {
-    const NONE: Self = Self { place: Place(0), sender: TaskId::MAIN, ordinal: 0, delayed: false };
+    const NONE: Self = Self { place: StoreSlot(0), sender: TaskId::MAIN, ordinal: 0, delayed: false };
 }
 
 /// A mailbox whose messages have slots.
@@ -106,7 +106,7 @@ impl CausalSets {
         &mut self,
         mail: usize,
         mailbox: &mut SlotMailbox,
-        place: Place,
+        place: StoreSlot,
         (sender, delayed): (TaskId, bool),
     ) {
         let slot = self.take_slot();
@@ -164,7 +164,13 @@ impl CausalSets {
 
     /// The task receives the message that comes after so many others that can be received; says where it lies.
     #[inline]
-    pub(super) fn take_open(&mut self, mail: usize, mailbox: &mut SlotMailbox, nth: u32, receiver: TaskId) -> Place {
+    pub(super) fn take_open(
+        &mut self,
+        mail: usize,
+        mailbox: &mut SlotMailbox,
+        nth: u32,
+        receiver: TaskId,
+    ) -> StoreSlot {
         let at = match nth {
             // Nothing holds back the first message.
             0 => 0,
@@ -177,14 +183,14 @@ impl CausalSets {
     }
 
     /// The task receives the message with this number; says where it lies.
-    pub(super) fn take(&mut self, mail: usize, mailbox: &mut SlotMailbox, number: u32, receiver: TaskId) -> Place {
+    pub(super) fn take(&mut self, mail: usize, mailbox: &mut SlotMailbox, number: u32, receiver: TaskId) -> StoreSlot {
         let at = mailbox.slots.iter().position(|slot| self.number(slot) == number);
         let at = at.expect("raddle bug: the message is gone");
         self.take_at(mail, mailbox, at, receiver)
     }
 
     #[inline]
-    fn take_at(&mut self, mail: usize, mailbox: &mut SlotMailbox, at: usize, receiver: TaskId) -> Place {
+    fn take_at(&mut self, mail: usize, mailbox: &mut SlotMailbox, at: usize, receiver: TaskId) -> StoreSlot {
         self.meet(receiver);
         let slot = mailbox.slots.remove(at);
         remove(&mut self.holds[mail], slot);
@@ -201,7 +207,7 @@ impl CausalSets {
     }
 
     /// Takes everything out: by whom each message was sent, and where it lies.
-    pub(super) fn take_all(&mut self, mail: usize, mailbox: &mut SlotMailbox) -> Vec<(TaskId, Place)> {
+    pub(super) fn take_all(&mut self, mail: usize, mailbox: &mut SlotMailbox) -> Vec<(TaskId, StoreSlot)> {
         mailbox.open = 0;
         let slots = mailbox.slots.take_all();
         for &slot in &slots {
@@ -259,8 +265,8 @@ impl CausalSets {
     /// A message as it is where clocks are kept.
     fn named(&self, slot: u32) -> Named {
         let SlotMessage { place, sender, ordinal, delayed } = self.messages[slot as usize];
-        let letter = Letter::knowing(self.clock(&self.told[slot as usize]), sender, (place.0, ordinal), delayed);
-        Named { letter, place }
+        let envelope = Envelope::knowing(self.clock(&self.told[slot as usize]), sender, (place.0, ordinal), delayed);
+        Named { envelope, place }
     }
 }
 
@@ -277,8 +283,8 @@ impl Mailboxes {
     #[cold]
     fn go_by_clocks(&mut self) {
         self.sets.kept = false;
-        for mailbox in self.mailboxes.iter_mut().filter(|mailbox| mailbox.kind == Kind::Slots) {
-            mailbox.kind = Kind::Named;
+        for mailbox in self.mailboxes.iter_mut().filter(|mailbox| mailbox.kind == MessageForm::Slots) {
+            mailbox.kind = MessageForm::Named;
             for slot in mailbox.slots.slots.take_all() {
                 mailbox.named.append(Delivery::Causal, self.sets.named(slot));
             }

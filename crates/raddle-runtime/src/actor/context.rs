@@ -20,9 +20,9 @@ pub struct Context<'a, M> {
 
 /// Where the actor runs.
 pub(crate) enum Host<'a> {
-    Model(&'a mut model::Handling),
-    Task(&'a mut handling::Handling),
-    Free(&'a mut free::Handling),
+    Model(&'a mut model::ModelHandling),
+    Task(&'a mut handling::TaskHandling),
+    Free(&'a mut free::FreeHandling),
 }
 
 /// A timer that was set, to be [cancelled](Context::cancel). It belongs to the actor that has set it.
@@ -102,9 +102,11 @@ impl<M: Send + 'static> Context<'_, M> {
                 handling.add(Effect::Unhandled(label(&msg)), here());
             }
             (Host::Task(handling), Route::Task { mailbox, .. }) => {
-                handling.unhandled(self.me.who, msg, mailbox.says.describe);
+                handling.unhandled(self.me.who, msg, mailbox.message_fns.describe);
             }
-            (Host::Free(handling), Route::Free(door)) => handling.unhandled(self.me.who, msg, door.says().describe),
+            (Host::Free(handling), Route::Free(door)) => {
+                handling.unhandled(self.me.who, msg, door.message_fns().describe)
+            }
             _ => unreachable!("raddle bug: an actor has an address of another kind"),
         }
     }

@@ -17,7 +17,7 @@ use raddle_engine::rng::Rng;
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::context::{Context, Host, Timer};
-use crate::actor::mailbox::Says;
+use crate::actor::mailbox_handle::MessageFns;
 use crate::actor::system::{Inner, Make, System, lock};
 use crate::actor::tell::shorten;
 use crate::panics;
@@ -29,7 +29,7 @@ pub(crate) struct Door<M>(Arc<Inbox<M>>);
 pub(crate) struct Inbox<M> {
     system: Arc<Inner>,
     who: Who,
-    says: Says<M>,
+    message_fns: MessageFns<M>,
     queue: Mutex<Waiting<M>>,
     arrived: Condvar,
     actor: Mutex<Option<Box<dyn Any + Send>>>,
@@ -45,12 +45,12 @@ struct Waiting<M> {
 
 /// The threads of a system, and how to stop their actors.
 #[derive(Default)]
-pub(crate) struct Threads(Mutex<Vec<(JoinHandle<()>, Stop)>>);
+pub(crate) struct ActorThreads(Mutex<Vec<(JoinHandle<()>, Stop)>>);
 
 /// Stops an actor.
 type Stop = Box<dyn Fn() + Send>;
 
-impl Threads {
+impl ActorThreads {
     /// Stops all actors and waits for their threads, but for the one that calls this.
     pub(crate) fn stop(&self) {
         loop {
@@ -75,8 +75,8 @@ impl Threads {
 }
 
 impl<M: Send + 'static> Door<M> {
-    pub(crate) fn says(&self) -> &Says<M> {
-        &self.0.says
+    pub(crate) fn message_fns(&self) -> &MessageFns<M> {
+        &self.0.message_fns
     }
 
     pub(crate) fn actor(&self) -> &Mutex<Option<Box<dyn Any + Send>>> {
@@ -108,7 +108,7 @@ impl<M: Send + 'static> Inbox<M> {
     fn bury(&self, msg: M) {
         self.system.dead_letters.fetch_add(1, Ordering::SeqCst);
         if lock(&self.system.rules).fail_on_dead_letters {
-            let text = shorten(&(self.says.describe)(&msg));
+            let text = shorten(&(self.message_fns.describe)(&msg));
             drop(msg);
             let text = format!("raddle: {text} was sent to {}, which has stopped", self.who);
             if !std::thread::panicking() {
@@ -142,7 +142,7 @@ impl<M: Send + 'static> Inbox<M> {
         }
     }
 
-    /// The actor is told no more; what it had still to hear is dead. Says what its destructor or those of messages panic about.
+    /// Stops the actor. Its remaining messages become dead letters. Returns the panics of destructors.
     fn close(&self) -> Result<(), Box<dyn Any + Send>> {
         let (messages, timers) = {
             let mut queue = lock(&self.queue);
@@ -164,7 +164,7 @@ impl<M: Send + 'static> Inbox<M> {
 }
 
 /// A handler while it runs.
-pub(crate) struct Handling {
+pub(crate) struct FreeHandling {
     pub(crate) system: System,
     pub(crate) stopped: bool,
     pub(crate) rng: Rng,
@@ -178,7 +178,7 @@ pub(crate) fn spawn<A: Actor>(system: &System, actor: A, make: Option<Make<A>>, 
     let inbox = Arc::new(Inbox {
         system: system.inner.clone(),
         who,
-        says: Says::of::<A>(),
+        message_fns: MessageFns::of::<A>(),
         queue: Mutex::new(queue),
         arrived: Condvar::new(),
         actor: Mutex::new(Some(Box::new(actor) as Box<dyn Any + Send>)),
@@ -194,7 +194,7 @@ pub(crate) fn spawn<A: Actor>(system: &System, actor: A, make: Option<Make<A>>, 
         })
     };
     let rng = Rng::new(u64::from(who.index));
-    let handling = Handling { system: system.clone(), stopped: false, rng, next_timer: 0 };
+    let handling = FreeHandling { system: system.clone(), stopped: false, rng, next_timer: 0 };
     let restarts_left = lock(&system.inner.rules).restarts.unwrap_or(0);
     let me = address.clone();
     // Starting counts as going on.
@@ -210,7 +210,7 @@ struct Living<A: Actor> {
     inbox: Arc<Inbox<A::Msg>>,
     make: Option<Make<A>>,
     restarts_left: u32,
-    handling: Handling,
+    handling: FreeHandling,
 }
 
 impl<A: Actor> Living<A> {
@@ -297,7 +297,7 @@ fn door_of<M>(me: &Address<M>) -> Weak<Door<M>> {
     }
 }
 
-impl Handling {
+impl FreeHandling {
     pub(crate) fn unhandled<M>(&mut self, who: Who, msg: M, describe: fn(&M) -> String) {
         self.system.inner.unhandled.fetch_add(1, Ordering::SeqCst);
         let fail = lock(&self.system.inner.rules).fail_on_unhandled;

@@ -9,9 +9,9 @@ use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::context::Timer;
-use crate::actor::letter::Letter;
+use crate::actor::envelope::Envelope;
 use crate::actor::life::tell;
-use crate::actor::mailbox::Mailbox;
+use crate::actor::mailbox_handle::MailboxHandle;
 use crate::actor::reply::{Awaited, ReplyTo};
 use crate::actor::system::{System, lock};
 use crate::actor::tell::shorten;
@@ -22,9 +22,9 @@ use crate::time::after;
 static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
 
 /// A handler while it runs.
-pub(crate) struct Handling {
+pub(crate) struct TaskHandling {
     pub(crate) system: System,
-    /// What was ever asked for that few actors ask for.
+    /// What most handlers do not need: set when it is first used.
     plans: Option<Box<Plans>>,
 }
 
@@ -36,7 +36,7 @@ struct Plans {
     cancelled: Vec<Timer>,
 }
 
-impl Handling {
+impl TaskHandling {
     pub(crate) fn new(system: System) -> Self {
         Self { system, plans: None }
     }
@@ -88,7 +88,7 @@ impl Handling {
         }
     }
 
-    /// The way back for a question, and where its answer is waited for.
+    /// The `ReplyTo` for a request, and the object at which the answer is awaited.
     pub(crate) fn question<N, R: Send + 'static>(&mut self, to: &Address<N>, site: Site) -> (ReplyTo<R>, Awaited<R>) {
         let asked = match &to.route {
             Route::Task { mailbox, .. } if to.who.world == self.system.inner.world => mailbox.task(),
@@ -119,18 +119,18 @@ impl Handling {
         plans.next_timer += 1;
         let label = mailbox.label(&msg);
         let tells = current::with(|execution| execution.state.borrow().tells()) == Some(true);
-        let text = tells.then(|| (mailbox.says.describe)(&msg));
+        let text = tells.then(|| (mailbox.message_fns.describe)(&msg));
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let (task, due) = (state.current, after(state.now(), delay));
             let delivery = state.actors.system(mailbox.mail).rules.delivery;
             let kind = state.actors.labels.type_of_message(&msg, label);
-            let letter = state.actors.clock(task).write(task, delivery, label, kind);
+            let envelope = state.actors.clock(task).write(task, delivery, label, kind);
             if let Some(text) = text {
-                state.tell_timer(letter.name, text, delay, site);
+                state.tell_timer(envelope.name, text, delay, site);
             }
-            state.also_touch(letter.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
-            state.actors.mailboxes[mailbox.mail].change_timers(|timers| timers.push((timer, due, letter)));
+            state.also_touch(envelope.object(), Effect::Change, Role::Gives, Ordered::RELEASE);
+            state.actors.mailboxes[mailbox.mail].change_timers(|timers| timers.push((timer, due, envelope)));
             state.actors.put_timed(mailbox.mail, timer, msg);
         });
         timer
@@ -142,15 +142,15 @@ impl Handling {
     }
 }
 
-impl<M: Send + 'static> Mailbox<M> {
+impl<M: Send + 'static> MailboxHandle<M> {
     /// Forgets timers that were cancelled by the handler that has ended.
     #[inline]
-    pub(crate) fn drop_cancelled(&self, handling: &mut Handling) {
+    pub(crate) fn drop_cancelled(&self, handling: &mut TaskHandling) {
         let Some(plans) = handling.plans.as_mut().filter(|plans| !plans.cancelled.is_empty()) else { return };
         let cancelled = mem::take(&mut plans.cancelled);
         let dropped = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
-            let is_set = |timer: &(Timer, u64, Letter)| !cancelled.contains(&timer.0);
+            let is_set = |timer: &(Timer, u64, Envelope)| !cancelled.contains(&timer.0);
             state.actors.mailboxes[self.mail].change_timers(|timers| timers.retain(is_set));
             state.actors.take_timed::<M>(self.mail, |timer| cancelled.contains(&timer))
         });

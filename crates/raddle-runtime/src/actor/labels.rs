@@ -1,15 +1,15 @@
-//! The hashes of what a program calls its messages: few strings that come again and again, known by where they lie.
+//! A cache of the hashes of message labels: few static strings, found by their address.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::actor::digest::{digest, mix};
 
 /// Hashes of labels. Shared by all executions of a model; a copy of the model begins with nothing.
-pub(crate) struct Labels([Place; PLACES]);
+pub(crate) struct Labels([LabelEntry; PLACES]);
 
-/// Where a label lies, mixed with its hash, and the hash. One that is read while it is written is not taken for any.
+/// The address of a label, mixed with its hash, and the hash. An entry that is read while another thread writes it does not match any label.
 #[derive(Default)]
-struct Place([AtomicU64; 2]);
+struct LabelEntry([AtomicU64; 2]);
 
 /// More than a program of actors has.
 const PLACES: usize = 64;
@@ -26,7 +26,7 @@ impl Labels {
     pub(crate) fn digest(&self, label: &'static str) -> u64 {
         let start = label.as_ptr().addr();
         let key = start as u64 ^ (label.len() as u64) << 48;
-        let Place([mixed, hash]) = &self.0[(start ^ start >> 6 ^ label.len() << 2) % PLACES];
+        let LabelEntry([mixed, hash]) = &self.0[(start ^ start >> 6 ^ label.len() << 2) % PLACES];
         let known = hash.load(Relaxed);
         if mixed.load(Relaxed) == sealed(key, known) {
             return known;
@@ -40,7 +40,7 @@ impl Labels {
 
 impl Default for Labels {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| Place::default()))
+        Self(std::array::from_fn(|_| LabelEntry::default()))
     }
 }
 

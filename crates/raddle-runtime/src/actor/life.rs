@@ -11,8 +11,8 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 use crate::actor::address::Address;
 use crate::actor::behaviour::Actor;
 use crate::actor::context::{Context, Host};
-use crate::actor::handling::Handling;
-use crate::actor::mailbox::Mailbox;
+use crate::actor::handling::TaskHandling;
+use crate::actor::mailbox_handle::MailboxHandle;
 use crate::actor::mailboxes::Taken;
 use crate::actor::resident::{Resident, known};
 use crate::actor::system::{Make, System, lock};
@@ -27,7 +27,7 @@ static RECEIVE: Operation = Operation { verb: "receive from", class: Class::Rece
 
 /// An actor from its start to its stop or the end of the execution.
 pub(crate) struct Life<A: Actor> {
-    mailbox: Arc<Mailbox<A::Msg>>,
+    mailbox: Arc<MailboxHandle<A::Msg>>,
     me: Address<A::Msg>,
     make: Option<Make<A>>,
     restarts_left: u32,
@@ -38,14 +38,14 @@ pub(crate) struct Life<A: Actor> {
 /// It begins where a line of memory does, with what most handlers look at.
 #[repr(C, align(64))]
 pub(crate) struct Home<A: Actor> {
-    pub(crate) handling: Handling,
+    pub(crate) handling: TaskHandling,
     pub(crate) actor: A,
     me: Address<A::Msg>,
 }
 
 impl<A: Actor> Home<A> {
     pub(crate) fn new(actor: A, system: System, me: Address<A::Msg>) -> Self {
-        Self { actor, handling: Handling::new(system), me }
+        Self { actor, handling: TaskHandling::new(system), me }
     }
 
     #[inline]
@@ -79,7 +79,7 @@ enum Received<A: Actor> {
 type Mail<M> = (Option<M>, Option<Box<dyn Resident>>);
 
 impl<A: Actor> Life<A> {
-    pub(crate) fn new(mailbox: Arc<Mailbox<A::Msg>>, me: Address<A::Msg>, make: Option<Make<A>>) -> Self {
+    pub(crate) fn new(mailbox: Arc<MailboxHandle<A::Msg>>, me: Address<A::Msg>, make: Option<Make<A>>) -> Self {
         let restarts_left = lock(&mailbox.system.inner.rules).restarts.unwrap_or(0);
         Self { mailbox, me, make, restarts_left }
     }
@@ -204,7 +204,7 @@ impl<A: Actor> Life<A> {
         let mail = self.mailbox.mail;
         let actor = state.actors.mailboxes[mail].actor.take();
         let msg = match taken {
-            Taken::Place(place) => Some(state.actors.take_out(mail, place)),
+            Taken::Message(place) => Some(state.actors.take_out(mail, place)),
             Taken::Timer(timer) => state.actors.take_timed(mail, |set| set == timer).pop(),
             Taken::Crash => None,
         };

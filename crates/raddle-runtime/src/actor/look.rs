@@ -9,9 +9,9 @@ use raddle_engine::trace::{Class, Effect, Operation, Site};
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::Home;
-use crate::actor::mailbox::Mailbox;
+use crate::actor::mailbox_handle::MailboxHandle;
 use crate::actor::resident::Resident;
-use crate::actor::system::{Inside, System};
+use crate::actor::system::{ExecutionIds, System};
 use crate::coroutine::current;
 use crate::execution::{Ask, Moment, here};
 
@@ -27,7 +27,7 @@ impl System {
     pub fn with<A: Actor, R>(&self, who: &Address<A::Msg>, look: impl FnOnce(&A) -> R) -> R {
         let site = here();
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
-        self.inner.inside.iter().for_each(Inside::demand_here);
+        self.inner.inside.iter().for_each(ExecutionIds::demand_here);
         let look = |actor: Option<&dyn Any>| {
             let Some(actor) = actor else { panic!("raddle: {who:?} has stopped, so there is nothing to look at") };
             let actor = actor.downcast_ref::<A>().or_else(|| Some(&actor.downcast_ref::<Home<A>>()?.actor));
@@ -61,8 +61,8 @@ impl System {
 
 /// Looks at an actor inside an execution. It is put back however that ends.
 #[track_caller]
-fn look_at_task<M, R>(mailbox: &Mailbox<M>, who: Who, site: Site, look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    struct Lent<'a, M>(&'a Mailbox<M>, Option<Box<dyn Resident>>);
+fn look_at_task<M, R>(mailbox: &MailboxHandle<M>, who: Who, site: Site, look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
+    struct Lent<'a, M>(&'a MailboxHandle<M>, Option<Box<dyn Resident>>);
     impl<M> Drop for Lent<'_, M> {
         fn drop(&mut self) {
             if let Some(actor) = self.1.take() {

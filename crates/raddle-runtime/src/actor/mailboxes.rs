@@ -1,7 +1,7 @@
-//! The mailboxes of the running execution, and who sends to them.
+//! The mailboxes of the running execution, and the tasks that send to them.
 //!
-//! What is in them lies in [stores](crate::actor::store): an execution is on one OS thread, so nobody has to lock anything to reach a
-//! message. Their destructors may take operations, so nothing of the user's is dropped here.
+//! The contents of messages are in [stores](crate::actor::store). An execution is on one OS thread, so no lock is needed. Destructors of user
+//! messages may perform operations, so no message is dropped here.
 
 use std::mem;
 use std::ops::Range;
@@ -16,15 +16,15 @@ use crate::actor::address::Who;
 use crate::actor::causal_sets::{CausalSets, SlotMailbox};
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
+use crate::actor::envelope::{CausalClock, Envelope};
 use crate::actor::labels::Labels;
-use crate::actor::letter::{CausalClock, Letter};
 use crate::actor::resident::Resident;
 use crate::actor::rules::{Faults, Rules};
-use crate::actor::store::{Place, StoreId, Stores};
+use crate::actor::store::{StoreId, StoreSlot, Stores};
 use crate::actor::tell::shorten;
 use crate::actor::untraced::Supply;
 use crate::execution::{Moment, Progress, State};
-use crate::mailbox::{Blank, Heading, Mailbox, Message};
+use crate::mailbox::{Blank, DeliveryInfo, Mailbox, Message};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
@@ -76,7 +76,7 @@ pub(crate) struct ActorMailbox {
     pub(crate) store: StoreId,
     pub(crate) delivery: Delivery,
     /// Which of the mailboxes below its messages are in.
-    pub(super) kind: Kind,
+    pub(super) kind: MessageForm,
     /// Nothing but a message can come: no timer is set, and it may not crash.
     pub(crate) plain: bool,
     /// Its actor has not begun yet, or waits for something else in the middle of a handler.
@@ -88,9 +88,9 @@ pub(crate) struct ActorMailbox {
     pub(super) named: Mailbox<Named>,
     /// How many messages there were when choices began to be drawn.
     pub(super) began_with: usize,
-    pub(crate) timers: Vec<(Timer, u64, Letter)>,
+    pub(crate) timers: Vec<(Timer, u64, Envelope)>,
     /// What the timers are set for.
-    pub(crate) timed: Vec<(Timer, Place)>,
+    pub(crate) timed: Vec<(Timer, StoreSlot)>,
     /// How many decisions had been taken when its actor last received or began, not counting what it received in untraced runs.
     pub(crate) since: u64,
     pub(crate) may_crash: bool,
@@ -110,7 +110,7 @@ const _: () = assert!(mem::offset_of!(ActorMailbox, blank) == 32);
 
 /// How the messages of a mailbox are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageForm {
     /// With all that is known of them: where steps are kept, or what senders knew is kept in clocks.
     Named,
     /// In untraced runs, unless deliveries are causal.
@@ -122,28 +122,28 @@ pub(super) enum Kind {
 /// A message that has a name.
 #[derive(Clone)]
 pub(super) struct Named {
-    pub(super) letter: Letter,
-    pub(super) place: Place,
+    pub(super) envelope: Envelope,
+    pub(super) place: StoreSlot,
 }
 
 impl Message for Named {
     type Few = SmallVec<[Self; 1]>;
 
     #[inline]
-    fn heading(&self) -> Heading<'_> {
-        self.letter.heading()
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
+        self.envelope.delivery_info()
     }
 
     fn arrive_in_time(&mut self) {
-        self.letter.delayed = false;
+        self.envelope.delayed = false;
     }
 }
 
 /// What was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// The message that lies here.
-    Place(Place),
+    /// The message in this slot of its store.
+    Message(StoreSlot),
     /// What this timer was set for.
     Timer(Timer),
     /// Nothing: it crashes.
@@ -275,12 +275,12 @@ impl State {
     }
 
     /// How the messages of a new mailbox are kept.
-    pub(super) fn kind_of_mailbox(&self, delivery: Delivery) -> Kind {
+    pub(super) fn kind_of_mailbox(&self, delivery: Delivery) -> MessageForm {
         match delivery {
-            _ if !self.discards_steps => Kind::Named,
-            Delivery::Causal if self.actors.sets.are_kept() => Kind::Slots,
-            Delivery::Causal => Kind::Named,
-            Delivery::Unordered | Delivery::PerSender | Delivery::Arrival => Kind::Blank,
+            _ if !self.discards_steps => MessageForm::Named,
+            Delivery::Causal if self.actors.sets.are_kept() => MessageForm::Slots,
+            Delivery::Causal => MessageForm::Named,
+            Delivery::Unordered | Delivery::PerSender | Delivery::Arrival => MessageForm::Blank,
         }
     }
 
@@ -298,45 +298,45 @@ impl State {
 
     /// Writes the next message of the current task to a mailbox.
     #[inline]
-    pub(crate) fn write_letter<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Letter {
+    pub(crate) fn write_envelope<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Envelope {
         let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
         if self.discards_steps {
-            return self.write_blank_letter(mail);
+            return self.write_blank_envelope(mail);
         }
         let kind = self.actors.labels.type_of_message(msg, label);
-        let mut letter = self.actors.clock(task).write(task, delivery, label, kind);
+        let mut envelope = self.actors.clock(task).write(task, delivery, label, kind);
         if delivery.offered().is_some() {
-            letter.number = self.actors.mailboxes[mail].free_number(letter.number);
+            envelope.number = self.actors.mailboxes[mail].free_number(envelope.number);
         }
-        letter
+        envelope
     }
 
     /// The same where steps are only counted, so that nobody asks for names.
     #[inline]
-    pub(super) fn write_blank_letter(&mut self, mail: usize) -> Letter {
+    pub(super) fn write_blank_envelope(&mut self, mail: usize) -> Envelope {
         let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
         self.actors.make_room(delivery);
-        if self.actors.mailboxes[mail].kind != Kind::Named {
-            return Letter::blank(task, 0);
+        if self.actors.mailboxes[mail].kind != MessageForm::Named {
+            return Envelope::blank(task, 0);
         }
         self.actors.clock(task).write_blank(task, delivery, 0)
     }
 
-    /// Puts a letter into a mailbox, whose contents lie here.
+    /// Puts a message into a mailbox. Its contents are already in the store, at `place`.
     #[inline]
-    pub(crate) fn put_letter(&mut self, mail: usize, mut letter: Letter, place: Place) {
+    pub(crate) fn put_message(&mut self, mail: usize, mut envelope: Envelope, place: StoreSlot) {
         let Mailboxes { mailboxes, supply, sets, changed, .. } = &mut self.actors;
         let mailbox = &mut mailboxes[mail];
         self.trace.note(Note::Sent(mailbox.task));
         match mailbox.kind {
-            Kind::Named => {
+            MessageForm::Named => {
                 if self.discards_steps {
-                    letter.number = place.0;
+                    envelope.number = place.0;
                 }
-                mailbox.named.put(mailbox.delivery, Named { letter, place });
+                mailbox.named.put(mailbox.delivery, Named { envelope, place });
             }
-            Kind::Blank => mailbox.put_blank(place, letter.sender, letter.delayed),
-            Kind::Slots => sets.put(mail, &mut mailbox.slots, place, (letter.sender, letter.delayed)),
+            MessageForm::Blank => mailbox.put_blank(place, envelope.sender, envelope.delayed),
+            MessageForm::Slots => sets.put(mail, &mut mailbox.slots, place, (envelope.sender, envelope.delayed)),
         }
         if supply.counts_on() {
             supply.count(mail, mailbox);
@@ -358,7 +358,7 @@ impl Moment<'_> {
         let delivery = mailbox.delivery;
         mailbox.since = turns;
         let (activity, task) = (mailbox.activity, mailbox.task);
-        let (taken, letter) = match variant {
+        let (taken, envelope) = match variant {
             Variant::Ready => mailbox.take(mail, sets, None),
             Variant::Message(number) => mailbox.take(mail, sets, Some(number)),
             Variant::TimedOut => mailbox.take_timer(),
@@ -376,9 +376,10 @@ impl Moment<'_> {
         object.word += 1;
         self.state.unsettled |= object.waiting_unseen > 0;
         if self.state.trace.discards_steps() {
-            if let Some(letter) = letter.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_kept())
+            if let Some(envelope) =
+                envelope.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_kept())
             {
-                self.state.actors.clock(task).read(&letter, Delivery::Causal);
+                self.state.actors.clock(task).read(&envelope, Delivery::Causal);
             }
             return contents(self.state, taken);
         }
@@ -386,14 +387,14 @@ impl Moment<'_> {
         if looks_behind {
             self.state.also_touch(tail, Effect::Read, Role::Plain, Ordered::RELAXED);
         }
-        match letter {
-            Some(letter) => {
-                self.found(letter.name);
-                self.state.also_touch(letter.object(), Effect::Change, Role::Takes, Ordered::ACQUIRE);
+        match envelope {
+            Some(envelope) => {
+                self.found(envelope.name);
+                self.state.also_touch(envelope.object(), Effect::Change, Role::Takes, Ordered::ACQUIRE);
                 let receiver = self.state.actors.clock(task);
-                receiver.read(&letter, delivery);
+                receiver.read(&envelope, delivery);
                 let step = StepIx::next_of(self.state.trace.len() - 1);
-                let receipt = letter.receipt(step, receiver.name);
+                let receipt = envelope.receipt(step, receiver.name);
                 self.state.trace.receive(receipt);
             }
             None => self.state.also_touch(faults, Effect::Change, Role::Plain, Ordered::RELAXED),
@@ -405,13 +406,13 @@ impl Moment<'_> {
 impl Mailboxes {
     /// Puts the contents of a message to a mailbox into its store.
     #[inline]
-    pub(crate) fn store<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) -> Place {
+    pub(crate) fn store<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) -> StoreSlot {
         self.stores.get(self.mailboxes[mail].store).put_from(msg)
     }
 
     /// Takes a message of a mailbox out of its store.
     #[inline]
-    pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, place: Place) -> M {
+    pub(crate) fn take_out<M: Send + 'static>(&mut self, mail: usize, place: StoreSlot) -> M {
         self.stores.get(self.mailboxes[mail].store).take(place)
     }
 
@@ -443,9 +444,9 @@ impl ActorMailbox {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         match self.kind {
-            Kind::Named => self.named.len(),
-            Kind::Blank => self.blank.len(),
-            Kind::Slots => self.slots.len(),
+            MessageForm::Named => self.named.len(),
+            MessageForm::Blank => self.blank.len(),
+            MessageForm::Slots => self.slots.len(),
         }
     }
 
@@ -453,9 +454,9 @@ impl ActorMailbox {
     #[inline]
     pub(super) fn count_open(&self) -> u32 {
         match self.kind {
-            Kind::Named => self.named.count_open(),
-            Kind::Blank => self.blank.count_open(),
-            Kind::Slots => self.slots.count_open(),
+            MessageForm::Named => self.named.count_open(),
+            MessageForm::Blank => self.blank.count_open(),
+            MessageForm::Slots => self.slots.count_open(),
         }
     }
 
@@ -463,9 +464,9 @@ impl ActorMailbox {
     #[inline]
     fn each_open(&self, mail: usize, sets: &CausalSets, list: impl FnMut(u32)) {
         match self.kind {
-            Kind::Named => self.named.each_open(self.delivery, list),
-            Kind::Blank => self.blank.each_open(self.delivery, list),
-            Kind::Slots => sets.each_open(mail, &self.slots, list),
+            MessageForm::Named => self.named.each_open(self.delivery, list),
+            MessageForm::Blank => self.blank.each_open(self.delivery, list),
+            MessageForm::Slots => sets.each_open(mail, &self.slots, list),
         }
     }
 
@@ -473,9 +474,9 @@ impl ActorMailbox {
     #[inline]
     fn first_number(&self, sets: &CausalSets) -> Option<u32> {
         match self.kind {
-            Kind::Named => self.named.first_number(),
-            Kind::Blank => self.blank.first_number(),
-            Kind::Slots => sets.first_number(&self.slots),
+            MessageForm::Named => self.named.first_number(),
+            MessageForm::Blank => self.blank.first_number(),
+            MessageForm::Slots => sets.first_number(&self.slots),
         }
     }
 
@@ -489,7 +490,7 @@ impl ActorMailbox {
     }
 
     #[inline(always)]
-    pub(super) fn put_blank(&mut self, place: Place, sender: TaskId, delayed: bool) {
+    pub(super) fn put_blank(&mut self, place: StoreSlot, sender: TaskId, delayed: bool) {
         // In other orders it makes no difference who sent it.
         let sender = (self.delivery == Delivery::PerSender).then_some(sender);
         self.blank.put(self.delivery, Blank { place: place.0, sender, delayed });
@@ -497,45 +498,47 @@ impl ActorMailbox {
 
     /// The message with this number is received, or the oldest.
     #[inline]
-    fn take(&mut self, mail: usize, sets: &mut CausalSets, number: Option<u32>) -> (Taken, Option<Letter>) {
+    fn take(&mut self, mail: usize, sets: &mut CausalSets, number: Option<u32>) -> (Taken, Option<Envelope>) {
         const GONE: &str = "raddle bug: the message is gone";
-        let (place, letter) = match self.kind {
-            Kind::Named => {
-                let Named { letter, place } = self.named.take(self.delivery, number).expect(GONE);
-                (place, Some(letter))
+        let (place, envelope) = match self.kind {
+            MessageForm::Named => {
+                let Named { envelope, place } = self.named.take(self.delivery, number).expect(GONE);
+                (place, Some(envelope))
             }
-            Kind::Blank => (Place(self.blank.take(self.delivery, number).expect(GONE).place), None),
-            Kind::Slots => {
+            MessageForm::Blank => (StoreSlot(self.blank.take(self.delivery, number).expect(GONE).place), None),
+            MessageForm::Slots => {
                 let number = number.or_else(|| sets.first_number(&self.slots)).expect(GONE);
                 (sets.take(mail, &mut self.slots, number, self.task), None)
             }
         };
-        (Taken::Place(place), letter)
+        (Taken::Message(place), envelope)
     }
 
     /// Takes everything out: by whom each message was sent, and where it lies.
-    fn take_all(&mut self, mail: usize, sets: &mut CausalSets) -> Vec<(TaskId, Place)> {
+    fn take_all(&mut self, mail: usize, sets: &mut CausalSets) -> Vec<(TaskId, StoreSlot)> {
         match self.kind {
-            Kind::Named => self.named.take_all().into_iter().map(|named| (named.letter.sender, named.place)).collect(),
-            Kind::Blank => {
-                let blank = |blank: Blank| (blank.sender.unwrap_or(TaskId::MAIN), Place(blank.place));
+            MessageForm::Named => {
+                self.named.take_all().into_iter().map(|named| (named.envelope.sender, named.place)).collect()
+            }
+            MessageForm::Blank => {
+                let blank = |blank: Blank| (blank.sender.unwrap_or(TaskId::MAIN), StoreSlot(blank.place));
                 self.blank.take_all().into_iter().map(blank).collect()
             }
-            Kind::Slots => sets.take_all(mail, &mut self.slots),
+            MessageForm::Slots => sets.take_all(mail, &mut self.slots),
         }
     }
 
     /// The first of its timers goes off.
     #[cold]
-    fn take_timer(&mut self) -> (Taken, Option<Letter>) {
+    fn take_timer(&mut self) -> (Taken, Option<Envelope>) {
         let due = self.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1).map(|(at, _)| at);
         let due = due.expect("raddle bug: a timer went off that is not set");
-        let (timer, _, letter) = self.change_timers(|timers| timers.remove(due));
-        (Taken::Timer(timer), Some(letter))
+        let (timer, _, envelope) = self.change_timers(|timers| timers.remove(due));
+        (Taken::Timer(timer), Some(envelope))
     }
 
     /// Sets timers, or takes some away.
-    pub(crate) fn change_timers<R>(&mut self, change: impl FnOnce(&mut Vec<(Timer, u64, Letter)>) -> R) -> R {
+    pub(crate) fn change_timers<R>(&mut self, change: impl FnOnce(&mut Vec<(Timer, u64, Envelope)>) -> R) -> R {
         let changed = change(&mut self.timers);
         self.plain = self.timers.is_empty() && !self.may_crash;
         changed

@@ -2,7 +2,7 @@
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role};
 
-use crate::actor::system::{Inside, System, lock};
+use crate::actor::system::{ExecutionIds, System, lock};
 use crate::coroutine::current;
 use crate::execution::{Ask, Progress, here};
 
@@ -111,7 +111,7 @@ fn holds(condition: &mut impl FnMut() -> bool) -> bool {
 }
 
 /// Waits until a message was received; says whether all is quiet instead.
-fn wait_for_a_message(inside: Inside, site: raddle_engine::trace::Site) -> bool {
+fn wait_for_a_message(inside: ExecutionIds, site: raddle_engine::trace::Site) -> bool {
     let quiet = current::with(|execution| {
         let key = {
             let mut state = execution.state.borrow_mut();

@@ -1,4 +1,4 @@
-//! The way back to one who asked and waits.
+//! Replies to requests whose sender waits for the answer.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,4 +1,4 @@
-//! An actor that waits for its next message, whatever its type. In an untraced run it handles the message that was drawn for it.
+//! An actor of any type, while it waits for its next message. In an untraced run it handles the message that was drawn for it.
 
 use std::any::Any;
 use std::cell::RefMut;
@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use crate::actor::behaviour::Actor;
 use crate::actor::life::Home;
-use crate::actor::store::Place;
+use crate::actor::store::StoreSlot;
 use crate::actor::untraced::After;
 use crate::execution::{Execution, State};
 
@@ -19,7 +19,7 @@ pub(crate) trait Resident: Any + Send {
         execution: &'a Execution,
         state: RefMut<'a, State>,
         mail: usize,
-        place: Place,
+        place: StoreSlot,
     ) -> Option<RefMut<'a, State>>;
 }
 
@@ -29,7 +29,7 @@ impl<A: Actor> Resident for Home<A> {
         execution: &'a Execution,
         mut state: RefMut<'a, State>,
         mail: usize,
-        place: Place,
+        place: StoreSlot,
     ) -> Option<RefMut<'a, State>> {
         let begun = state.actors.supply.times_ended();
         let ended = panic::catch_unwind(AssertUnwindSafe(|| {

@@ -1,15 +1,15 @@
 //! How a message gets into a mailbox inside an execution.
 //!
-//! What a handler sends, creates and announces on the way is part of the step in which it received; only where order of sending is all
-//! that matters, or a monitor listens, is it a step of its own if the handler has taken another in between (a lock, say), or a
-//! thread does it while others are at work.
+//! What a handler sends, creates and announces is part of the step in which it received its message. There is one exception: in order of
+//! arrival, or if a monitor watches, a send is a step of its own if the handler has taken another step before it (a lock, say), or if a
+//! thread sends while other tasks run.
 
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
 
 use crate::actor::address::Who;
 use crate::actor::delivery::Delivery;
-use crate::actor::mailbox::Mailbox;
+use crate::actor::mailbox_handle::MailboxHandle;
 use crate::actor::mailboxes::ActorMailbox;
 use crate::actor::rules::Fate;
 use crate::coroutine::current;
@@ -21,15 +21,15 @@ static FAULT: Operation = Operation { verb: "does a fault happen?", class: Class
 
 /// How a message is sent.
 enum Way {
-    /// Where nobody asks for more.
+    /// In an untraced run: the message is only put into the mailbox.
     Blindly,
-    /// In a step that is kept.
+    /// As part of a recorded step.
     Noted,
-    /// It may be faulty, has to be told of, is a step of its own, or is in vain.
+    /// A send that may be faulty, is reported, is a step of its own, or goes to an actor that has stopped.
     WithCare,
 }
 
-impl<M: Send + 'static> Mailbox<M> {
+impl<M: Send + 'static> MailboxHandle<M> {
     /// Sends a message as the current task.
     #[track_caller]
     pub(crate) fn send(&self, who: &Who, msg: M) {
@@ -98,12 +98,12 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
     fn send_with_care(&self, execution: &Execution, who: Who, msg: M, label: &'static str, site: Site) {
         let tells = execution.state.borrow().tells();
-        let text = tells.then(|| (self.says.describe)(&msg));
+        let text = tells.then(|| (self.message_fns.describe)(&msg));
         let fate = self.fate(execution, &msg, site);
         if tells {
             tell_fate(execution, fate, text.as_deref().unwrap_or_default(), who, site);
         }
-        let copy = if fate == Fate::Duplicated { (self.says.duplicate)(&msg) } else { None };
+        let copy = if fate == Fate::Duplicated { (self.message_fns.duplicate)(&msg) } else { None };
         if fate != Fate::Dropped {
             self.put(execution, who, (msg, label), fate == Fate::Delayed, text.clone(), site);
             if let Some(copy) = copy {
@@ -115,21 +115,21 @@ impl<M: Send + 'static> Mailbox<M> {
     /// The ordinary case of [`put`](Self::put), and the same for everybody who looks: nothing is waited for.
     #[inline]
     fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
-        let letter = state.write_letter(self.mail, &msg, label);
+        let envelope = state.write_envelope(self.mail, &msg, label);
         let (object, effect, role) = match state.actors.mailboxes[self.mail].delivery.offered() {
             Some(delivery) => {
-                (self.head, Effect::Read, Role::Offers(Offer { message: letter.number, delivery, late: false }))
+                (self.head, Effect::Read, Role::Offers(Offer { message: envelope.number, delivery, late: false }))
             }
             None => (state.actors.mailboxes[self.mail].tail, Effect::Change, Role::Plain),
         };
         let ask = Ask { role, posts: true, ..Ask::new(&SEND, object, effect, site) };
-        let (name, message) = (letter.name, letter.object());
+        let (name, message) = (envelope.name, envelope.object());
         state.record(&ask, Variant::Ready, |moment| {
             moment.progress(Progress::Changed);
             moment.left(name);
             moment.state.also_touch(message, Effect::Change, Role::Gives, Ordered::RELEASE);
             let place = moment.state.actors.store(self.mail, &mut Some(msg));
-            moment.state.put_letter(self.mail, letter, place);
+            moment.state.put_message(self.mail, envelope, place);
         });
     }
 
@@ -142,7 +142,7 @@ impl<M: Send + 'static> Mailbox<M> {
                 return Fate::Arrives;
             }
             drop(state);
-            left.fates(left.duplicate > 0 && (self.says.duplicate)(msg).is_some()).collect()
+            left.fates(left.duplicate > 0 && (self.message_fns.duplicate)(msg).is_some()).collect()
         };
         let choices = u32::try_from(fates.len()).expect("there are four fates");
         let fate = fates[execution.choose(choices, site, &FAULT) as usize];
@@ -164,20 +164,20 @@ impl<M: Send + 'static> Mailbox<M> {
         site: Site,
     ) {
         let mut state = execution.state.borrow_mut();
-        let mut letter = state.write_letter(self.mail, &msg, label);
-        letter.delayed = delayed;
+        let mut envelope = state.write_envelope(self.mail, &msg, label);
+        envelope.delayed = delayed;
         let mailbox = &state.actors.mailboxes[self.mail];
         let op = if mailbox.stopped { &DEAD_LETTER } else { &SEND };
         let offered = state.actors.mailboxes[self.mail].delivery.offered();
         let ask = match offered {
             Some(delivery) => {
-                let offer = Offer { message: letter.number, delivery, late: delayed };
+                let offer = Offer { message: envelope.number, delivery, late: delayed };
                 Ask { role: Role::Offers(offer), posts: true, ..Ask::new(op, self.head, Effect::Read, site) }
             }
             None => Ask { posts: true, ..Ask::new(op, mailbox.tail, Effect::Change, site) },
         };
-        let mut parcel = Some((letter, msg));
-        let send = |moment: &mut Moment<'_>| self.arrive(moment, &mut parcel, who, text);
+        let mut payload = Some((envelope, msg));
+        let send = |moment: &mut Moment<'_>| self.arrive(moment, &mut payload, who, text);
         if offered.is_some() || state.is_one_step() {
             state.record(&ask, Variant::Ready, send);
             drop(state);
@@ -186,8 +186,8 @@ impl<M: Send + 'static> Mailbox<M> {
             execution.step(ask, send);
         }
         // What is left did not arrive.
-        if let Some((letter, msg)) = parcel {
-            self.bury(letter.sender, who, msg);
+        if let Some((envelope, msg)) = payload {
+            self.bury(envelope.sender, who, msg);
         }
     }
 
@@ -195,14 +195,14 @@ impl<M: Send + 'static> Mailbox<M> {
     fn arrive(
         &self,
         moment: &mut Moment<'_>,
-        parcel: &mut Option<(crate::actor::Letter, M)>,
+        payload: &mut Option<(crate::actor::Envelope, M)>,
         who: Who,
         text: Option<String>,
     ) {
         moment.progress(Progress::Changed);
         let stopped = moment.state.actors.mailboxes[self.mail].stopped;
         let (name, object) =
-            parcel.as_ref().map(|(letter, _)| (letter.name, letter.object())).expect("it is sent once");
+            payload.as_ref().map(|(envelope, _)| (envelope.name, envelope.object())).expect("it is sent once");
         moment.left(name);
         moment.state.also_touch(object, Effect::Change, Role::Gives, Ordered::RELEASE);
         if let Some(text) = text {
@@ -211,9 +211,9 @@ impl<M: Send + 'static> Mailbox<M> {
         if stopped {
             return;
         }
-        let Some((letter, msg)) = parcel.take() else { return };
+        let Some((envelope, msg)) = payload.take() else { return };
         let place = moment.state.actors.store(self.mail, &mut Some(msg));
-        moment.state.put_letter(self.mail, letter, place);
+        moment.state.put_message(self.mail, envelope, place);
     }
 }
 

@@ -1,88 +1,88 @@
-//! Where messages lie until they are received: one store for each type of message, shared by all mailboxes of an execution.
+//! The contents of messages until they are received: one store per type of message, shared by all mailboxes of an execution.
 //!
-//! The place that became free last is taken first, so that the memory in use stays what was in use a moment ago. Destructors of
-//! messages may take operations, so nothing is dropped here: what is put in is taken out, or left for ever.
+//! The slot that became free last is used first, since its memory is likely still in the cache. Destructors of user
+//! messages may perform operations, so a store drops nothing: each message is taken out, or leaked on purpose.
 
 use std::any::{Any, TypeId};
 use std::mem;
 
-/// Where a message lies in its store.
+/// The index of a message in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(pub(crate) u32);
+pub(crate) struct StoreSlot(pub(crate) u32);
 
-/// Which store it is.
+/// The index of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreId(u16);
 
 /// The messages of one type.
 pub(crate) struct Store<M> {
-    places: Vec<Option<M>>,
-    free: Vec<Place>,
+    slots: Vec<Option<M>>,
+    free: Vec<StoreSlot>,
 }
 
 impl<M> Store<M> {
     fn new() -> Self {
-        Self { places: Vec::new(), free: Vec::new() }
+        Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts a message in; says where it lies.
+    /// Stores a message and returns its slot.
     #[inline]
-    pub(crate) fn put(&mut self, msg: M) -> Place {
+    pub(crate) fn put(&mut self, msg: M) -> StoreSlot {
         self.put_from(&mut Some(msg))
     }
 
-    /// The same for a message that is there. Large ones are moved no more often than that.
+    /// The same for a message in slot, so that a large one is moved only once.
     #[inline]
-    pub(crate) fn put_from(&mut self, msg: &mut Option<M>) -> Place {
-        let place = match self.free.pop() {
-            Some(place) => place,
-            None => self.add_place(),
+    pub(crate) fn put_from(&mut self, msg: &mut Option<M>) -> StoreSlot {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.add_slot(),
         };
-        let before = mem::replace(&mut self.places[place.0 as usize], msg.take());
+        let before = mem::replace(&mut self.slots[slot.0 as usize], msg.take());
         debug_assert!(before.is_none(), "raddle bug: a message is put on another");
         mem::forget(before);
-        place
+        slot
     }
 
     #[cold]
-    fn add_place(&mut self) -> Place {
-        let place = u32::try_from(self.places.len()).expect("raddle bug: more than 2^32 messages");
-        self.places.push(None);
-        Place(place)
+    fn add_slot(&mut self) -> StoreSlot {
+        let slot = u32::try_from(self.slots.len()).expect("raddle bug: more than 2^32 messages");
+        self.slots.push(None);
+        StoreSlot(slot)
     }
 
-    /// Takes out the message that lies there.
+    /// Takes out the message in this slot.
     #[inline]
-    pub(crate) fn take(&mut self, place: Place) -> M {
-        self.free.push(place);
-        self.places[place.0 as usize].take().expect("raddle bug: a letter without contents")
+    pub(crate) fn take(&mut self, slot: StoreSlot) -> M {
+        self.free.push(slot);
+        self.slots[slot.0 as usize].take().expect("raddle bug: a message without contents")
     }
 }
 
-/// A store, whatever it is for.
-trait Shelf: Any + Send {
+/// A store of any type of message.
+trait AnyStore: Any + Send {
     fn is_empty(&self) -> bool;
 }
 
-impl<M: Send + 'static> Shelf for Store<M> {
+impl<M: Send + 'static> AnyStore for Store<M> {
     fn is_empty(&self) -> bool {
-        self.free.len() == self.places.len()
+        self.free.len() == self.slots.len()
     }
 }
 
-/// All stores, of which the empty ones stay for the next execution.
+/// All stores. Empty ones are reused by the next execution.
 #[derive(Default)]
 pub(crate) struct Stores {
-    shelves: Vec<(TypeId, Box<dyn Shelf>)>,
+    stores: Vec<(TypeId, Box<dyn AnyStore>)>,
 }
 
 impl Stores {
-    /// Which store is for messages of this type.
+    /// The store for messages of this type; adds one if there is none.
     pub(crate) fn for_type<M: Send + 'static>(&mut self) -> StoreId {
-        let is_known = |shelf: &(TypeId, Box<dyn Shelf>)| shelf.0 == TypeId::of::<M>();
-        let known = self.shelves.iter().position(is_known).unwrap_or_else(|| {
-            self.shelves.push((TypeId::of::<M>(), Box::new(Store::<M>::new())));
-            self.shelves.len() - 1
+        let is_known = |store: &(TypeId, Box<dyn AnyStore>)| store.0 == TypeId::of::<M>();
+        let known = self.stores.iter().position(is_known).unwrap_or_else(|| {
+            self.stores.push((TypeId::of::<M>(), Box::new(Store::<M>::new())));
+            self.stores.len() - 1
         });
         StoreId(u16::try_from(known).expect("raddle bug: more than 2^16 types of messages"))
     }
@@ -90,14 +90,14 @@ impl Stores {
     /// That store.
     #[inline]
     pub(crate) fn get<M: Send + 'static>(&mut self, store: StoreId) -> &mut Store<M> {
-        let shelf: &mut dyn Any = &mut *self.shelves[store.0 as usize].1;
-        shelf.downcast_mut().expect("raddle bug: messages of another type")
+        let store: &mut dyn Any = &mut *self.stores[store.0 as usize].1;
+        store.downcast_mut().expect("raddle bug: messages of another type")
     }
 
-    /// No message is known any more. Stores in which there are some are left with them.
+    /// Forgets all messages. Stores that still hold some are leaked with them.
     pub(crate) fn clear(&mut self) {
-        for shelf in self.shelves.extract_if(.., |shelf| !shelf.1.is_empty()) {
-            mem::forget(shelf);
+        for store in self.stores.extract_if(.., |store| !store.1.is_empty()) {
+            mem::forget(store);
         }
     }
 }
@@ -118,18 +118,15 @@ mod tests {
             for n in 0..300 {
                 if plain.is_empty() || rng.below(2) == 0 {
                     let msg = format!("message {n}");
-                    let place = store.put(msg.clone());
-                    assert!(
-                        plain.iter().all(|&(other, _)| other != place),
-                        "seed {seed}: {place:?} is given out twice"
-                    );
-                    plain.push((place, msg));
+                    let slot = store.put(msg.clone());
+                    assert!(plain.iter().all(|&(other, _)| other != slot), "seed {seed}: {slot:?} is given out twice");
+                    plain.push((slot, msg));
                 } else {
-                    let (place, msg) = plain.swap_remove(rng.below(plain.len() as u32) as usize);
-                    assert_eq!(store.take(place), msg, "seed {seed}");
+                    let (slot, msg) = plain.swap_remove(rng.below(plain.len() as u32) as usize);
+                    assert_eq!(store.take(slot), msg, "seed {seed}");
                 }
                 assert_eq!(store.is_empty(), plain.is_empty(), "seed {seed}");
-                assert!(store.places.len() <= 1 + n, "seed {seed}");
+                assert!(store.slots.len() <= 1 + n, "seed {seed}");
             }
         }
     }
@@ -137,11 +134,11 @@ mod tests {
     #[test]
     fn the_latest_place_that_is_free_is_taken_first() {
         let mut store = Store::new();
-        let places = ["a", "b", "c"].map(|msg| store.put(msg));
-        store.take(places[2]);
-        store.take(places[0]);
-        assert_eq!(["d", "e"].map(|msg| store.put(msg)), [places[0], places[2]]);
-        assert_eq!(store.places.len(), 3);
+        let slots = ["a", "b", "c"].map(|msg| store.put(msg));
+        store.take(slots[2]);
+        store.take(slots[0]);
+        assert_eq!(["d", "e"].map(|msg| store.put(msg)), [slots[0], slots[2]]);
+        assert_eq!(store.slots.len(), 3);
     }
 
     #[test]
@@ -155,7 +152,7 @@ mod tests {
         assert_eq!((stores.get::<String>(words).take(word), stores.get::<u64>(numbers).take(number)), ("a".into(), 7));
         stores.get::<u64>(numbers).put(8);
         stores.clear();
-        assert_eq!(stores.shelves.len(), 1);
+        assert_eq!(stores.stores.len(), 1);
         let anew = stores.for_type::<u64>();
         assert!(stores.get::<u64>(anew).is_empty());
     }

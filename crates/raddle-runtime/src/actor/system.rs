@@ -12,8 +12,8 @@ use crate::actor::address::{Address, EXTERNAL, Roster, Route};
 use crate::actor::behaviour::{Actor, Monitor, short_name};
 use crate::actor::busy::Busy;
 use crate::actor::delivery::Delivery;
-use crate::actor::free::Threads;
-use crate::actor::mailbox;
+use crate::actor::free::ActorThreads;
+use crate::actor::mailbox_handle;
 use crate::actor::mailboxes::{ActorSystem, show_name};
 use crate::actor::rules::{Faults, Rules};
 use crate::actor::watch::Watcher;
@@ -68,14 +68,14 @@ pub(crate) struct Inner {
     pub(crate) unhandled: AtomicU32,
     /// Outside an execution: how much is going on, and the threads on which it does.
     pub(crate) busy: Busy,
-    pub(crate) threads: Threads,
+    pub(crate) threads: ActorThreads,
     /// Inside: which, and what stands for the system in dependence.
-    pub(crate) inside: Option<Inside>,
+    pub(crate) inside: Option<ExecutionIds>,
 }
 
 /// A system inside an execution.
 #[derive(Clone, Copy)]
-pub(crate) struct Inside {
+pub(crate) struct ExecutionIds {
     pub(crate) execution: u64,
     /// Its number among the systems of the execution.
     pub(crate) system: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Inside {
     pub(crate) faults: ObjectId,
 }
 
-impl Inside {
+impl ExecutionIds {
     /// Demands that its execution is the one that runs.
     #[track_caller]
     pub(crate) fn demand_here(&self) {
@@ -120,7 +120,7 @@ impl System {
             let faults = state.add_object(&FAULTS, 0);
             let system = u32::try_from(state.actors.systems.len()).expect("raddle bug: more than 2^32 systems");
             state.actors.systems.push(ActorSystem { rules: Rules::default(), faults: Faults::default() });
-            Inside { execution, system, activity, roster, faults }
+            ExecutionIds { execution, system, activity, roster, faults }
         });
         if inside.is_none() {
             crate::uncontrolled::note("a system of actors", None);
@@ -133,7 +133,7 @@ impl System {
             dead_letters: AtomicU32::new(0),
             unhandled: AtomicU32::new(0),
             busy: Busy::default(),
-            threads: Threads::default(),
+            threads: ActorThreads::default(),
             inside,
         };
         Self { inner: Arc::new(inner) }
@@ -239,14 +239,14 @@ impl System {
         site: Site,
     ) -> Address<A::Msg> {
         match self.inner.inside {
-            Some(_) => mailbox::spawn(self, actor, make, kind, site),
+            Some(_) => mailbox_handle::spawn(self, actor, make, kind, site),
             None => crate::actor::free::spawn(self, actor, make, kind),
         }
     }
 
     #[track_caller]
     pub(crate) fn spawn_at<A: Actor>(&self, actor: A, make: Option<Make<A>>, site: Site) -> Address<A::Msg> {
-        mailbox::spawn(self, actor, make, short_name(type_name::<A>()), site)
+        mailbox_handle::spawn(self, actor, make, short_name(type_name::<A>()), site)
     }
 
     pub(crate) fn spawn_free<A: Actor>(&self, actor: A, make: Option<Make<A>>) -> Address<A::Msg> {
@@ -261,7 +261,7 @@ impl System {
     #[track_caller]
     pub fn may_crash<M>(&self, who: &Address<M>) {
         assert!(who.who.world == self.inner.world, "raddle: {who:?} belongs to another system");
-        self.inner.inside.iter().for_each(Inside::demand_here);
+        self.inner.inside.iter().for_each(ExecutionIds::demand_here);
         if let Route::Task { mailbox, .. } = &who.route {
             mailbox.let_crash();
         }

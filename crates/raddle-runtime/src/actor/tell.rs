@@ -1,4 +1,4 @@
-//! What a report says of actors and their messages, in words. Kept only for an execution that is run to be shown.
+//! Texts for the report about actors and their messages. Recorded only if the execution is run to be shown.
 
 use std::collections::HashMap;
 use std::time::Duration;

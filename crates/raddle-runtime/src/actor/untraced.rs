@@ -1,10 +1,10 @@
-//! Drawing choices for what is received next, where nothing else can happen and nobody wants to know what does.
+//! Untraced runs of actors: random choices of the next receive, while nothing else can happen and no trace is wanted.
 //!
-//! How much there is to receive from each mailbox is all that has to be known: nothing is listed, named or kept. Handlers run one after
-//! another on one stack that is lent to them. A handler that wants to do something else in its middle keeps that stack until it has
-//! ended; then its task [takes over](After) on its own, as it does after a panic or to stop.
+//! Only the number of messages that can be received from each mailbox is needed: nothing is listed, named or recorded. Handlers run one
+//! after another on one stack that they borrow. A handler that performs another operation keeps that stack until it has ended. Then its
+//! task [takes over](After) on its own stack, as it does after a panic or to stop.
 //!
-//! An actor that receives in an untraced run keeps its request for mail until it asks for something else.
+//! The pending receive of an actor stays as it is during an untraced run.
 
 mod counts;
 mod supply;
@@ -19,9 +19,9 @@ use raddle_engine::system::Action;
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
 use crate::actor::delivery::Delivery;
-use crate::actor::mailboxes::{ActorMailbox, Kind, Mailboxes, Member, Named};
+use crate::actor::mailboxes::{ActorMailbox, Mailboxes, Member, MessageForm, Named};
 use crate::actor::resident::Resident;
-use crate::actor::store::Place;
+use crate::actor::store::StoreSlot;
 use crate::execution::{Execution, State};
 
 /// How a handler ended that ran on a stack that is not its task's own.
@@ -62,7 +62,7 @@ impl State {
         }
         for mailbox in mailboxes.iter_mut() {
             let faulty = systems[mailbox.system as usize].faults.befall_messages();
-            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.kind != Kind::Named;
+            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.kind != MessageForm::Named;
             mailbox.away = mail(mailbox.task).is_none();
             mailbox.began_with = mailbox.len();
         }
@@ -114,9 +114,9 @@ impl State {
         !odd && self.actors.supply.total() > 0
     }
 
-    /// Lets the letter be received that is drawn; says by whom, in which mailbox, and where its contents lie.
+    /// Receives the message that is drawn. Returns its receiver, the mailbox, and where the contents are stored.
     #[inline]
-    fn receive_at_random(&mut self, choices: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, Place)> {
+    fn receive_at_random(&mut self, choices: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, StoreSlot)> {
         if !choices.go_on(self.trace.len()) {
             return None;
         }
@@ -125,17 +125,17 @@ impl State {
         let (mail, nth) = supply.find(choices.draw(alternatives).0);
         let mailbox = &mut mailboxes[mail];
         let place = match mailbox.kind {
-            Kind::Blank => {
-                let place = Place(mailbox.blank.take_open(mailbox.delivery, nth).place);
+            MessageForm::Blank => {
+                let place = StoreSlot(mailbox.blank.take_open(mailbox.delivery, nth).place);
                 supply.set(mail, mailbox.away, mailbox.blank.count_open());
                 place
             }
-            Kind::Slots => {
+            MessageForm::Slots => {
                 let place = sets.take_open(mail, &mut mailbox.slots, nth, mailbox.task);
                 supply.set(mail, mailbox.away, mailbox.slots.count_open());
                 place
             }
-            Kind::Named => {
+            MessageForm::Named => {
                 let place = take_named(members, mailbox, nth);
                 supply.count(mail, mailbox);
                 place
@@ -147,14 +147,14 @@ impl State {
         self.begin_turn(task, alternatives);
         self.note_change();
         self.trace.count();
-        Some((home.expect("raddle bug: a letter for nobody"), mail, place))
+        Some((home.expect("raddle bug: a message without a receiver"), mail, place))
     }
 
     /// Sends a message whose contents lie here, in a step that is only counted.
-    pub(crate) fn send_blindly(&mut self, mail: usize, place: Place) {
+    pub(crate) fn send_blindly(&mut self, mail: usize, place: StoreSlot) {
         self.note_change();
         self.trace.count();
-        let letter = self.write_blank_letter(mail);
+        let envelope = self.write_blank_envelope(mail);
         let ActorMailbox { head, delivery, .. } = self.actors.mailboxes[mail];
         if delivery != Delivery::Arrival && !self.actors.supply.counts_on() {
             // Who looks at the mailbox again and again sees the change, as where the step is kept.
@@ -162,7 +162,7 @@ impl State {
             head.version += 1;
             self.stale |= head.watched;
         }
-        self.put_letter(mail, letter, place);
+        self.put_message(mail, envelope, place);
     }
 
     /// Sends a message in a handler of an untraced run. Does nothing if the run is traced, or if the message needs more than that.
@@ -173,7 +173,7 @@ impl State {
         if !mailbox.at_once {
             return;
         }
-        if mailbox.kind != Kind::Blank {
+        if mailbox.kind != MessageForm::Blank {
             return self.send_causally_untraced(mail, msg);
         }
         let place = stores.get(mailbox.store).put_from(msg);
@@ -188,7 +188,7 @@ impl State {
         self.actors.make_room(Delivery::Causal);
         let Mailboxes { mailboxes, stores, supply, sets, .. } = &mut self.actors;
         let mailbox = &mut mailboxes[mail];
-        if mailbox.kind == Kind::Named {
+        if mailbox.kind == MessageForm::Named {
             return;
         }
         let place = stores.get(mailbox.store).put_from(msg);
@@ -218,10 +218,10 @@ impl Execution {
 
 /// Takes out a message of a mailbox where clocks say who knows of what; its receiver knows what the sender knew.
 #[cold]
-fn take_named(members: &mut [Member], mailbox: &mut ActorMailbox, nth: u32) -> Place {
-    let Named { letter, place } = mailbox.named.take_open(mailbox.delivery, nth);
+fn take_named(members: &mut [Member], mailbox: &mut ActorMailbox, nth: u32) -> StoreSlot {
+    let Named { envelope, place } = mailbox.named.take_open(mailbox.delivery, nth);
     if let Some(clock) = members.get_mut(mailbox.task.index()).and_then(|member| member.clock.as_mut()) {
-        clock.read(&letter, mailbox.delivery);
+        clock.read(&envelope, mailbox.delivery);
     }
     place
 }

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use raddle_engine::ids::TaskId;
 use raddle_engine::trace::{Latest, Trace};
 
-use super::attending::{self, Running};
+use super::attending::{self, RunningExecution};
 use super::fd_writer::FdWriter;
 use super::schedule::{Decided, Decisions, write_name};
 use super::view::CrashView;
@@ -103,8 +103,8 @@ pub(crate) fn tell(reason: Reason) {
     });
 }
 
-fn write_all(reason: Reason, running: &Running<'_>, words: &LastWords) -> fmt::Result {
-    let Running { who, trace, task, pending } = *running;
+fn write_all(reason: Reason, running: &RunningExecution<'_>, words: &LastWords) -> fmt::Result {
+    let RunningExecution { who, trace, task, pending } = *running;
     let pending = pending.map(|(task, variant)| Decided::Task(task, variant));
     let decisions = Decisions { who, trace, seed: who.seed(), pending };
     let mut out = FdWriter::new(libc::STDERR_FILENO);
@@ -180,7 +180,12 @@ fn write_replay(
 }
 
 /// Adds the schedule to the file, unless another process is writing it.
-fn save(file: &RegressionFile, reason: Reason, running: &Running<'_>, decisions: &Decisions<'_>) -> Option<()> {
+fn save(
+    file: &RegressionFile,
+    reason: Reason,
+    running: &RunningExecution<'_>,
+    decisions: &Decisions<'_>,
+) -> Option<()> {
     // SAFETY: plain calls into libc with valid strings, which signal handlers may make. Only this function uses the descriptor.
     unsafe {
         libc::mkdir(file.dir.as_ptr(), 0o777);
@@ -201,7 +206,7 @@ fn write_entry(
     file: &RegressionFile,
     is_empty: bool,
     mut out: FdWriter,
-    (reason, running, decisions): (Reason, &Running<'_>, &Decisions<'_>),
+    (reason, running, decisions): (Reason, &RunningExecution<'_>, &Decisions<'_>),
 ) -> fmt::Result {
     if is_empty {
         out.write_str(&file.heading)?;

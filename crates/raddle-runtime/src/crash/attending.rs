@@ -26,7 +26,7 @@ thread_local! {
 pub(crate) struct WorkerRecord {
     words: Arc<LastWords>,
     pub(super) patience: Patience,
-    pub(super) thread: watchdog::ThreadId,
+    pub(super) thread: watchdog::OsThread,
     /// Increases by one when the program begins to run and when it pauses. It is odd while the program runs.
     pub(super) beats: AtomicU64,
     /// The report that the watchdog asks for.
@@ -49,7 +49,7 @@ pub(crate) struct WorkerRecord {
 
 /// The execution that runs on an OS thread.
 #[derive(Clone, Copy)]
-pub(super) struct Running<'a> {
+pub(super) struct RunningExecution<'a> {
     pub(super) who: &'a dyn CrashView,
     pub(super) trace: &'a Trace,
     /// The running task.
@@ -107,9 +107,9 @@ impl Drop for Attending {
 }
 
 /// Marks that the program runs, until it is dropped.
-pub(crate) struct Inside(*const WorkerRecord);
+pub(crate) struct RunningMark(*const WorkerRecord);
 
-impl Inside {
+impl RunningMark {
     #[inline]
     fn enter(own: *const WorkerRecord) -> Self {
         Self(own).beat()
@@ -126,7 +126,7 @@ impl Inside {
     }
 }
 
-impl Drop for Inside {
+impl Drop for RunningMark {
     #[inline]
     fn drop(&mut self) {
         std::mem::forget(Self(self.0).beat());
@@ -136,13 +136,13 @@ impl Drop for Inside {
 /// Marks that the program runs, on fibers, until the result is dropped. `trace` is the trace that the search lends to the execution, if it
 /// does. The trace outlives the execution.
 #[inline]
-pub(crate) fn inside(trace: Option<&Trace>) -> Inside {
+pub(crate) fn inside(trace: Option<&Trace>) -> RunningMark {
     let own = OWN.get();
-    // SAFETY: as in `Inside::beat`.
+    // SAFETY: as in `RunningMark::beat`.
     if let (Some(record), Some(trace)) = (unsafe { own.as_ref() }, trace) {
         record.trace.store(ptr::from_ref(trace).cast_mut(), Relaxed);
     }
-    Inside::enter(own)
+    RunningMark::enter(own)
 }
 
 /// Marks that the code of a model runs (a handler, a check, or listing its actions), until the result is dropped. `trace` is the trace so
@@ -152,9 +152,9 @@ pub(crate) fn inside_model(
     state: &ModelState,
     trace: Option<&Trace>,
     chosen: Option<(TaskId, Option<Variant>)>,
-) -> Inside {
+) -> RunningMark {
     let own = OWN.get();
-    // SAFETY: as in `Inside::beat`.
+    // SAFETY: as in `RunningMark::beat`.
     if let Some(record) = unsafe { own.as_ref() } {
         record.model.store(ptr::from_ref(state).cast_mut(), Relaxed);
         if let Some(trace) = trace {
@@ -164,13 +164,13 @@ pub(crate) fn inside_model(
         record.task.store(task.number(), Relaxed);
         record.pending.store(variant.map_or(0, number_of), Relaxed);
     }
-    Inside::enter(own)
+    RunningMark::enter(own)
 }
 
 /// Notes that the decision has become a step, or that from now on the handler of `task` runs.
 #[inline]
 pub(crate) fn handles(task: TaskId) {
-    // SAFETY: as in `Inside::beat`.
+    // SAFETY: as in `RunningMark::beat`.
     if let Some(record) = unsafe { OWN.get().as_ref() } {
         record.task.store(task.number(), Relaxed);
         record.pending.store(0, Relaxed);
@@ -198,8 +198,8 @@ fn variant_of(number: u64) -> Option<Variant> {
 }
 
 /// Calls `body` with the execution that runs on this OS thread, if there is one. For signal handlers.
-pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&WorkerRecord>)) {
-    // SAFETY: as in `Inside::beat`.
+pub(super) fn with_running(body: impl FnOnce(&RunningExecution<'_>, Option<&WorkerRecord>)) {
+    // SAFETY: as in `RunningMark::beat`.
     let own = unsafe { OWN.get().as_ref() };
     let mut body = Some(body);
     current::with(|execution| {
@@ -209,7 +209,8 @@ pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&WorkerRecord>
         // SAFETY: the trace that is lent to an execution outlives it. At the end of the execution the search has it back, and keeps it
         // until the execution is dropped.
         let lent = own.filter(|_| state.finishing).and_then(|own| unsafe { own.trace.load(Relaxed).as_ref() });
-        let running = Running { who: state, trace: lent.unwrap_or(&state.trace), task: state.current, pending: None };
+        let running =
+            RunningExecution { who: state, trace: lent.unwrap_or(&state.trace), task: state.current, pending: None };
         if let Some(body) = body.take() {
             body(&running, own);
         }
@@ -220,13 +221,13 @@ pub(super) fn with_running(body: impl FnOnce(&Running<'_>, Option<&WorkerRecord>
     if let (Some(state), Some(trace)) = (state, trace) {
         let task = TaskId::new(own.task.load(Relaxed));
         let pending = variant_of(own.pending.load(Relaxed)).map(|variant| (task, variant));
-        body(&Running { who: state, trace, task, pending }, Some(own));
+        body(&RunningExecution { who: state, trace, task, pending }, Some(own));
     }
 }
 
 /// Calls `body` with the record of this OS thread, if there is one. For signal handlers.
 pub(super) fn with_record(body: impl FnOnce(&WorkerRecord)) {
-    // SAFETY: as in `Inside::beat`.
+    // SAFETY: as in `RunningMark::beat`.
     if let Some(own) = unsafe { OWN.get().as_ref() } {
         body(own);
     }

@@ -18,14 +18,14 @@ pub fn attend(_: Arc<LastWords>, _: Patience) -> Attending {
     Attending(())
 }
 
-pub(crate) struct Inside(());
+pub(crate) struct RunningMark(());
 
-pub(crate) fn inside(_: Option<&Trace>) -> Inside {
-    Inside(())
+pub(crate) fn inside(_: Option<&Trace>) -> RunningMark {
+    RunningMark(())
 }
 
-pub(crate) fn inside_model(_: &ModelState, _: Option<&Trace>, _: Option<(TaskId, Option<Variant>)>) -> Inside {
-    Inside(())
+pub(crate) fn inside_model(_: &ModelState, _: Option<&Trace>, _: Option<(TaskId, Option<Variant>)>) -> RunningMark {
+    RunningMark(())
 }
 
 pub(crate) fn handles(_: TaskId) {}

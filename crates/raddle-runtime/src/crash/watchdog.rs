@@ -21,15 +21,15 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
 /// Identifies an OS thread.
 #[derive(Clone, Copy)]
-pub(super) struct ThreadId {
+pub(super) struct OsThread {
     handle: libc::pthread_t,
     number: libc::pid_t,
 }
 
 /// The OS thread that calls this.
-pub(super) fn this_thread() -> ThreadId {
+pub(super) fn this_thread() -> OsThread {
     // SAFETY: plain calls into libc.
-    unsafe { ThreadId { handle: libc::pthread_self(), number: libc::gettid() } }
+    unsafe { OsThread { handle: libc::pthread_self(), number: libc::gettid() } }
 }
 
 /// A worker as it was when the watchdog checked it last.

@@ -87,11 +87,11 @@ impl Tag {
         &self,
         kind: &'static Kind,
         first: impl FnOnce(Met) -> u64,
-        body: impl FnOnce(Place<'_>) -> R,
+        body: impl FnOnce(ObjectRef<'_>) -> R,
     ) -> Option<R> {
         let inside = current::with(|execution| {
             let object = self.object(&mut execution.state.borrow_mut(), kind, first);
-            body(Place { execution, object })
+            body(ObjectRef { execution, object })
         });
         if inside.is_none() {
             uncontrolled::note(kind.noun, Some(self.made));
@@ -161,12 +161,12 @@ pub(crate) enum Met {
 
 /// A value's place in the running execution.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ObjectRef<'a> {
     pub(crate) execution: &'a Execution,
     pub(crate) object: ObjectId,
 }
 
-impl Place<'_> {
+impl ObjectRef<'_> {
     /// Takes a step on this object that is always enabled.
     #[inline(always)]
     pub(crate) fn step<R>(

@@ -1,11 +1,11 @@
-//! Messages of which nobody asks for more than where they lie and who sent them, as in untraced runs.
+//! Messages of untraced runs, which have a place in their store and a sender and nothing else.
 
 use raddle_engine::ids::TaskId;
 
 use super::Message;
 use super::few::Few;
 use super::row::Row;
-use super::rule::Heading;
+use super::rule::DeliveryInfo;
 
 /// Set in a row of places for a message that is delayed.
 const DELAYED: u32 = 1 << 31;
@@ -23,9 +23,9 @@ pub(crate) struct Blank {
 impl Message for Blank {
     type Few = Rows;
 
-    fn heading(&self) -> Heading<'_> {
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { place, sender, delayed } = self;
-        Heading { number: place, sender: sender.unwrap_or(TaskId::MAIN), delayed, ordinal: 0, known: &[] }
+        DeliveryInfo { number: place, sender: sender.unwrap_or(TaskId::MAIN), delayed, ordinal: 0, known: &[] }
     }
 
     fn arrive_in_time(&mut self) {
@@ -48,15 +48,15 @@ impl Few<Blank> for Rows {
     }
 
     #[inline]
-    fn heading(&self, at: usize) -> Heading<'_> {
+    fn delivery_info(&self, at: usize) -> DeliveryInfo<'_> {
         let (place, known) = (self.places.get(at), self.senders.len() > 0);
         let sender = if known { TaskId::new(self.senders.get(at)) } else { TaskId::MAIN };
-        Heading { number: place & !DELAYED, sender, delayed: place & DELAYED != 0, ordinal: 0, known: &[] }
+        DeliveryInfo { number: place & !DELAYED, sender, delayed: place & DELAYED != 0, ordinal: 0, known: &[] }
     }
 
     #[inline]
-    fn headings(&self) -> impl Iterator<Item = Heading<'_>> {
-        (0..self.len()).map(|at| self.heading(at))
+    fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>> {
+        (0..self.len()).map(|at| self.delivery_info(at))
     }
 
     #[inline]
@@ -81,5 +81,12 @@ impl Few<Blank> for Rows {
         let place = self.places.remove(at);
         let sender = if self.senders.len() > 0 { Some(TaskId::new(self.senders.remove(at))) } else { None };
         Blank { place: place & !DELAYED, sender, delayed: place & DELAYED != 0 }
+    }
+
+    #[inline]
+    fn remove_first(&mut self) -> Blank {
+        debug_assert!(self.senders.len() == 0, "raddle bug: senders make no difference in order of arrival");
+        let place = self.places.remove_first();
+        Blank { place: place & !DELAYED, sender: None, delayed: place & DELAYED != 0 }
     }
 }

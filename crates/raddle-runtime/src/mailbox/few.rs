@@ -3,17 +3,17 @@
 use smallvec::{Array, SmallVec};
 
 use super::Message;
-use super::rule::Heading;
+use super::rule::DeliveryInfo;
 use crate::actor::Delivery;
 
 /// A short list of messages, in order of arrival.
 pub(crate) trait Few<T>: Default {
     fn len(&self) -> usize;
 
-    fn heading(&self, at: usize) -> Heading<'_>;
+    fn delivery_info(&self, at: usize) -> DeliveryInfo<'_>;
 
     /// Those of all messages.
-    fn headings(&self) -> impl Iterator<Item = Heading<'_>>;
+    fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>>;
 
     fn push(&mut self, message: T);
 
@@ -21,6 +21,12 @@ pub(crate) trait Few<T>: Default {
     fn overtake(&mut self, message: T);
 
     fn remove(&mut self, at: usize) -> T;
+
+    /// Removes the oldest message, in order of arrival.
+    #[inline(always)]
+    fn remove_first(&mut self) -> T {
+        self.remove(0)
+    }
 }
 
 /// Lists of whole messages.
@@ -36,13 +42,13 @@ macro_rules! list {
             }
 
             #[inline(always)]
-            fn heading(&self, at: usize) -> Heading<'_> {
-                self[at].heading()
+            fn delivery_info(&self, at: usize) -> DeliveryInfo<'_> {
+                self[at].delivery_info()
             }
 
             #[inline(always)]
-            fn headings(&self) -> impl Iterator<Item = Heading<'_>> {
-                self.iter().map(Message::heading)
+            fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>> {
+                self.iter().map(Message::delivery_info)
             }
 
             #[inline(always)]
@@ -73,18 +79,20 @@ list!(Vec<T>, T);
 /// Whether another message of the list keeps the one at this place from being received. A message that is `gone` does not count.
 #[inline]
 pub(super) fn is_held<T>(list: &impl Few<T>, delivery: Delivery, at: usize, gone: Option<usize>) -> bool {
-    let later = list.heading(at);
+    let later = list.delivery_info(at);
     delivery != Delivery::Unordered
-        && (0..at).zip(list.headings()).any(|(at, earlier)| Some(at) != gone && delivery.holds_back(earlier, later))
+        && (0..at)
+            .zip(list.delivery_infos())
+            .any(|(at, earlier)| Some(at) != gone && delivery.holds_back(earlier, later))
 }
 
 /// How many messages can be received as soon as the one at this place, which can be received, is gone that cannot be before.
 #[inline]
 pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: usize) -> u32 {
-    let taken = list.heading(gone);
+    let taken = list.delivery_info(gone);
     let mut released = 0;
     for at in gone + 1..list.len() {
-        let later = list.heading(at);
+        let later = list.delivery_info(at);
         if !delivery.holds_back(taken, later) {
             continue;
         }

@@ -75,10 +75,19 @@ impl Sum {
         self.times(Self(POINT))
     }
 
+    /// One place nearer to the first.
+    #[inline]
+    pub(super) const fn nearer(self) -> Self {
+        self.times(INVERSE)
+    }
+
     pub(super) const fn number(self) -> u64 {
         self.0
     }
 }
+
+/// What undoes a multiplication with the point, by Fermat's little theorem.
+const INVERSE: Sum = Sum(POINT).power(PRIME - 2);
 
 const POWERS: [Sum; PLACES] = {
     let mut powers = [Sum::ONE; PLACES];
@@ -159,9 +168,9 @@ impl Summed for Term {
 
 /// The terms of one line, by arrival.
 #[derive(Clone, Default)]
-struct Line(OrderedMap<Term>);
+struct LineTerms(OrderedMap<Term>);
 
-impl Summed for Line {
+impl Summed for LineTerms {
     type Sum = ();
 
     fn sum(&self) {}
@@ -172,7 +181,7 @@ impl Summed for Line {
 /// The hash of all lines of a long mailbox.
 #[derive(Clone, Default)]
 pub(super) struct LineHashes {
-    lines: OrderedMap<Line>,
+    lines: OrderedMap<LineTerms>,
     sum: Sum,
 }
 
@@ -198,7 +207,7 @@ impl LineHashes {
         change(&mut terms);
         self.sum = self.sum.minus(before).plus(terms.sum().value);
         if !terms.is_empty() {
-            self.lines.insert(line.index() as u64, Line(terms));
+            self.lines.insert(line.index() as u64, LineTerms(terms));
         }
     }
 }
@@ -214,6 +223,7 @@ mod tests {
             assert_eq!(sum.minus(sum), Sum::default().minus(Sum::default()));
             assert_eq!(sum.at(3), sum.further().further().further());
             assert_eq!(sum.at(PLACES + 5), sum.at(PLACES - 1).at(6));
+            assert_eq!(sum.further().nearer(), sum);
         }
         assert_eq!(Sum::of(5).minus(Sum::of(7)).plus(Sum::of(2)), Sum::default());
     }

@@ -1,4 +1,5 @@
-//! The messages of a long mailbox. No operation looks at all of them, and a copy shares what is not changed.
+//! The messages of a long mailbox, unless they are a [queue](super::queue). No operation looks at all of them, and a copy shares what
+//! is not changed.
 //!
 //! Messages are numbered by their arrival. A message that cannot be received is kept with *one* line that holds it back (see
 //! [`rule`](super::rule)). When the first message of that line is taken, the message is released or goes on to the next line that holds it
@@ -104,35 +105,20 @@ impl<T: Message> Index<T> {
         self.len
     }
 
-    pub(super) fn has(&self, number: u32) -> bool {
-        self.numbers.get(u64::from(number)).is_some()
-    }
-
     /// How many can be received.
     pub(super) fn count_open(&self) -> u32 {
         self.messages.sum()
     }
 
-    /// Puts a message behind the others, or before the last one if that is delayed.
-    pub(super) fn put(&mut self, message: T) {
-        let last = self.messages.last().map(|(arrived, last)| (arrived, last.message.heading().delayed));
-        match last {
-            Some((arrived, true)) if self.delivery.overtakes(true) => self.overtake(arrived, message),
-            _ => self.append(message),
-        }
-    }
-
     /// Puts a message behind the others.
     pub(super) fn append(&mut self, message: T) {
-        self.append_shared(Rc::new(message));
-    }
-
-    fn append_shared(&mut self, message: Rc<T>) {
+        let message = Rc::new(message);
         let arrived = self.arrived;
         self.arrived += 1;
         self.len += 1;
         assert!(self.arrived < 1 << 32, "raddle bug: more than 2^32 messages in a mailbox");
-        let (number, position) = (message.heading().number, self.delivery.position(message.heading(), arrived));
+        let (number, position) =
+            (message.delivery_info().number, self.delivery.position(message.delivery_info(), arrived));
         if let Some((line, position)) = position {
             self.in_line(line, |line| line.positions.insert(position, Arrival(arrived)));
         }
@@ -140,17 +126,6 @@ impl<T: Message> Index<T> {
         self.add_to_hash(message.hashed(), arrived);
         let held = self.wait(&message, arrived, 0);
         self.messages.insert(arrived, Entry { message, open: !held });
-    }
-
-    /// A message takes the place of the last one, which is delayed and is put behind it.
-    fn overtake(&mut self, last: u64, message: T) {
-        let mut delayed = Rc::new(message);
-        let hashed = delayed.hashed();
-        self.numbers.insert(u64::from(delayed.heading().number), Arrival(last));
-        self.messages.change(last, |entry| std::mem::swap(&mut entry.message, &mut delayed));
-        self.add_to_hash(hashed, last);
-        Rc::make_mut(&mut delayed).arrive_in_time();
-        self.append_shared(delayed);
     }
 
     fn in_line<R>(&mut self, line: u64, change: impl FnOnce(&mut Line) -> R) -> R {
@@ -162,7 +137,7 @@ impl<T: Message> Index<T> {
 
     /// Lets a message wait in the first line from `from` on that holds it back; whether there is one.
     fn wait(&mut self, message: &T, arrived: u64, mut from: u64) -> bool {
-        while let Some((line, bound)) = self.delivery.bound(message.heading(), arrived, from) {
+        while let Some((line, bound)) = self.delivery.bound(message.delivery_info(), arrived, from) {
             if self.lines.get(line).is_some_and(|line| line.holds(bound)) {
                 self.in_line(line, |line| line.held.insert(bound << 32 | arrived, Arrival(arrived)));
                 return true;
@@ -189,19 +164,19 @@ impl<T: Message> Index<T> {
     pub(super) fn take(&mut self, arrived: u64) -> Option<T> {
         let Entry { message, .. } = self.messages.remove(arrived)?;
         self.len -= 1;
-        self.numbers.remove(u64::from(message.heading().number));
+        self.numbers.remove(u64::from(message.delivery_info().number));
         if let Some(hashed) = message.hashed().filter(|_| self.delivery != Delivery::Unordered) {
             self.hashes.remove(self.delivery, hashed, arrived);
         }
-        if let Some((line, position)) = self.delivery.position(message.heading(), arrived) {
+        if let Some((line, position)) = self.delivery.position(message.delivery_info(), arrived) {
             self.in_line(line, |line| line.positions.remove(position));
             self.release(line);
         }
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
     }
 
-    /// Takes out the oldest message where nothing else is done from then on but to take out the rest.
-    pub(super) fn take_oldest(&mut self) -> Option<T> {
+    /// Takes out the oldest message, whether it can be received or not. Afterwards nothing else is asked for than the rest, in the same way.
+    pub(super) fn drain_oldest(&mut self) -> Option<T> {
         let (arrived, _) = self.messages.first()?;
         let Entry { message, .. } = self.messages.remove(arrived)?;
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
@@ -235,7 +210,7 @@ impl<T: Message> Index<T> {
 
     /// Calls `list` with the number of each message that can be received, in order of arrival.
     pub(super) fn each_open(&self, mut list: impl FnMut(u32)) {
-        self.messages.for_each(&|open| open > 0, &mut |_, entry| list(entry.message.heading().number));
+        self.messages.for_each(&|open| open > 0, &mut |_, entry| list(entry.message.delivery_info().number));
     }
 
     /// The terms of a mailbox without order do not depend on each other, so whoever asks for the hash adds them up.

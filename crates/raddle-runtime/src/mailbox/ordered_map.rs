@@ -159,11 +159,6 @@ impl<V: Summed> OrderedMap<V> {
         self.find_child(|children| children.iter().find(|child| !child.is_empty()))
     }
 
-    /// The entry with the largest key.
-    pub(super) fn last(&self) -> Option<(u64, &V)> {
-        self.find_child(|children| children.iter().rev().find(|child| !child.is_empty()))
-    }
-
     /// The entry at which one ends up who goes to the child that `select` chooses, from the root on.
     pub(super) fn find_child(&self, mut select: impl FnMut(&[Self; CHILDREN]) -> Option<&Self>) -> Option<(u64, &V)> {
         let mut at = self;
@@ -227,7 +222,6 @@ mod tests {
         assert_eq!(entries, plain.iter().map(|(key, value)| (*key, *value)).collect::<Vec<_>>());
         let of = |entry: Option<(&u64, &u32)>| entry.map(|(key, value)| (*key, *value));
         assert_eq!(map.first().map(|(key, value)| (key, *value)), of(plain.first_key_value()));
-        assert_eq!(map.last().map(|(key, value)| (key, *value)), of(plain.last_key_value()));
         let sum = plain.values().fold((0, 0), |sum, value| u32::add(sum, value.sum()));
         assert_eq!((map.sum(), map.is_empty()), (sum, plain.is_empty()));
     }

@@ -5,7 +5,8 @@
 //!
 //! The [index](super::index) of a long mailbox needs the same rule in another form. There, messages that hold back others stand in
 //! lines, each at a position. A message is held back while, in one of the lines that it depends on, somebody stands before its bound. The
-//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions.
+//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions. If every message holds
+//! back all later ones, no lines are needed: a long mailbox is then a [queue](super::queue).
 
 use raddle_engine::ids::TaskId;
 
@@ -13,7 +14,7 @@ use crate::actor::Delivery;
 
 /// What the rule has to know of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heading<'a> {
+pub(crate) struct DeliveryInfo<'a> {
     /// What a schedule calls it: unique among those in one mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
@@ -28,7 +29,7 @@ pub(crate) struct Heading<'a> {
 impl Delivery {
     /// Whether `later` cannot be received while `earlier`, which arrived before it, waits in the same mailbox.
     #[inline]
-    pub(crate) fn holds_back(self, earlier: Heading<'_>, later: Heading<'_>) -> bool {
+    pub(crate) fn holds_back(self, earlier: DeliveryInfo<'_>, later: DeliveryInfo<'_>) -> bool {
         match self {
             Delivery::Unordered => false,
             Delivery::PerSender => !earlier.delayed && earlier.sender == later.sender,
@@ -50,6 +51,12 @@ impl Delivery {
         }
     }
 
+    /// Whether every message holds back all that arrived later.
+    #[inline]
+    pub(super) fn is_queue(self) -> bool {
+        self == Delivery::Arrival
+    }
+
     /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
     #[inline]
     pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {
@@ -57,27 +64,25 @@ impl Delivery {
     }
 
     /// Where a message that has arrived as the `arrived`-th stands in a line, and in which; `None` if it holds back nobody.
-    pub(super) fn position(self, message: Heading<'_>, arrived: u64) -> Option<(u64, u64)> {
+    pub(super) fn position(self, message: DeliveryInfo<'_>, arrived: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
-            Delivery::Unordered => None,
+            Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (!message.delayed).then_some((line, arrived)),
             Delivery::Causal => (!message.delayed).then_some((line, u64::from(message.ordinal))),
-            Delivery::Arrival => Some((0, arrived)),
         }
     }
 
     /// The first line from `from` on that a message depends on, and its bound there.
-    pub(super) fn bound(self, message: Heading<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
+    pub(super) fn bound(self, message: DeliveryInfo<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
         let line = message.sender.index() as u64;
         match self {
-            Delivery::Unordered => None,
+            Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (line >= from).then_some((line, arrived)),
             Delivery::Causal => {
                 let known = (0..).zip(message.known).skip(from as usize);
                 known.map(|(line, known)| (line, u64::from(*known))).find(|(_, known)| *known > 0)
             }
-            Delivery::Arrival => (from == 0).then_some((0, arrived)),
         }
     }
 }

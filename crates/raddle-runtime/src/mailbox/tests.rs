@@ -6,6 +6,9 @@ use super::*;
 
 const ORDERS: [Delivery; 4] = [Delivery::Unordered, Delivery::PerSender, Delivery::Causal, Delivery::Arrival];
 
+/// The orders in which the mailbox itself has a hash.
+const HASHED: [Delivery; 3] = [Delivery::PerSender, Delivery::Causal, Delivery::Arrival];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Plain {
     number: u32,
@@ -19,9 +22,9 @@ struct Plain {
 impl Message for Plain {
     type Few = SmallVec<[Self; 2]>;
 
-    fn heading(&self) -> Heading<'_> {
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref known, .. } = self;
-        Heading { number, sender, delayed, ordinal, known }
+        DeliveryInfo { number, sender, delayed, ordinal, known }
     }
 
     fn arrive_in_time(&mut self) {
@@ -30,7 +33,7 @@ impl Message for Plain {
 
     fn hashed(&self) -> Option<HashedMessage> {
         let &Self { sender, delayed, says, ref known, .. } = self;
-        let knowledge = known.iter().fold(0, |hash, known| hash * 31 + u64::from(*known));
+        let knowledge = known.iter().fold(0_u64, |hash, known| hash.wrapping_mul(1_000_003) + u64::from(*known));
         Some(HashedMessage { sender, contents: says, delayed, knowledge })
     }
 }
@@ -141,7 +144,29 @@ impl Compared {
             assert_eq!(listed, open, "{:?}", self.delivery);
             assert_eq!(mailbox.count_open() as usize, open.len(), "{:?}", self.delivery);
             assert_eq!((mailbox.len(), mailbox.is_empty()), (list.len(), list.is_empty()));
-            assert_eq!(mailbox.get(None).map(|message| message.number), list.first().map(|message| message.number));
+            assert_eq!(mailbox.get(None), list.first());
+            assert_eq!(mailbox.first_number(), list.first().map(|message| message.number));
+            assert!(list.iter().all(|message| mailbox.get(Some(message.number)) == Some(message)));
+            self.check_unknown_number(mailbox);
+        }
+    }
+
+    fn check_take_all(&mut self) {
+        (0..60).for_each(|_| self.send());
+        for (mailbox, list) in &mut self.mailboxes {
+            assert_eq!(mailbox.take_all(), std::mem::take(list), "{:?}", self.delivery);
+        }
+        self.check();
+    }
+
+    /// Timers have numbers that no message has. To ask for one changes nothing.
+    fn check_unknown_number(&self, mailbox: &Mailbox<Plain>) {
+        let unknown = u32::MAX;
+        assert!(!mailbox.has(unknown) && mailbox.get(Some(unknown)).is_none());
+        assert!(mailbox.clone().take(self.delivery, Some(unknown)).is_none());
+        if self.delivery != Delivery::Unordered {
+            let hash = |without| mailbox.hash_with(self.delivery, without, std::iter::empty());
+            assert_eq!(hash(Some(Some(unknown))), hash(None), "{:?}", self.delivery);
         }
     }
 
@@ -194,6 +219,7 @@ fn a_mailbox_is_as_a_list() {
             }
         }
         assert!(longest > MANY + MANY / 2, "{delivery:?}: {longest}");
+        compared.check_take_all();
     }
 }
 
@@ -207,6 +233,10 @@ fn copies_do_not_see_each_other() {
         for _ in 0..4 {
             (0..120).for_each(|_| compared.receive());
             compared.check();
+            (0..90).for_each(|_| compared.send());
+            compared.check();
+            (0..90).for_each(|_| compared.receive());
+            compared.check();
             compared.mailboxes.clone_from(&before);
             compared.check();
         }
@@ -216,8 +246,7 @@ fn copies_do_not_see_each_other() {
 /// A hash is the same for the same lines, however they came about and whether there is an index, and differs otherwise.
 #[test]
 fn hashes_are_equal_where_the_lines_are() {
-    for (seed, delivery) in (0..4).flat_map(|seed| [Delivery::PerSender, Delivery::Arrival].map(|order| (seed, order)))
-    {
+    for (seed, delivery) in (0..4).flat_map(|seed| HASHED.map(|order| (seed, order))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut seen: Vec<(Vec<_>, u64)> = Vec::new();
         for round in 0..400 {
@@ -239,5 +268,40 @@ fn hashes_are_equal_where_the_lines_are() {
                 seen.push((lines, hash));
             }
         }
+    }
+}
+
+/// Messages without a name are received in the same order as others.
+#[test]
+fn blank_messages_are_as_others() {
+    for (seed, delivery) in
+        (0..4).flat_map(|seed| [Delivery::Unordered, Delivery::PerSender, Delivery::Arrival].map(|order| (seed, order)))
+    {
+        let mut rng = Rng::new(seed);
+        let (mut blank, mut plain) = (Mailbox::<Blank>::default(), Mailbox::<Plain>::default());
+        for number in 0..600 {
+            let grows = if number / 100 % 2 == 0 { 7 } else { 3 };
+            if plain.is_empty() || rng.below(10) < grows {
+                let (sender, delayed) = (TaskId::next_of(rng.below(3) as usize), rng.below(6) == 0);
+                let known_sender = (delivery == Delivery::PerSender).then_some(sender);
+                blank.put(delivery, Blank { place: number, sender: known_sender, delayed });
+                plain.put(delivery, Plain { number, sender, delayed, ordinal: 0, known: Vec::new(), says: 0 });
+            } else {
+                let nth = rng.below(plain.count_open());
+                let (taken, same) = (blank.take_open(delivery, nth), plain.take_open(delivery, nth));
+                let sender = (delivery == Delivery::PerSender).then_some(same.sender);
+                assert_eq!(taken, Blank { place: same.number, sender, delayed: same.delayed }, "{delivery:?}");
+            }
+            let (mut listed, mut same) = (Vec::new(), Vec::new());
+            blank.each_open(delivery, |number| listed.push(number));
+            plain.each_open(delivery, |number| same.push(number));
+            assert_eq!(
+                (listed, blank.count_open(), blank.len()),
+                (same, plain.count_open(), plain.len()),
+                "{delivery:?}"
+            );
+        }
+        let left: Vec<_> = plain.take_all().into_iter().map(|message| message.number).collect();
+        assert_eq!(blank.take_all().into_iter().map(|message| message.place).collect::<Vec<_>>(), left);
     }
 }

@@ -1,8 +1,8 @@
-//! What a receive would lead to, found out without changing anything.
+//! Peeking: the fingerprint of the state that a receive would lead to, without changing the state.
 //!
-//! The handler runs on a copy of the actor, and what it does is looked at: where it only sends, the fingerprint of the state that comes
-//! of it follows from those of the parts that change. If the receive then happens, the handler has run already. Where messages are in no
-//! order, what it adds to the fingerprint is the same wherever the actor and the message are, and is [remembered](super::memo).
+//! The handler runs on a copy of the actor. If it only sends messages, the new fingerprint is computed from the parts that change. If the
+//! receive is then chosen, the handler does not run a second time. Without a delivery order, what a handler adds to the fingerprint depends
+//! on its actor and the message alone, and is [cached](super::memo).
 
 use raddle_engine::system::{Choice, Peeked, Variant};
 use raddle_engine::trace::Site;
@@ -18,7 +18,7 @@ use crate::model::slot::{Slot, adds};
 use crate::model::step::{ModelState, index, task};
 
 impl ModelState {
-    /// Whether peeking can tell what a handler does at all: what it sends arrives for sure, and in an order that only the queue tells.
+    /// Whether peeking is possible: every message arrives, so that the state after a send is certain.
     fn can_be_peeked(&self) -> bool {
         // What checks may see of the last two is no part of the state that is told apart.
         self.code.plain
@@ -41,13 +41,13 @@ impl ModelState {
             _ => return None,
         };
         // A timer that goes off is more than peeking can tell.
-        let (letter, parcel) = slot.mail.queue.get(number)?;
+        let (envelope, payload) = slot.mail.queue.get(number)?;
         if self.delivery() != Delivery::Unordered {
             return self.peek_ordered(choice, actor, number);
         }
         // Names tell actors apart that different executions have created in the same place.
-        let key = combine(slot.body.digest ^ slot.body.party.name, parcel.digest);
-        let taken = slot.mail.adds(letter, parcel).wrapping_add(slot.body.digest);
+        let key = combine(slot.body.digest ^ slot.body.clock.name, payload.digest);
+        let taken = slot.mail.adds(envelope, payload).wrapping_add(slot.body.digest);
         // Where somebody has stopped, it matters who receives.
         let known = if self.stopped { None } else { self.code.memo.get(key) };
         let done = match known {
@@ -56,7 +56,7 @@ impl ModelState {
                     self.run_in_vain(actor, number) == Some(done),
                     "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
                      hash order, or on something that is no part of the hash of the actor or the message?",
-                    self.cards[actor].who
+                    self.infos[actor].who
                 );
                 done
             }
@@ -66,7 +66,7 @@ impl ModelState {
         Some(Peeked { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
     }
 
-    /// Finds out what a handler does that has not done it before, as far as is remembered.
+    /// Runs a handler whose result is not in the cache, and adds the result.
     #[inline(never)]
     fn peek_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
@@ -80,8 +80,8 @@ impl ModelState {
 
     /// Runs the handler for the message with this number, or the oldest.
     fn run_ahead(&mut self, actor: usize, number: Option<u32>) -> Ran {
-        let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
-        self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
+        let (info, Slot { body, mail }) = (&self.infos[actor], &*self.actors[actor]);
+        self.scratch.run_handler(&self.code, &self.roster, info, body, mail.look(number), Vec::new())
     }
 
     fn run_in_vain(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
@@ -91,7 +91,7 @@ impl ModelState {
         done
     }
 
-    /// What a handler did, where messages are in no order; `None` if it does more than send to those who can receive.
+    /// The result of a handler, without a delivery order; `None` if it did more than send to actors that have not stopped.
     fn peek_unordered(&self, actor: usize, ran: &Ran) -> Option<Done> {
         if ran.panicked.is_some() || ran.handling.wants.is_some() {
             return None;
@@ -109,17 +109,17 @@ impl ModelState {
     /// The receiver and the hash of a message, if the effect is to send one; `None` if it is more than that.
     fn send_ahead(&self, effect: &Effect) -> Option<Option<(u32, u64)>> {
         match effect {
-            &Effect::Send { to, ref parcel, .. } => {
+            &Effect::Send { to, ref payload, .. } => {
                 self.actors.get(to as usize)?.body.actor.as_ref()?;
-                Some(Some((to, parcel.digest)))
+                Some(Some((to, payload.digest)))
             }
             Effect::Hint(_) | Effect::Becomes(_) => Some(None),
             _ => None,
         }
     }
 
-    /// What comes of it when `actor` has received the message with this number, or the oldest, where messages are in some order; `None` if it does more than send
-    /// to those who can receive.
+    /// Peeks at the receive of the message with this number, or the oldest, where messages have an order. `None` if the handler does more than
+    /// send to actors that have not stopped.
     #[inline(never)]
     fn peek_ordered(&mut self, choice: Choice, actor: usize, number: Option<u32>) -> Option<Peeked> {
         let ran = self.run_ahead(actor, number);
@@ -142,7 +142,7 @@ impl ModelState {
         Some(Peeked { state: self.state_with(digest, 0), steps })
     }
 
-    /// By how much the hash of the state would change with the mailboxes, when `actor` has received the message with this number, or the oldest.
+    /// How much the mailboxes change the hash of the state if `actor` receives the message with this number, or the oldest.
     fn peek_mail(&self, actor: usize, number: Option<u32>, effects: &[(Effect, Site)]) -> u64 {
         let mut changed: SmallVec<[usize; 8]> = smallvec![actor];
         for to in effects.iter().filter_map(|(effect, _)| effect.receiver()) {

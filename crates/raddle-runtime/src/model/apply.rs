@@ -1,4 +1,4 @@
-//! What a handler did takes effect, one thing after another.
+//! Applies the effects of a handler to the state, one after another.
 
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::system::{Choice, Variant};
 use raddle_engine::trace::{Access, Class, Effect as Touches, Note, Offer, Operation, Role, Site, Step, Trace, Word};
 
-use crate::actor::{Delivery, Fate, Faults, Letter, Timer, Who, mix, short_name};
+use crate::actor::{Delivery, Envelope, Fate, Faults, Timer, Who, mix, short_name};
 use crate::model::handler::Handler;
-use crate::model::handling::{Effect, Parcel};
+use crate::model::handling::{Effect, Payload};
 use crate::model::step::{FAULTS, ModelState, ROSTER, access, task};
 use crate::panics::{self, Panicked};
 
@@ -31,7 +31,7 @@ pub(super) enum Stop {
     /// A handler has asked for a value: it is run again once that is drawn.
     Draw {
         actor: usize,
-        parcel: Parcel,
+        payload: Payload,
         draws: Vec<u32>,
         choices: u32,
         site: Site,
@@ -46,7 +46,7 @@ pub(super) enum Stop {
     End(Outcome),
 }
 
-/// Whether no message can be faulty any more.
+/// Whether the budget of faults for messages is used up.
 fn spares_messages(faults: Faults) -> bool {
     (faults.drop, faults.duplicate, faults.delay) == (0, 0, 0)
 }
@@ -89,7 +89,7 @@ impl ModelState {
         }
     }
 
-    /// It was decided what becomes of a message.
+    /// Applies the fault that was chosen for a message, or delivers it.
     pub(super) fn suffer(
         &mut self,
         actor: usize,
@@ -117,19 +117,19 @@ impl ModelState {
             self.tell_effect(actor, &effect, trace);
         }
         match effect {
-            Effect::Send { to, label, parcel } => self.send(actor, to, label, parcel, fate, trace),
+            Effect::Send { to, label, payload } => self.send(actor, to, label, payload, fate, trace),
             Effect::Spawn { who, actor: child } => self.spawn(actor, who, child, trace),
-            Effect::Timer { timer, label, parcel } => self.set_timer(actor, timer, label, parcel, trace),
+            Effect::Timer { timer, label, payload } => self.set_timer(actor, timer, label, payload, trace),
             Effect::Cancel(timer) => {
                 self.change_mail(actor, |mail| mail.retain_timers(|set| set != timer));
             }
             Effect::Hint(value) => trace.note(Note::Hint(value)),
             Effect::Announce { kind, called, event } => self.announce(actor, kind, called, &*event, trace),
-            Effect::Becomes(_) => trace.change_behaviour(self.actors[actor].body.party.name),
+            Effect::Becomes(_) => trace.change_behaviour(self.actors[actor].body.clock.name),
             Effect::Unhandled(label) => {
                 self.unhandled += 1;
                 if self.code.rules.fail_on_unhandled {
-                    let who = self.cards[actor].who;
+                    let who = self.infos[actor].who;
                     let message = format!("{who} does not handle a {} now", short_name(label));
                     self.fail(Failure::Unhandled { task: task(actor), message });
                 }
@@ -138,38 +138,38 @@ impl ModelState {
         }
     }
 
-    /// What still waits for an actor that stops is never received.
+    /// Discards the messages of an actor that stops.
     fn stop_actor(&mut self, actor: usize) {
         self.stopped = true;
         self.change_body(actor, |body| body.actor = None);
         let delivery = self.delivery();
         let left = self.change_mail(actor, |mail| mail.clear(delivery));
-        for (letter, _) in left {
-            self.bury(letter.sender, actor, letter.label);
+        for (envelope, _) in left {
+            self.bury(envelope.sender, actor, envelope.label);
         }
     }
 
     fn bury(&mut self, sender: TaskId, to: usize, label: &'static str) {
         self.dead_letters += 1;
         if self.code.rules.fail_on_dead_letters {
-            let message = format!("a {} was sent to {}, which has stopped", short_name(label), self.cards[to].who);
+            let message = format!("a {} was sent to {}, which has stopped", short_name(label), self.infos[to].who);
             self.fail(Failure::DeadLetter { task: sender, message });
         }
     }
 
-    fn write(&mut self, actor: usize, label: &'static str, parcel: &Parcel) -> Letter {
-        let (delivery, kind) = (self.delivery(), mix(self.code.labels.digest(label), parcel.variant));
+    fn write(&mut self, actor: usize, label: &'static str, payload: &Payload) -> Envelope {
+        let (delivery, kind) = (self.delivery(), mix(self.code.labels.digest(label), payload.variant));
         if delivery == Delivery::Causal {
-            return self.change_body(actor, |body| body.party.write(task(actor), delivery, label, kind));
+            return self.change_body(actor, |body| body.clock.write(task(actor), delivery, label, kind));
         }
-        self.own_body(actor).party.write(task(actor), delivery, label, kind)
+        self.own_body(actor).clock.write(task(actor), delivery, label, kind)
     }
 
-    fn send(&mut self, actor: usize, to: u32, label: &'static str, parcel: Parcel, fate: Fate, trace: &mut Trace) {
+    fn send(&mut self, actor: usize, to: u32, label: &'static str, payload: Payload, fate: Fate, trace: &mut Trace) {
         if fate == Fate::Duplicated {
-            self.send_once(actor, to as usize, label, parcel.clone(), Fate::Arrives, trace);
+            self.send_once(actor, to as usize, label, payload.clone(), Fate::Arrives, trace);
         }
-        self.send_once(actor, to as usize, label, parcel, fate, trace);
+        self.send_once(actor, to as usize, label, payload, fate, trace);
     }
 
     fn send_once(
@@ -177,18 +177,18 @@ impl ModelState {
         actor: usize,
         to: usize,
         label: &'static str,
-        parcel: Parcel,
+        payload: Payload,
         fate: Fate,
         trace: &mut Trace,
     ) {
-        let mut letter = self.write(actor, label, &parcel);
-        letter.delayed = fate == Fate::Delayed;
-        let words = if self.tells() { Some(self.words_for_sent(to, label, &parcel)) } else { None };
+        let mut envelope = self.write(actor, label, &payload);
+        envelope.delayed = fate == Fate::Delayed;
+        let words = if self.tells() { Some(self.words_for_sent(to, label, &payload)) } else { None };
         let mut stopped = false;
         if fate == Fate::Dropped {
             self.note(trace, task(actor), &DROP, access(ObjectId::NONE, Touches::Read, Role::Plain));
         } else {
-            stopped = self.put(actor, to, letter, parcel, trace);
+            stopped = self.put(actor, to, envelope, payload, trace);
         }
         if let Some(words) = words {
             self.tell_sent(task(actor), &words, stopped, trace);
@@ -199,14 +199,14 @@ impl ModelState {
         }
     }
 
-    /// Puts a message into a mailbox; whether it is a dead letter.
-    fn put(&mut self, actor: usize, to: usize, letter: Letter, parcel: Parcel, trace: &mut Trace) -> bool {
-        let (delivery, object, label, name) = (self.delivery(), letter.object(), letter.label, letter.name);
-        let late = letter.delayed;
+    /// Puts a message into a mailbox. Returns true if the receiver has stopped.
+    fn put(&mut self, actor: usize, to: usize, envelope: Envelope, payload: Payload, trace: &mut Trace) -> bool {
+        let (delivery, object, label, name) = (self.delivery(), envelope.object(), envelope.label, envelope.name);
+        let late = envelope.delayed;
         let stopped = self.actors[to].body.actor.is_none();
         // One who has stopped might have waited for this message instead of another, so it is offered all the same.
         let message =
-            if stopped { letter.number } else { self.change_mail(to, |mail| mail.put(delivery, letter, parcel)) };
+            if stopped { envelope.number } else { self.change_mail(to, |mail| mail.put(delivery, envelope, payload)) };
         let op = if stopped { &DEAD_LETTER } else { &SEND };
         let step = self.account(task(actor), Variant::Ready, op, self.sending(to, message, late), 0);
         trace.push(Step { left: Some(Word(name)), ..step });
@@ -220,7 +220,7 @@ impl ModelState {
         stopped
     }
 
-    /// What a send does to a mailbox.
+    /// The access of a send to the mailbox.
     pub(super) fn sending(&self, to: usize, message: u32, late: bool) -> Access {
         match self.delivery().offered() {
             Some(delivery) => access(self.head(to), Touches::Read, Role::Offers(Offer { message, delivery, late })),
@@ -228,11 +228,11 @@ impl ModelState {
         }
     }
 
-    fn set_timer(&mut self, actor: usize, timer: Timer, label: &'static str, parcel: Parcel, trace: &mut Trace) {
-        let letter = self.write(actor, label, &parcel);
-        let says = if self.tells() { Some(self.says(actor, label, &parcel)) } else { None };
-        let object = letter.object();
-        let message = self.change_mail(actor, |mail| mail.set_timer(timer, letter, parcel));
+    fn set_timer(&mut self, actor: usize, timer: Timer, label: &'static str, payload: Payload, trace: &mut Trace) {
+        let envelope = self.write(actor, label, &payload);
+        let says = if self.tells() { Some(self.says(actor, label, &payload)) } else { None };
+        let object = envelope.object();
+        let message = self.change_mail(actor, |mail| mail.set_timer(timer, envelope, payload));
         let offer = Offer { message, delivery: raddle_engine::trace::Delivery::Unordered, late: false };
         self.note(trace, task(actor), &SET_TIMER, access(self.head(actor), Touches::Read, Role::Offers(offer)));
         trace.touch(access(object, Touches::Change, Role::Gives));
@@ -246,11 +246,11 @@ impl ModelState {
         assert_eq!(known, who, "raddle bug: actors are not numbered in order");
         let body = self.own_body(parent);
         body.children += 1;
-        let (party, ordinal) = (body.party.create(who.kind), body.children);
+        let (clock, ordinal) = (body.clock.create(who.kind), body.children);
         self.note(trace, task(parent), &SPAWN, access(ROSTER, Touches::Change, Role::Plain));
         let number = task(who.index as usize).number();
         trace.found(Word(u64::from(number)));
-        self.add(who, (task(parent), ordinal), child, party, None, false);
+        self.add(who, (task(parent), ordinal), child, clock, None, false);
         self.start(who.index as usize, trace);
     }
 

@@ -1,4 +1,4 @@
-//! A handler runs: for a message, on starting up, or once more with a value that was drawn for it.
+//! Runs handlers: for a message, at the start of an actor, and again with a value that was drawn for it.
 
 use std::mem;
 use std::rc::Rc;
@@ -12,37 +12,37 @@ use crate::actor::{Fate, Roster, Who};
 use crate::model::Code;
 use crate::model::apply::Stop;
 use crate::model::handler::{self, Handler, own};
-use crate::model::handling::{Handling, Parcel};
+use crate::model::handling::{ModelHandling, Payload};
 use crate::model::scratch::Scratch;
-use crate::model::slot::{Body, Card};
+use crate::model::slot::{ActorInfo, Body};
 use crate::model::step::{FAULTS, ModelState, access, task};
 use crate::panics::{self, Panicked};
 
 static CHOOSE: Operation = Operation { verb: "choose", class: Class::Choice };
 
-/// A handler that has run, without anybody having noticed so far.
+/// The result of a handler, before it is applied to the state.
 pub(super) struct Ran {
     /// The actor afterwards, and its hash; `None` if there was a panic.
     pub(super) state: Option<Rc<dyn Handler>>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
     /// What it did.
-    pub(super) handling: Box<Handling>,
+    pub(super) handling: Box<ModelHandling>,
 }
 
-/// What a handler did but to its actor.
+/// The result of a handler, without the new state of its actor.
 pub(super) struct Handled {
-    pub(super) handling: Box<Handling>,
+    pub(super) handling: Box<ModelHandling>,
     pub(super) panicked: Option<Box<Panicked>>,
     /// The actor as it was.
     pub(super) before: Option<Rc<dyn Handler>>,
 }
 
 impl Scratch {
-    /// Memory for a handler to [begin](Handling::begin) in.
+    /// Memory for a handler to [begin](ModelHandling::begin) in.
     #[inline]
-    pub(super) fn lend_handling(&mut self, code: &Code, roster: &Rc<Roster>, who: Who) -> Box<Handling> {
-        let new = || Box::new(Handling::new(who, code.known.clone(), roster.clone(), Vec::new(), 0));
+    pub(super) fn lend_handling(&mut self, code: &Code, roster: &Rc<Roster>, who: Who) -> Box<ModelHandling> {
+        let new = || Box::new(ModelHandling::new(who, code.actor_types.clone(), roster.clone(), Vec::new(), 0));
         self.handling.take().unwrap_or_else(new)
     }
 
@@ -51,28 +51,28 @@ impl Scratch {
         &mut self,
         code: &Code,
         roster: &Rc<Roster>,
-        card: &Card,
+        info: &ActorInfo,
         body: &Body,
-        parcel: &Parcel,
+        payload: &Payload,
         draws: Vec<u32>,
     ) -> Ran {
-        let mut handling = self.lend_handling(code, roster, card.who);
-        handling.begin(card.who, roster, draws, body.next_timer);
+        let mut handling = self.lend_handling(code, roster, info.who);
+        handling.begin(info.who, roster, draws, body.next_timer);
         handling.hashed = !self.unhashed;
         let state = body.actor.as_ref().expect("raddle bug: an actor that has stopped receives");
-        let spare = self.spare.take().or_else(|| code.shelf.actor(card.who.index as usize));
-        let handler::Handled { state, digest, panicked } = state.handle(parcel, &mut handling, spare);
+        let spare = self.spare.take().or_else(|| code.spare_slots.actor(info.who.index as usize));
+        let handler::HandlerResult { state, digest, panicked } = state.handle(payload, &mut handling, spare);
         Ran { state, digest, panicked, handling }
     }
 }
 
 impl ModelState {
-    fn handling(&self, actor: usize, draws: Vec<u32>) -> Handling {
-        let (who, next_timer) = (self.cards[actor].who, self.actors[actor].body.next_timer);
-        Handling::new(who, self.code.known.clone(), self.roster.clone(), draws, next_timer)
+    fn handling(&self, actor: usize, draws: Vec<u32>) -> ModelHandling {
+        let (who, next_timer) = (self.infos[actor].who, self.actors[actor].body.next_timer);
+        ModelHandling::new(who, self.code.actor_types.clone(), self.roster.clone(), draws, next_timer)
     }
 
-    /// An actor starts, for the first time or anew.
+    /// Starts an actor, for the first time or after a restart.
     pub(super) fn start(&mut self, actor: usize, trace: &mut Trace) {
         let mut handling = self.handling(actor, Vec::new());
         let started = self.change_body(actor, |body| {
@@ -104,30 +104,30 @@ impl ModelState {
 
     /// For changes that are no part of the state that is hashed.
     pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
-        &mut self.code.shelf.own(actor, &mut self.actors[actor]).body
+        &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).body
     }
 
     /// An actor handles a message, with the values that were drawn for it so far.
-    pub(super) fn handle(&mut self, actor: usize, parcel: Parcel, draws: Vec<u32>, trace: &mut Trace) {
-        let (card, body) = (&self.cards[actor], &self.actors[actor].body);
-        let ran = self.scratch.run_handler(&self.code, &self.roster, card, body, &parcel, draws);
+    pub(super) fn handle(&mut self, actor: usize, payload: Payload, draws: Vec<u32>, trace: &mut Trace) {
+        let (info, body) = (&self.infos[actor], &self.actors[actor].body);
+        let ran = self.scratch.run_handler(&self.code, &self.roster, info, body, &payload, draws);
         if ran.handling.wants.is_some() {
-            return self.ask(actor, parcel, ran);
+            return self.ask(actor, payload, ran);
         }
-        let body = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
+        let body = &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).body;
         let without = self.digest.wrapping_sub(body.digest);
         let handled = body.set(ran);
         self.digest = without.wrapping_add(body.digest);
         self.follow(actor, handled, trace);
     }
 
-    /// A value has to be drawn first: of what the handler did nothing is kept.
-    pub(super) fn ask(&mut self, actor: usize, parcel: Parcel, mut ran: Ran) {
+    /// The handler asked for a value that has not been drawn. Its effects are discarded, and it runs again with the value.
+    pub(super) fn ask(&mut self, actor: usize, payload: Payload, mut ran: Ran) {
         let (choices, site) = ran.handling.wants.expect("raddle bug: nothing was asked for");
-        self.stop = Stop::Draw { actor, parcel, draws: ran.handling.take_draws(), choices, site };
+        self.stop = Stop::Draw { actor, payload, draws: ran.handling.take_draws(), choices, site };
     }
 
-    /// What a handler did takes effect, apart from what it did to its actor.
+    /// Applies the effects of a handler, except the change of its actor.
     pub(super) fn follow(&mut self, actor: usize, handled: Handled, trace: &mut Trace) {
         let Handled { mut handling, panicked, before } = handled;
         if let Some(panicked) = panicked {
@@ -141,7 +141,7 @@ impl ModelState {
     pub(super) fn draw(
         &mut self,
         actor: usize,
-        parcel: Parcel,
+        payload: Payload,
         mut draws: Vec<u32>,
         (choice, of): (Choice, u32),
         trace: &mut Trace,
@@ -150,14 +150,14 @@ impl ModelState {
         trace.push(self.account(task(actor), Variant::Ready, &CHOOSE, nothing, of));
         trace.found(Word(u64::from(choice.0)));
         draws.push(choice.0);
-        self.handle(actor, parcel, draws, trace);
+        self.handle(actor, payload, draws, trace);
     }
 
-    /// What to do about an actor that has panicked.
+    /// Restarts an actor that has panicked, or fails.
     pub(super) fn supervise(&mut self, actor: usize, Panicked { message, place }: Panicked, trace: &mut Trace) {
         let body = &self.actors[actor].body;
         let may = self.code.rules.restarts.is_some_and(|most| body.restarts < most);
-        match self.cards[actor].factory.clone().filter(|_| may) {
+        match self.infos[actor].factory.clone().filter(|_| may) {
             Some(make) => {
                 if self.tells() {
                     self.tell_restart(actor, &message, trace);
@@ -175,7 +175,7 @@ impl ModelState {
     pub(super) fn crash(&mut self, actor: usize, trace: &mut Trace) {
         trace.touch(access(FAULTS, Touches::Change, Role::Plain));
         self.faults.crash -= 1;
-        let anew = self.cards[actor].factory.as_ref().map(|make| make());
+        let anew = self.infos[actor].factory.as_ref().map(|make| make());
         let restarts = anew.is_some();
         if self.tells() {
             self.tell_crash(actor, restarts, trace);

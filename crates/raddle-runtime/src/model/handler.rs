@@ -5,25 +5,25 @@ use std::rc::Rc;
 
 use crate::actor::{Actor, Address, Context, Host, Route, digest, short_name};
 use crate::model::ModelActor;
-use crate::model::handling::{Handling, Parcel, Wrapping, unwrap};
+use crate::model::handling::{ModelHandling, Payload, PayloadCell, unwrap};
 use crate::panics::{self, Panicked};
 
 /// An actor that can be copied and hashed, whatever its type.
 pub(crate) trait Handler: Any {
-    fn start(&mut self, handling: &mut Handling);
+    fn start(&mut self, handling: &mut ModelHandling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
-    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled;
+    fn handle(&self, payload: &Payload, handling: &mut ModelHandling, spare: Option<Rc<dyn Handler>>) -> HandlerResult;
     /// Handles a message itself, once and for all.
-    fn handle_for_good(&mut self, message: &mut Wrapping, handling: &mut Handling);
+    fn handle_for_good(&mut self, message: &mut PayloadCell, handling: &mut ModelHandling);
     fn copy(&self) -> Rc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
     /// What a message to it says, for reports.
-    fn describe(&self, parcel: &Parcel) -> String;
+    fn describe(&self, payload: &Payload) -> String;
 }
 
 /// What a handler has made of its actor.
-pub(crate) struct Handled {
+pub(crate) struct HandlerResult {
     /// `None` if there was a panic: it is as it was then.
     pub(super) state: Option<Rc<dyn Handler>>,
     pub(super) digest: u64,
@@ -32,20 +32,20 @@ pub(crate) struct Handled {
 
 /// The address of an actor of this type.
 pub(super) fn address<A: ModelActor>(who: crate::actor::Who) -> Address<A::Msg> {
-    Address { who, route: Route::Model { pack: Parcel::pack::<A::Msg>, label: A::label } }
+    Address { who, route: Route::Model { pack: Payload::pack::<A::Msg>, label: A::label } }
 }
 
 impl<A: ModelActor> Handler for A {
-    fn start(&mut self, handling: &mut Handling) {
+    fn start(&mut self, handling: &mut ModelHandling) {
         let me = address::<A>(handling.who);
         Actor::started(self, &mut Context { me: &me, host: Host::Model(handling) });
     }
 
-    fn handle(&self, parcel: &Parcel, handling: &mut Handling, spare: Option<Rc<dyn Handler>>) -> Handled {
+    fn handle(&self, payload: &Payload, handling: &mut ModelHandling, spare: Option<Rc<dyn Handler>>) -> HandlerResult {
         let hashed = handling.hashed;
         let mut run = |copy: &mut A| {
             let me = address::<A>(handling.who);
-            Actor::handle(copy, parcel.open(), &mut Context { me: &me, host: Host::Model(handling) });
+            Actor::handle(copy, payload.open(), &mut Context { me: &me, host: Host::Model(handling) });
             if hashed { digest(copy) } else { 0 }
         };
         // To copy it and to hash it are the program's own business, too.
@@ -62,12 +62,12 @@ impl<A: ModelActor> Handler for A {
             (Rc::new(copy), digest)
         });
         match ran {
-            Ok((state, digest)) => Handled { state: Some(state), digest, panicked: None },
-            Err(panicked) => Handled { state: None, digest: 0, panicked: Some(Box::new(panicked)) },
+            Ok((state, digest)) => HandlerResult { state: Some(state), digest, panicked: None },
+            Err(panicked) => HandlerResult { state: None, digest: 0, panicked: Some(Box::new(panicked)) },
         }
     }
 
-    fn handle_for_good(&mut self, message: &mut Wrapping, handling: &mut Handling) {
+    fn handle_for_good(&mut self, message: &mut PayloadCell, handling: &mut ModelHandling) {
         let me = address::<A>(handling.who);
         Actor::handle(self, unwrap(message), &mut Context { me: &me, host: Host::Model(handling) });
     }
@@ -84,8 +84,8 @@ impl<A: ModelActor> Handler for A {
         short_name(type_name::<A>())
     }
 
-    fn describe(&self, parcel: &Parcel) -> String {
-        <A as Actor>::describe(&parcel.open())
+    fn describe(&self, payload: &Payload) -> String {
+        <A as Actor>::describe(&payload.open())
     }
 }
 

@@ -1,4 +1,4 @@
-//! A handler of a model while it runs: what it did is kept here and applied when it has returned.
+//! A handler of a model while it runs. Its effects are collected here, and applied when it has returned.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -14,22 +14,22 @@ use crate::actor::{Actor, Address, Roster, Route, Timer, Who, digest, short_name
 use crate::model::ModelActor;
 use crate::model::handler::Handler;
 
-/// A message in a model: shared by the copies of the state it lies in.
+/// The contents of a message in a model. Copies of the state share them.
 #[derive(Clone)]
-pub(crate) struct Parcel {
-    /// The hash of what it says.
+pub(crate) struct Payload {
+    /// The hash of the contents.
     pub(crate) digest: u64,
     /// Which variant of its type it is.
     pub(crate) variant: u64,
-    body: Wrapping,
+    body: PayloadCell,
 }
 
-/// What a message lies in: an `Option` of its type, which is empty once it was received for good.
-pub(crate) type Wrapping = Rc<dyn Any>;
+/// The memory of the contents: an `Option` of the message type. It is `None` after the contents were moved out.
+pub(crate) type PayloadCell = Rc<dyn Any>;
 
-impl Parcel {
-    /// Packs a message, in a wrapping that nobody else uses if that is of the right kind. It is hashed if somebody asks for that.
-    pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<Wrapping>, hashed: bool) -> Self {
+impl Payload {
+    /// Stores a message, in the `used` memory if that has the right type and is not shared. Hashes it if `hashed` is true.
+    pub(crate) fn pack<M: Clone + Hash + 'static>(msg: M, mut used: Option<PayloadCell>, hashed: bool) -> Self {
         let (digest, variant) = if hashed { (digest(&msg), digest(&mem::discriminant(&msg))) } else { (0, 0) };
         match used.as_mut().and_then(place_for) {
             Some(place) => *place = Some(msg),
@@ -38,33 +38,33 @@ impl Parcel {
         Self { digest, variant, body: used.expect("there is a place in it") }
     }
 
-    /// One that nobody asks for the hashes of.
+    /// Contents whose hashes are not needed.
     #[inline]
-    pub(super) fn unhashed(body: Wrapping) -> Self {
+    pub(super) fn unhashed(body: PayloadCell) -> Self {
         Self { digest: 0, variant: 0, body }
     }
 
-    /// What the message lies in.
+    /// The memory of the contents.
     #[inline]
-    pub(super) fn into_wrapping(self) -> Wrapping {
+    pub(super) fn into_cell(self) -> PayloadCell {
         self.body
     }
 
-    /// What it says. The parcel stays, since a handler that draws a value is run again.
+    /// A copy of the message. The original stays, since a handler that draws a value runs again.
     pub(crate) fn open<M: Clone + 'static>(&self) -> M {
         read(&self.body)
     }
 }
 
-fn read<M: Clone + 'static>(body: &Wrapping) -> M {
+fn read<M: Clone + 'static>(body: &PayloadCell) -> M {
     let message: Option<&Option<M>> = body.downcast_ref();
     let message = message.expect("raddle bug: a message of another type");
     message.as_ref().expect("raddle bug: a message is received twice").clone()
 }
 
-/// What lies in a wrapping, for one who receives it for good: nothing is left in it.
+/// Moves the message out, or copies it if the memory is shared.
 #[inline]
-pub(super) fn unwrap<M: Clone + 'static>(body: &mut Wrapping) -> M {
+pub(super) fn unwrap<M: Clone + 'static>(body: &mut PayloadCell) -> M {
     match place_for(body).and_then(Option::take) {
         Some(message) => message,
         None => read(body),
@@ -72,22 +72,22 @@ pub(super) fn unwrap<M: Clone + 'static>(body: &mut Wrapping) -> M {
 }
 
 #[cold]
-fn wrap<M: 'static>(msg: M) -> Wrapping {
+fn wrap<M: 'static>(msg: M) -> PayloadCell {
     Rc::new(Some(msg))
 }
 
-/// Where a message of this type can be put or taken from, if nobody else uses the wrapping.
+/// The message in this memory, to be changed, if the memory is not shared and the type is right.
 #[inline]
-fn place_for<M: 'static>(body: &mut Wrapping) -> Option<&mut Option<M>> {
+fn place_for<M: 'static>(body: &mut PayloadCell) -> Option<&mut Option<M>> {
     Rc::get_mut(body)?.downcast_mut()
 }
 
 /// What a handler did, in order.
 #[derive(Clone)]
 pub(crate) enum Effect {
-    Send { to: u32, label: &'static str, parcel: Parcel },
+    Send { to: u32, label: &'static str, payload: Payload },
     Spawn { who: Who, actor: Rc<dyn Handler> },
-    Timer { timer: Timer, label: &'static str, parcel: Parcel },
+    Timer { timer: Timer, label: &'static str, payload: Payload },
     Cancel(Timer),
     Hint(u64),
     Announce { kind: TypeId, called: &'static str, event: Rc<dyn Any> },
@@ -108,7 +108,7 @@ impl Effect {
     /// The hash of the message, if it is one to this actor.
     pub(crate) fn sent_to(&self, actor: usize) -> Option<u64> {
         match self {
-            Self::Send { to, parcel, .. } if *to as usize == actor => Some(parcel.digest),
+            Self::Send { to, payload, .. } if *to as usize == actor => Some(payload.digest),
             _ => None,
         }
     }
@@ -116,9 +116,9 @@ impl Effect {
     /// A hash of what is done; `None` for what cannot be told apart.
     pub(crate) fn digest(&self) -> Option<u64> {
         Some(match self {
-            Self::Send { to, parcel, .. } => mix(u64::from(*to) << 3, parcel.digest),
+            Self::Send { to, payload, .. } => mix(u64::from(*to) << 3, payload.digest),
             Self::Spawn { who, actor } => mix(u64::from(who.index) << 3 | 1, actor.digest()),
-            Self::Timer { timer, parcel, .. } => mix(u64::from(timer.0) << 3 | 2, parcel.digest),
+            Self::Timer { timer, payload, .. } => mix(u64::from(timer.0) << 3 | 2, payload.digest),
             Self::Cancel(timer) => mix(u64::from(timer.0) << 3 | 3, 0),
             Self::Hint(_) => 4,
             Self::Becomes(_) => 5,
@@ -131,7 +131,7 @@ impl Effect {
 
 /// The types of actors that handlers may create.
 #[derive(Clone, Default)]
-pub(crate) struct Known {
+pub(crate) struct ActorTypes {
     types: Rc<HashMap<TypeId, Type>>,
 }
 
@@ -143,22 +143,22 @@ struct Type {
 }
 
 /// How messages of a type are packed: in what, and whether they are hashed.
-pub(crate) type Pack<M> = fn(M, Option<Wrapping>, bool) -> Parcel;
+pub(crate) type Pack<M> = fn(M, Option<PayloadCell>, bool) -> Payload;
 
-impl Known {
+impl ActorTypes {
     pub(crate) fn add<A: ModelActor>(&mut self) {
         let wrap = |actor: Box<dyn Any>| -> Rc<dyn Handler> {
             Rc::new(*actor.downcast::<A>().unwrap_or_else(|_| panic!("raddle bug: an actor of another type")))
         };
-        let pack: Pack<A::Msg> = Parcel::pack::<A::Msg>;
+        let pack: Pack<A::Msg> = Payload::pack::<A::Msg>;
         Rc::make_mut(&mut self.types).insert(TypeId::of::<A>(), Type { wrap, pack: Rc::new(pack) });
     }
 }
 
 /// A handler of a model while it runs.
-pub(crate) struct Handling {
+pub(crate) struct ModelHandling {
     pub(crate) who: Who,
-    known: Known,
+    actor_types: ActorTypes,
     roster: Rc<Roster>,
     /// Values that were drawn when the handler ran before, and how many of them it has asked for.
     draws: Vec<u32>,
@@ -175,14 +175,14 @@ pub(crate) struct Handling {
     /// What values are drawn from as soon as they are asked for, where nobody else decides.
     pub(super) at_once: Option<AtOnce>,
     /// Of messages that were sent in vain or received.
-    used: Vec<Wrapping>,
+    used: Vec<PayloadCell>,
 }
 
 /// A message that was sent, where nobody asks for more.
 pub(super) struct Mailed {
     pub(super) to: u32,
     pub(super) label: &'static str,
-    pub(super) body: Wrapping,
+    pub(super) body: PayloadCell,
 }
 
 /// Values that are drawn while a handler runs, which then need not run again.
@@ -195,12 +195,12 @@ pub(super) struct AtOnce {
 /// Wrappings that are kept.
 const MOST_USED: usize = 8;
 
-impl Handling {
-    pub(crate) fn new(who: Who, known: Known, roster: Rc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
+impl ModelHandling {
+    pub(crate) fn new(who: Who, actor_types: ActorTypes, roster: Rc<Roster>, draws: Vec<u32>, next_timer: u32) -> Self {
         let (effects, used) = (Vec::new(), Vec::new());
         Self {
             who,
-            known,
+            actor_types,
             roster,
             draws,
             asked: 0,
@@ -221,8 +221,8 @@ impl Handling {
             self.roster = Rc::clone(roster);
         }
         while let Some(effect) = self.effects.pop() {
-            if let (Effect::Send { parcel, .. }, _) = effect {
-                self.reuse(parcel.body);
+            if let (Effect::Send { payload, .. }, _) = effect {
+                self.reuse(payload.body);
             }
         }
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
@@ -248,7 +248,7 @@ impl Handling {
 
     /// Keeps what a message lay in, if nobody else has it.
     #[inline]
-    pub(super) fn reuse(&mut self, body: Wrapping) {
+    pub(super) fn reuse(&mut self, body: PayloadCell) {
         if self.used.len() < MOST_USED && Rc::strong_count(&body) == 1 {
             self.used.push(body);
         }
@@ -261,16 +261,16 @@ impl Handling {
 
     #[inline]
     pub(crate) fn send<M>(&mut self, to: Who, label: &'static str, msg: M, pack: Pack<M>, site: Site) {
-        let parcel = pack(msg, self.used.pop(), self.hashed);
+        let payload = pack(msg, self.used.pop(), self.hashed);
         if self.at_once.is_some() && self.effects.is_empty() {
-            return self.mailed.push(Mailed { to: to.index, label, body: parcel.body });
+            return self.mailed.push(Mailed { to: to.index, label, body: payload.body });
         }
-        self.effects.push((Effect::Send { to: to.index, label, parcel }, site));
+        self.effects.push((Effect::Send { to: to.index, label, payload }, site));
     }
 
     #[track_caller]
     pub(crate) fn spawn<A: Actor>(&mut self, actor: A, site: Site) -> Address<A::Msg> {
-        let Some(Type { wrap, pack }) = self.known.types.get(&TypeId::of::<A>()) else {
+        let Some(Type { wrap, pack }) = self.actor_types.types.get(&TypeId::of::<A>()) else {
             let (name, kind) = (self.who, short_name(type_name::<A>()));
             panic!(
                 "raddle: {name} creates a {kind}, which its model does not know: say `m.knows::<{kind}>()` in its setup"
@@ -288,10 +288,10 @@ impl Handling {
     }
 
     pub(crate) fn set_timer<M>(&mut self, label: &'static str, msg: M, pack: Pack<M>, site: Site) -> Timer {
-        let parcel = pack(msg, self.used.pop(), self.hashed);
+        let payload = pack(msg, self.used.pop(), self.hashed);
         let timer = Timer(self.next_timer);
         self.next_timer += 1;
-        self.effects.push((Effect::Timer { timer, label, parcel }, site));
+        self.effects.push((Effect::Timer { timer, label, payload }, site));
         timer
     }
 

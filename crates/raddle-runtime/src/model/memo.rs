@@ -1,19 +1,19 @@
-//! What handlers did before: the same message to the same actor in the same state does the same again.
+//! A cache of the results of handlers: the same message to the same actor in the same state has the same result.
 //!
-//! A search peeks where a message leads from every state in which it waits, and most of these differ in other actors only. So what a
-//! handler adds to the hash of the state is remembered by the hashes of its actor and its message, and it need not run again. A table of fixed
-//! size: what comes later takes the place of what was there.
+//! A search peeks at a message in every state in which it waits, and most of these states differ only in other actors. So the cache stores
+//! what a handler adds to the hash of the state, by the hashes of its actor and its message, and the handler need not run again. The table
+//! has a fixed size, and later entries replace earlier ones.
 
 use std::cell::{Cell, OnceCell};
 
-/// What handlers did before. Shared by all executions of a model; a copy of the model begins with nothing.
+/// Results of handlers. All executions of a model share it; a copy of the model starts with an empty one.
 #[derive(Default)]
 pub(super) struct Memo {
-    places: OnceCell<Box<[Place]>>,
+    places: OnceCell<Box<[MemoEntry]>>,
 }
 
 /// A key, and what was done there.
-type Place = Cell<(u64, Done)>;
+type MemoEntry = Cell<(u64, Done)>;
 
 /// What a handler did that only changed its own actor and sent messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,20 +23,20 @@ pub(super) struct Done {
     pub(super) sent: u32,
 }
 
-/// The logarithm of how many are remembered.
+/// The logarithm of the number of entries.
 const BITS: u32 = 11;
 
 impl Memo {
-    /// What was done where the key was the same. Keys are hashes, with all bits as good as random, and not 0 but by chance.
+    /// The result for this key. Keys are hashes, so all their bits are as good as random, and 0 hardly ever occurs.
     #[inline]
     pub(super) fn get(&self, key: u64) -> Option<Done> {
         let (known, done) = self.places.get()?[place(key)].get();
         (known == key).then_some(done)
     }
 
-    /// Remembers what was done.
+    /// Stores a result.
     pub(super) fn put(&self, key: u64, done: Done) {
-        let places = self.places.get_or_init(|| (0..1 << BITS).map(|_| Place::default()).collect());
+        let places = self.places.get_or_init(|| (0..1 << BITS).map(|_| MemoEntry::default()).collect());
         places[place(key)].set((key, done));
     }
 }

@@ -6,13 +6,13 @@ use crate::actor::watch::Watching;
 use crate::actor::{Monitor, digest};
 
 /// A monitor whatever its type, as part of a state.
-pub(crate) trait Watcher: Watching {
-    fn copy(&self) -> Box<dyn Watcher>;
+pub(crate) trait ModelMonitor: Watching {
+    fn copy(&self) -> Box<dyn ModelMonitor>;
     fn digest(&self) -> u64;
 }
 
-impl<W: Monitor + Clone + Hash> Watcher for W {
-    fn copy(&self) -> Box<dyn Watcher> {
+impl<W: Monitor + Clone + Hash> ModelMonitor for W {
+    fn copy(&self) -> Box<dyn ModelMonitor> {
         Box::new(self.clone())
     }
 
@@ -21,7 +21,7 @@ impl<W: Monitor + Clone + Hash> Watcher for W {
     }
 }
 
-impl Clone for Box<dyn Watcher> {
+impl Clone for Box<dyn ModelMonitor> {
     fn clone(&self) -> Self {
         (**self).copy()
     }

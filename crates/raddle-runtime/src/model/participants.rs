@@ -9,13 +9,13 @@ use crate::model::step::{ModelState, index};
 
 impl CrashView for ModelState {
     fn origin(&self, task: TaskId) -> Option<(TaskId, u32)> {
-        let card = self.cards.get(task.index().checked_sub(1)?)?;
-        Some((card.parent, card.ordinal))
+        let info = self.infos.get(task.index().checked_sub(1)?)?;
+        Some((info.parent, info.ordinal))
     }
 
     fn write_label(&self, task: TaskId, to: &mut dyn Write) -> Result<bool, fmt::Error> {
-        match self.cards.get(if task == TaskId::MAIN { usize::MAX } else { index(task) }) {
-            Some(card) => write!(to, "{}", card.who)?,
+        match self.infos.get(if task == TaskId::MAIN { usize::MAX } else { index(task) }) {
+            Some(info) => write!(to, "{}", info.who)?,
             None => to.write_str("the model")?,
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! What can happen next in a model, and whether what must hold does.
+//! The enabled actions of a model, and the checks that must hold after every step.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::model::{Check, View};
 use crate::panics::{self, Panicked};
 
 impl ModelState {
-    /// Finds out what can happen next.
+    /// Computes the enabled actions.
     pub(super) fn reach_point(&mut self) {
         if matches!(self.stop, Stop::Draw { .. } | Stop::Fate { .. } | Stop::End(_)) {
             return;
@@ -35,7 +35,7 @@ impl ModelState {
         }
     }
 
-    /// Whether what must hold after every step does; it is the end if not.
+    /// Runs the checks that must hold after every step. The execution ends if one fails.
     pub(super) fn holds(&mut self) -> bool {
         match self.check(&self.code.always) {
             Some(outcome) => {
@@ -59,7 +59,7 @@ impl ModelState {
         actions.clear();
         for (actor, slot) in self.actors.iter().enumerate() {
             let Mail { queue, timers, .. } = &slot.mail;
-            let crashes = may_crash && self.cards[actor].may_crash;
+            let crashes = may_crash && self.infos[actor].may_crash;
             if (queue.is_empty() && timers.is_empty() && !crashes) || slot.body.actor.is_none() {
                 continue;
             }
@@ -74,11 +74,11 @@ impl ModelState {
                 queue.each_open(delivery, |number| actions.push(receive(number)));
             }
             if !timers.is_empty() {
-                self.odd = true;
+                self.has_timer_or_crash = true;
                 actions.extend(timers.iter().map(|timer| receive(timer.1.number)));
             }
             if crashes {
-                self.odd = true;
+                self.has_timer_or_crash = true;
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }

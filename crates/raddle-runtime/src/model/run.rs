@@ -1,4 +1,4 @@
-//! One execution of a model, in one piece of memory that stays where it is: searches pass executions and their copies around.
+//! One execution of a model. Its state is boxed, because searches move executions and their copies around.
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::TaskId;

@@ -1,4 +1,4 @@
-//! Memory of one execution of a model for what handlers do.
+//! Memory that the handlers of one execution of a model reuse.
 
 use std::rc::Rc;
 
@@ -7,22 +7,22 @@ use raddle_engine::system::Choice;
 use crate::actor::Counts;
 use crate::model::handle::Ran;
 use crate::model::handler::Handler;
-use crate::model::handling::Handling;
+use crate::model::handling::ModelHandling;
 use crate::model::untraced::UntracedMailbox;
 
-/// Memory that is used again and again. A copy of a run gets its own when it needs some.
+/// Reused memory. A copy of a run allocates its own when it needs some.
 #[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) handling: Option<Box<Handling>>,
-    /// An actor that is not used any more.
+    pub(super) handling: Option<Box<ModelHandling>>,
+    /// An old copy of an actor, whose memory can be reused.
     pub(super) spare: Option<Rc<dyn Handler>>,
-    /// A handler that has run already, for what may be chosen next.
+    /// The result of a handler that ran when the search peeked at its receive, and the choice that this receive is.
     pub(super) peeked: Option<(Choice, Ran)>,
-    /// How much can be received from each mailbox.
+    /// How many messages can be received from each mailbox.
     pub(super) counts: Counts,
-    /// What waits to be received, while choices are drawn.
+    /// The mailboxes during an untraced run.
     pub(super) mailboxes: Vec<UntracedMailbox>,
-    /// Nobody asks for hashes.
+    /// True in an untraced run: hashes are not needed.
     pub(super) unhashed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Scratch {
 
     /// Keeps the memory of a handler that has run, and of its actor as it was.
     #[inline]
-    pub(super) fn keep_memory(&mut self, handling: Box<Handling>, before: Option<Rc<dyn Handler>>) {
+    pub(super) fn keep_memory(&mut self, handling: Box<ModelHandling>, before: Option<Rc<dyn Handler>>) {
         self.handling = Some(handling);
         if let Some(before) = before
             && Rc::strong_count(&before) == 1
@@ -54,7 +54,7 @@ impl Scratch {
         }
     }
 
-    /// Keeps the memory of a handler that has run in vain.
+    /// Keeps the memory of a handler whose result is not used.
     pub(super) fn take_back(&mut self, ran: Ran) {
         (self.handling, self.spare) = (Some(ran.handling), ran.state);
     }

@@ -11,9 +11,9 @@ use crate::actor::{Address, CausalClock, Delivery, Faults, Monitor, Route, Rules
 use crate::execution::here;
 use crate::model::apply::SEND;
 use crate::model::handler::{Handler, address};
-use crate::model::handling::Parcel;
-use crate::model::monitors::Watcher;
-use crate::model::slot::{Body, Card, Factory, Mail, Slot};
+use crate::model::handling::Payload;
+use crate::model::monitors::ModelMonitor;
+use crate::model::slot::{ActorInfo, Body, Factory, Mail, Slot};
 use crate::model::step::{ModelState, access};
 use crate::model::{Code, FirstStep, ModelActor};
 
@@ -70,7 +70,7 @@ impl Setup {
 
     /// Lets handlers create actors of this type.
     pub fn knows<A: ModelActor>(&mut self) {
-        self.code().known.add::<A>();
+        self.code().actor_types.add::<A>();
     }
 
     /// Creates an actor. Handlers can then create others of its type.
@@ -92,9 +92,9 @@ impl Setup {
     fn add<A: ModelActor>(&mut self, actor: A, factory: Option<Factory>, external: bool) -> Address<A::Msg> {
         self.knows::<A>();
         let who = Rc::make_mut(&mut self.run.roster).next(self.run.code.world, actor.kind());
-        let party = self.main.create(actor.kind());
+        let clock = self.main.create(actor.kind());
         self.created += 1;
-        self.run.add(who, (TaskId::MAIN, self.created), Rc::new(actor), party, factory, external);
+        self.run.add(who, (TaskId::MAIN, self.created), Rc::new(actor), clock, factory, external);
         // What an actor does when it starts is part of the setup, so nobody is told of it.
         self.run.start(who.index as usize, &mut Trace::default());
         address::<A>(who)
@@ -115,9 +115,9 @@ impl Setup {
         let Route::Model { pack, label } = &to.route else { panic!("raddle: {to:?} does not live in this model") };
         assert!(to.who.world == self.run.code.world, "raddle: {to:?} does not live in this model");
         let label = label(&msg);
-        let parcel: Parcel = pack(msg, None, true);
+        let payload: Payload = pack(msg, None, true);
         self.run.here = here();
-        self.run.put_first(&mut self.main, to.who.index as usize, label, parcel);
+        self.run.put_first(&mut self.main, to.who.index as usize, label, payload);
     }
 
     /// Lets a monitor watch; before any actor is created.
@@ -134,33 +134,33 @@ impl ModelState {
         who: Who,
         (parent, ordinal): (TaskId, u32),
         actor: Rc<dyn Handler>,
-        party: CausalClock,
+        clock: CausalClock,
         factory: Option<Factory>,
         external: bool,
     ) {
-        let card = Card { who, parent, ordinal, external, may_crash: false, factory };
+        let info = ActorInfo { who, parent, ordinal, external, may_crash: false, factory };
         let mail = Mail::new(who.index, self.delivery());
-        let slot = Slot { body: Body::new(who.index, actor, party), mail };
+        let slot = Slot { body: Body::new(who.index, actor, clock), mail };
         let at = self.actors.len();
         assert_eq!(at, who.index as usize, "raddle bug: actors are not numbered in order");
         self.digest = self.digest.wrapping_add(slot.body.digest).wrapping_add(slot.mail.digest);
         self.actors.push(Rc::new(slot));
-        Rc::make_mut(&mut self.cards).push(card);
+        Rc::make_mut(&mut self.infos).push(info);
     }
 
     pub(super) fn let_crash(&mut self, actor: usize) {
-        Rc::make_mut(&mut self.cards)[actor].may_crash = true;
+        Rc::make_mut(&mut self.infos)[actor].may_crash = true;
     }
 
-    pub(super) fn add_monitor(&mut self, monitor: Box<dyn Watcher>) {
+    pub(super) fn add_monitor(&mut self, monitor: Box<dyn ModelMonitor>) {
         self.monitors.push(Rc::new(monitor));
     }
 
     /// A message of the setup's.
-    pub(super) fn put_first(&mut self, main: &mut CausalClock, to: usize, label: &'static str, parcel: Parcel) {
-        let letter = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), parcel.variant));
-        let (delivery, object) = (self.delivery(), letter.object());
-        let number = self.change_mail(to, |mail| mail.put(delivery, letter, parcel));
+    pub(super) fn put_first(&mut self, main: &mut CausalClock, to: usize, label: &'static str, payload: Payload) {
+        let envelope = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), payload.variant));
+        let (delivery, object) = (self.delivery(), envelope.object());
+        let number = self.change_mail(to, |mail| mail.put(delivery, envelope, payload));
         let step = self.account(TaskId::MAIN, Variant::Ready, &SEND, self.sending(to, number, false), 0);
         let message = access(object, Touches::Change, Role::Gives);
         Rc::make_mut(&mut self.code).first_steps.push(FirstStep { step, message, to, number });

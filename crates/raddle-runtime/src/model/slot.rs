@@ -5,22 +5,22 @@ use std::rc::Rc;
 use raddle_engine::ids::TaskId;
 use smallvec::SmallVec;
 
-use crate::actor::{CausalClock, Delivery, Letter, Timer, Who, combine};
-use crate::mailbox::{HashedMessage, Heading, Mailbox, Message};
+use crate::actor::{CausalClock, Delivery, Envelope, Timer, Who, combine};
+use crate::mailbox::{DeliveryInfo, HashedMessage, Mailbox, Message};
 use crate::model::handle::{Handled, Ran};
 use crate::model::handler::Handler;
-use crate::model::handling::Parcel;
+use crate::model::handling::Payload;
 
-/// A message and what it lies in.
-pub(super) type WaitingMessage = (Letter, Parcel);
+/// A message in a mailbox.
+pub(super) type WaitingMessage = (Envelope, Payload);
 
 impl Message for WaitingMessage {
     /// Most mailboxes are short, and a copy is made of each that changes.
     type Few = SmallVec<[Self; 2]>;
 
     #[inline]
-    fn heading(&self) -> Heading<'_> {
-        self.0.heading()
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
+        self.0.delivery_info()
     }
 
     fn arrive_in_time(&mut self) {
@@ -29,9 +29,9 @@ impl Message for WaitingMessage {
 
     #[inline]
     fn hashed(&self) -> Option<HashedMessage> {
-        let (letter, parcel) = self;
-        let Letter { sender, delayed, .. } = *letter;
-        Some(HashedMessage { sender, contents: parcel.digest, delayed, knowledge: letter.knowledge() })
+        let (envelope, payload) = self;
+        let Envelope { sender, delayed, .. } = *envelope;
+        Some(HashedMessage { sender, contents: payload.digest, delayed, knowledge: envelope.knowledge() })
     }
 }
 
@@ -58,9 +58,9 @@ impl Clone for Slot {
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        let Body { actor, party, children, restarts, next_timer, of, digest } = &other.body;
+        let Body { actor, clock, children, restarts, next_timer, of, digest } = &other.body;
         self.body.actor.clone_from(actor);
-        self.body.party.clone_from(party);
+        self.body.clock.clone_from(clock);
         (self.body.children, self.body.restarts, self.body.next_timer) = (*children, *restarts, *next_timer);
         (self.body.of, self.body.digest) = (*of, *digest);
         let Mail { queue, timers, of, digest } = &other.mail;
@@ -72,7 +72,7 @@ impl Clone for Slot {
 
 /// What never changes of an actor.
 #[derive(Clone)]
-pub(super) struct Card {
+pub(super) struct ActorInfo {
     pub(super) who: Who,
     /// Who created it, and which of those it is, from 1.
     pub(super) parent: TaskId,
@@ -87,7 +87,7 @@ pub(super) struct Card {
 pub(super) struct Body {
     /// `None` if it has stopped.
     pub(super) actor: Option<Rc<dyn Handler>>,
-    pub(super) party: CausalClock,
+    pub(super) clock: CausalClock,
     pub(super) children: u32,
     pub(super) restarts: u32,
     pub(super) next_timer: u32,
@@ -100,7 +100,7 @@ pub(super) struct Body {
 /// What waits to be received.
 pub(super) struct Mail {
     pub(super) queue: Mailbox<WaitingMessage>,
-    pub(super) timers: Vec<(Timer, Letter, Parcel)>,
+    pub(super) timers: Vec<(Timer, Envelope, Payload)>,
     /// Whose it is.
     of: u32,
     /// What it adds to the hash of the state.
@@ -124,8 +124,8 @@ impl Part {
 }
 
 impl Body {
-    pub(super) fn new(of: u32, actor: Rc<dyn Handler>, party: CausalClock) -> Self {
-        let mut body = Self { actor: Some(actor), party, children: 0, restarts: 0, next_timer: 0, of, digest: 0 };
+    pub(super) fn new(of: u32, actor: Rc<dyn Handler>, clock: CausalClock) -> Self {
+        let mut body = Self { actor: Some(actor), clock, children: 0, restarts: 0, next_timer: 0, of, digest: 0 };
         body.refresh();
         body
     }
@@ -156,7 +156,7 @@ impl Body {
     /// What it would add to the hash of the state with an actor that has this one.
     #[inline]
     pub(super) fn digest_with(&self, state: u64) -> u64 {
-        let (own, known) = (combine(state, Part::Body.of(self.of)), self.party.knowledge());
+        let (own, known) = (combine(state, Part::Body.of(self.of)), self.clock.knowledge());
         if self.restarts == 0 && known == 0 { own } else { combine(combine(own, u64::from(self.restarts)), known) }
     }
 }
@@ -177,14 +177,16 @@ impl Mail {
         mail
     }
 
-    /// Puts a letter where it belongs, under a number that no other has.
-    pub(super) fn put(&mut self, delivery: Delivery, mut letter: Letter, parcel: Parcel) -> u32 {
-        while self.has(letter.number) {
-            letter.number = letter.number.wrapping_add(1);
+    /// Adds a message. If its number is taken, it gets the next free one.
+    pub(super) fn put(&mut self, delivery: Delivery, mut envelope: Envelope, payload: Payload) -> u32 {
+        // In order of arrival messages are not received by number, only timers are.
+        let any_order = delivery != Delivery::Arrival;
+        while self.has_timer(envelope.number) || any_order && self.queue.has(envelope.number) {
+            envelope.number = envelope.number.wrapping_add(1);
         }
-        let number = letter.number;
-        let adds = self.adds(&letter, &parcel);
-        self.queue.put(delivery, (letter, parcel));
+        let number = envelope.number;
+        let adds = self.adds(&envelope, &payload);
+        self.queue.put(delivery, (envelope, payload));
         if delivery == Delivery::Unordered {
             self.digest = self.digest.wrapping_add(adds);
         } else {
@@ -193,23 +195,23 @@ impl Mail {
         number
     }
 
-    pub(super) fn set_timer(&mut self, timer: Timer, mut letter: Letter, parcel: Parcel) -> u32 {
-        while self.has(letter.number) {
-            letter.number = letter.number.wrapping_add(1);
+    pub(super) fn set_timer(&mut self, timer: Timer, mut envelope: Envelope, payload: Payload) -> u32 {
+        while self.has_timer(envelope.number) || self.queue.has(envelope.number) {
+            envelope.number = envelope.number.wrapping_add(1);
         }
-        let number = letter.number;
-        self.digest = self.digest.wrapping_add(self.timer_adds(&parcel));
-        self.timers.push((timer, letter, parcel));
+        let number = envelope.number;
+        self.digest = self.digest.wrapping_add(self.timer_adds(&payload));
+        self.timers.push((timer, envelope, payload));
         number
     }
 
-    /// Forgets the timers that are not to be kept.
+    /// Removes the timers for which `keep` returns false.
     pub(super) fn retain_timers(&mut self, keep: impl Fn(Timer) -> bool) {
         let (kept, gone) = std::mem::take(&mut self.timers).into_iter().partition(|timer| keep(timer.0));
         self.timers = kept;
-        let gone: Vec<(Timer, Letter, Parcel)> = gone;
-        for (_, _, parcel) in &gone {
-            self.digest = self.digest.wrapping_sub(self.timer_adds(parcel));
+        let gone: Vec<(Timer, Envelope, Payload)> = gone;
+        for (_, _, payload) in &gone {
+            self.digest = self.digest.wrapping_sub(self.timer_adds(payload));
         }
     }
 
@@ -220,12 +222,12 @@ impl Mail {
         left
     }
 
-    fn has(&self, number: u32) -> bool {
-        self.queue.has(number) || self.timers.iter().any(|timer| timer.1.number == number)
+    fn has_timer(&self, number: u32) -> bool {
+        self.timers.iter().any(|timer| timer.1.number == number)
     }
 
     /// The message with this number, or the oldest.
-    pub(super) fn look(&self, number: Option<u32>) -> &Parcel {
+    pub(super) fn look(&self, number: Option<u32>) -> &Payload {
         match self.queue.get(number) {
             Some(message) => &message.1,
             None => {
@@ -238,9 +240,9 @@ impl Mail {
     /// Takes a message out: the one with this number, or the oldest.
     pub(super) fn take(&mut self, delivery: Delivery, number: Option<u32>) -> WaitingMessage {
         match self.queue.take(delivery, number) {
-            Some((letter, parcel)) if delivery == Delivery::Unordered => {
-                self.digest = self.digest.wrapping_sub(self.adds(&letter, &parcel));
-                (letter, parcel)
+            Some((envelope, payload)) if delivery == Delivery::Unordered => {
+                self.digest = self.digest.wrapping_sub(self.adds(&envelope, &payload));
+                (envelope, payload)
             }
             Some(message) => {
                 self.refresh(delivery);
@@ -248,9 +250,9 @@ impl Mail {
             }
             None => {
                 let timer = self.timers.iter().position(|timer| Some(timer.1.number) == number);
-                let (_, letter, parcel) = self.timers.remove(timer.expect("raddle bug: the message is gone"));
-                self.digest = self.digest.wrapping_sub(self.timer_adds(&parcel));
-                (letter, parcel)
+                let (_, envelope, payload) = self.timers.remove(timer.expect("raddle bug: the message is gone"));
+                self.digest = self.digest.wrapping_sub(self.timer_adds(&payload));
+                (envelope, payload)
             }
         }
     }
@@ -263,14 +265,14 @@ impl Mail {
     }
 
     /// What a timer of this mailbox adds to the hash of the state.
-    fn timer_adds(&self, parcel: &Parcel) -> u64 {
-        combine(parcel.digest, Part::Timer.of(self.of))
+    fn timer_adds(&self, payload: &Payload) -> u64 {
+        combine(payload.digest, Part::Timer.of(self.of))
     }
 
     /// What a message of this mailbox adds to the hash of the state, where there is no order.
     #[inline]
-    pub(super) fn adds(&self, letter: &Letter, parcel: &Parcel) -> u64 {
-        adds(parcel.digest, letter.delayed, self.of)
+    pub(super) fn adds(&self, envelope: &Envelope, payload: &Payload) -> u64 {
+        adds(payload.digest, envelope.delayed, self.of)
     }
 
     /// What this mailbox would add to the hash of the state, without the message that has this number, or the oldest if none is given, and

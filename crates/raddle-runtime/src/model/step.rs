@@ -15,16 +15,16 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced, Variant};
+use raddle_engine::system::{Action, Choice, Peeked, Pending, Point, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
 use crate::crash;
 use crate::model::apply::Stop;
-use crate::model::monitors::Watcher;
+use crate::model::monitors::ModelMonitor;
 use crate::model::scratch::Scratch;
-use crate::model::slot::{Body, Card, Mail, Slot};
-use crate::model::tell::{self, Story};
+use crate::model::slot::{ActorInfo, Body, Mail, Slot};
+use crate::model::tell::{self, ModelStory};
 use crate::model::{Code, FirstStep};
 
 pub(super) static RECEIVE: Operation = Operation { verb: "receive", class: Class::Receive };
@@ -39,9 +39,9 @@ pub(super) const FIRST_MONITOR: usize = 2;
 pub(crate) struct ModelState {
     pub(super) code: Rc<Code>,
     pub(super) actors: Vec<Rc<Slot>>,
-    pub(super) cards: Rc<Vec<Card>>,
+    pub(super) infos: Rc<Vec<ActorInfo>>,
     pub(super) roster: Rc<Roster>,
-    pub(super) monitors: Vec<Rc<Box<dyn Watcher>>>,
+    pub(super) monitors: Vec<Rc<Box<dyn ModelMonitor>>>,
     pub(super) faults: Faults,
     pub(super) dead_letters: u32,
     pub(super) unhandled: u32,
@@ -52,13 +52,13 @@ pub(crate) struct ModelState {
     /// Where in the source is what is being done.
     pub(super) here: Site,
     /// What there is to say of it, if this is run to be shown.
-    pub(super) story: Option<Box<Story>>,
+    pub(super) story: Option<Box<ModelStory>>,
     /// Memory for what handlers do; empty between steps.
     pub(super) scratch: Scratch,
     /// What can happen next is known.
     pub(super) enabled_known: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
-    pub(super) odd: bool,
+    pub(super) has_timer_or_crash: bool,
     /// An actor has stopped.
     pub(super) stopped: bool,
     /// Hashes and names are out of date, since choices were drawn.
@@ -86,7 +86,7 @@ impl ModelState {
             story: None,
             code: Rc::new(code),
             actors: Vec::new(),
-            cards: Rc::default(),
+            infos: Rc::default(),
             roster: Rc::default(),
             monitors: Vec::new(),
             faults: Faults::default(),
@@ -97,7 +97,7 @@ impl ModelState {
             stop: Stop::Actions,
             scratch: Scratch::default(),
             enabled_known: false,
-            odd: false,
+            has_timer_or_crash: false,
             stopped: false,
             unhashed: false,
         }
@@ -132,7 +132,7 @@ impl ModelState {
     }
 
     pub(super) fn change_body<R>(&mut self, actor: usize, change: impl FnOnce(&mut Body) -> R) -> R {
-        let body = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
+        let body = &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).body;
         let without = self.digest.wrapping_sub(body.digest);
         let result = change(body);
         body.refresh();
@@ -141,7 +141,7 @@ impl ModelState {
     }
 
     pub(super) fn change_mail<R>(&mut self, actor: usize, change: impl FnOnce(&mut Mail) -> R) -> R {
-        let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
+        let mail = &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).mail;
         let without = self.digest.wrapping_sub(mail.digest);
         let result = change(mail);
         self.digest = without.wrapping_add(mail.digest);
@@ -191,9 +191,9 @@ impl ModelState {
     /// Goes on where something other than the next message was to be decided.
     fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
-            Stop::Draw { actor, parcel, draws, choices, site } => {
+            Stop::Draw { actor, payload, draws, choices, site } => {
                 self.here = site;
-                self.draw(actor, parcel, draws, (choice, choices), trace);
+                self.draw(actor, payload, draws, (choice, choices), trace);
             }
             Stop::Fate { actor, fates, send, rest } => self.suffer(actor, &fates, send, rest, choice, trace),
             Stop::Actions | Stop::End(_) => panic!("raddle bug: an execution that has ended was to go on"),
@@ -221,25 +221,25 @@ impl ModelState {
         let ran = match self.scratch.peeked.take() {
             Some((peeked, ran)) if peeked == choice => ran,
             _ => {
-                let (card, Slot { body, mail }) = (&self.cards[actor], &*self.actors[actor]);
-                self.scratch.run_handler(&self.code, &self.roster, card, body, mail.look(number), Vec::new())
+                let (info, Slot { body, mail }) = (&self.infos[actor], &*self.actors[actor]);
+                self.scratch.run_handler(&self.code, &self.roster, info, body, mail.look(number), Vec::new())
             }
         };
-        let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
+        let Slot { body, mail } = self.code.spare_slots.own(actor, &mut self.actors[actor]);
         let without = self.digest.wrapping_sub(mail.digest).wrapping_sub(body.digest);
         let tells = self.story.is_some();
         let timer = tells && number.is_some_and(|number| mail.queue.get(Some(number)).is_none());
-        let (letter, parcel) = mail.take(delivery, number);
-        body.party.read(&letter, delivery);
-        trace.push(Step { found: Some(Word(letter.name)), ..step });
+        let (envelope, payload) = mail.take(delivery, number);
+        body.clock.read(&envelope, delivery);
+        trace.push(Step { found: Some(Word(envelope.name)), ..step });
         crash::handles(action.task);
-        trace.touch(access(letter.object(), Effect::Change, Role::Takes));
+        trace.touch(access(envelope.object(), Effect::Change, Role::Takes));
         if delivery == Delivery::Arrival && self.code.rules.faults.delay > 0 {
             // It may have been late, or have overtaken what was: another that comes first makes a difference.
             trace.touch(access(tail, Effect::Read, Role::Plain));
         }
-        let told = tells.then(|| (letter.clone(), parcel.clone()));
-        trace.receive(letter.receipt(StepIx::next_of(trace.len() - 1), body.party.name));
+        let told = tells.then(|| (envelope.clone(), payload.clone()));
+        trace.receive(envelope.receipt(StepIx::next_of(trace.len() - 1), body.clock.name));
         let wants = ran.handling.wants;
         let ran = if wants.is_none() { Ok(body.set(ran)) } else { Err(ran) };
         if delivery == Delivery::Causal {
@@ -251,10 +251,10 @@ impl ModelState {
         }
         match ran {
             Ok(mut handled) => {
-                handled.handling.reuse(parcel.into_wrapping());
+                handled.handling.reuse(payload.into_cell());
                 self.follow(actor, handled, trace);
             }
-            Err(ran) => self.ask(actor, parcel, ran),
+            Err(ran) => self.ask(actor, payload, ran),
         }
     }
 
@@ -276,9 +276,9 @@ impl ModelState {
         if task == TaskId::MAIN {
             return Vec::new();
         }
-        let card = &self.cards[index(task)];
-        let mut path = self.name(card.parent);
-        path.push(card.ordinal);
+        let info = &self.infos[index(task)];
+        let mut path = self.name(info.parent);
+        path.push(info.ordinal);
         path
     }
 }
@@ -287,8 +287,9 @@ pub(super) fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
     Access { object, effect, role, ordered: Ordered::RELAXED }
 }
 
-impl System for ModelState {
-    fn point(&self) -> Point<'_> {
+/// What [`Run`](super::run::Run) does as a system, and what its capabilities do.
+impl ModelState {
+    pub(super) fn point(&self) -> Point<'_> {
         match &self.stop {
             Stop::Actions => Point::Actions(&self.actions),
             &Stop::Draw { actor, choices, site, .. } => Point::Data { task: task(actor), choices, site },
@@ -300,7 +301,7 @@ impl System for ModelState {
         }
     }
 
-    fn step(&mut self, choice: Choice, trace: &mut Trace) {
+    pub(super) fn step(&mut self, choice: Choice, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), self.chosen(choice));
         if matches!(self.stop, Stop::Actions) {
             self.take(choice, trace);
@@ -314,7 +315,7 @@ impl System for ModelState {
         }
     }
 
-    fn compute_enabled(&mut self) {
+    pub(super) fn compute_enabled(&mut self) {
         if !self.enabled_known {
             let _inside = crash::inside_model(self, None, None);
             self.enabled_known = true;
@@ -322,74 +323,54 @@ impl System for ModelState {
         }
     }
 
-    fn caveats(&self) -> Caveats {
+    pub(super) fn caveats(&self) -> Caveats {
         // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
         // another order.
-        Caveats { reduction_unproven: self.odd || !self.code.always.is_empty(), ..Caveats::default() }
+        Caveats { reduction_unproven: self.has_timer_or_crash || !self.code.always.is_empty(), ..Caveats::default() }
     }
 
-    fn describe(&self) -> &dyn Describe {
-        self
-    }
-
-    fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
-        Some(self)
-    }
-
-    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
-        Some(self)
-    }
-}
-
-impl Describe for ModelState {
-    fn task_name(&self, task: TaskId) -> TaskName {
+    pub(super) fn task_name(&self, task: TaskId) -> TaskName {
         TaskName(self.name(task))
     }
 
-    fn participants(&self) -> Participants {
+    pub(super) fn participants(&self) -> Participants {
         let main = TaskInfo { name: TaskName::default(), label: Some("model".to_owned()), finished: true };
         let actors = self.actors.iter().enumerate().map(|(actor, slot)| TaskInfo {
             name: self.task_name(task(actor)),
-            label: Some(tell::label(self.cards[actor].who, self.cards[actor].external)),
+            label: Some(tell::label(self.infos[actor].who, self.infos[actor].external)),
             finished: slot.body.actor.is_none(),
         });
-        let card = |noun| ObjectInfo { noun, made: None, show: |word| format!("{:08x}", word.0) };
-        let monitors = self.monitors.iter().map(|monitor| card(monitor.name()));
-        let mailboxes = self.actors.iter().flat_map(|_| ["mailbox", "end of mailbox"]).map(card);
+        let info = |noun| ObjectInfo { noun, made: None, show: |word| format!("{:08x}", word.0) };
+        let monitors = self.monitors.iter().map(|monitor| info(monitor.name()));
+        let mailboxes = self.actors.iter().flat_map(|_| ["mailbox", "end of mailbox"]).map(info);
         Participants {
             tasks: std::iter::once(main).chain(actors).collect(),
-            objects: ["roster", "faults"].map(card).into_iter().chain(monitors).chain(mailboxes).collect(),
+            objects: ["roster", "faults"].map(info).into_iter().chain(monitors).chain(mailboxes).collect(),
             remarks: self.remarks(),
         }
     }
 
-    fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
+    pub(super) fn unfinished(&self, _: &Trace) -> Vec<Waiting> {
         let busy = self.waiting().filter(|(_, ready)| *ready).map(|(action, _)| action);
         let waits = |a: Action| Waiting { task: a.task, op: a.op, object: a.object, site: a.site, held_by: Vec::new() };
         busy.map(waits).collect()
     }
 
-    fn pending(&self) -> Vec<Pending> {
+    pub(super) fn pending(&self) -> Vec<Pending> {
         self.waiting().map(|(action, ready)| Pending { action, ready, clock: ObjectId::NONE, context: None }).collect()
     }
-}
 
-impl Snapshots<Self> for ModelState {
-    fn fork(&self) -> Self {
-        self.clone()
-    }
-
-    fn fork_onto(&self, other: &mut Self) {
+    pub(super) fn fork_onto(&self, other: &mut Self) {
         // What both share stays as it is: looking costs less than counting.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
-        share(&mut other.cards, &self.cards);
+        share(&mut other.infos, &self.infos);
         other.actions.clear();
         other.actions.extend_from_slice(&self.actions);
         other.actors.truncate(self.actors.len());
         for (actor, (theirs, own)) in other.actors.iter_mut().zip(&self.actors).enumerate() {
             if !Rc::ptr_eq(theirs, own) {
-                self.code.shelf.keep(actor, std::mem::replace(theirs, Rc::clone(own)));
+                self.code.spare_slots.keep(actor, std::mem::replace(theirs, Rc::clone(own)));
             }
         }
         let (shared, all) = (other.actors.len(), self.actors.len());
@@ -401,16 +382,19 @@ impl Snapshots<Self> for ModelState {
             other.stop.clone_from(&self.stop);
         }
         other.scratch.discard();
-        let Self { faults, dead_letters, unhandled, digest, enabled_known, odd, stopped, unhashed, .. } = *self;
+        let Self {
+            faults, dead_letters, unhandled, digest, enabled_known, has_timer_or_crash, stopped, unhashed, ..
+        } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
-        (other.digest, other.enabled_known, other.odd, other.stopped) = (digest, enabled_known, odd, stopped);
+        (other.digest, other.enabled_known, other.has_timer_or_crash, other.stopped) =
+            (digest, enabled_known, has_timer_or_crash, stopped);
         other.unhashed = unhashed;
     }
 
-    fn fingerprint(&self) -> Option<u64> {
+    pub(super) fn fingerprint(&self) -> Option<u64> {
         let stop = match &self.stop {
-            Stop::Draw { actor, parcel, draws, .. } => {
-                draws.iter().fold(mix(*actor as u64 + 1, parcel.digest), |hash, draw| mix(hash, u64::from(*draw)))
+            Stop::Draw { actor, payload, draws, .. } => {
+                draws.iter().fold(mix(*actor as u64 + 1, payload.digest), |hash, draw| mix(hash, u64::from(*draw)))
             }
             // What is still to be done is no part of any actor.
             Stop::Fate { actor, send, rest, .. } => {
@@ -422,14 +406,12 @@ impl Snapshots<Self> for ModelState {
         if self.unhashed { None } else { Some(self.state_with(self.digest, stop)) }
     }
 
-    fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
+    pub(super) fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
         let _inside = crash::inside_model(self, Some(so_far), self.chosen(choice));
         self.peek_receive(choice)
     }
-}
 
-impl Untraced for ModelState {
-    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), None);
         self.run_untraced(choices, trace);
     }

@@ -1,18 +1,18 @@
-//! What a report says of what happens in a model, in words. Kept only for an execution that is run to be shown.
+//! Texts for the report of an execution of a model. Recorded only if the execution is run to be shown.
 
 use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::outcome::Remark;
 use raddle_engine::trace::Trace;
 
 use crate::actor::{Fate, Who, short_name, shorten};
-use crate::model::handling::{Effect, Parcel};
+use crate::model::handling::{Effect, Payload};
 use crate::model::slot::WaitingMessage;
 use crate::model::step::{ModelState, index, task};
 use crate::panics;
 
 /// What there is to say of the steps so far.
 #[derive(Clone, Default)]
-pub(super) struct Story {
+pub(super) struct ModelStory {
     remarks: Vec<Remark>,
 }
 
@@ -36,9 +36,9 @@ impl ModelState {
     }
 
     /// What a message to an actor says.
-    pub(super) fn says(&self, to: usize, label: &'static str, parcel: &Parcel) -> String {
+    pub(super) fn says(&self, to: usize, label: &'static str, payload: &Payload) -> String {
         let receiver = self.actors[to].body.actor.as_ref();
-        let words = receiver.map(|receiver| panics::catch(|| receiver.describe(parcel)));
+        let words = receiver.map(|receiver| panics::catch(|| receiver.describe(payload)));
         match words {
             Some(Ok(words)) => shorten(&words),
             Some(Err(_)) => format!("{} (describing it panics)", short_name(label)),
@@ -48,8 +48,8 @@ impl ModelState {
 
     /// The words for a message that is being sent, as long as it can be looked at.
     #[cold]
-    pub(super) fn words_for_sent(&self, to: usize, label: &'static str, parcel: &Parcel) -> String {
-        format!("{} to {}", self.says(to, label, parcel), self.cards[to].who)
+    pub(super) fn words_for_sent(&self, to: usize, label: &'static str, payload: &Payload) -> String {
+        format!("{} to {}", self.says(to, label, payload), self.infos[to].who)
     }
 
     /// The latest step has sent what these words are for.
@@ -74,12 +74,12 @@ impl ModelState {
 
     #[cold]
     pub(super) fn tell_received(&mut self, actor: usize, message: &WaitingMessage, timer: bool, trace: &Trace) {
-        let (letter, parcel) = message;
-        let text = self.says(actor, letter.label, parcel);
-        let words = match letter.sender {
+        let (envelope, payload) = message;
+        let text = self.says(actor, envelope.label, payload);
+        let words = match envelope.sender {
             _ if timer => format!("timer: {text}"),
             TaskId::MAIN => format!("receive {text} from the model"),
-            sender => format!("receive {text} from {}", self.cards[index(sender)].who),
+            sender => format!("receive {text} from {}", self.infos[index(sender)].who),
         };
         self.tell(task(actor), words, trace, true);
     }
@@ -128,8 +128,8 @@ impl ModelState {
     /// What the setup sent, which still lies in the mailboxes.
     #[cold]
     pub(super) fn tell_first(&mut self, to: usize, number: u32, trace: &Trace) {
-        let Some((letter, parcel)) = self.actors[to].mail.queue.get(Some(number)) else { return };
-        let words = self.words_for_sent(to, letter.label, parcel);
+        let Some((envelope, payload)) = self.actors[to].mail.queue.get(Some(number)) else { return };
+        let words = self.words_for_sent(to, envelope.label, payload);
         self.tell_sent(TaskId::MAIN, &words, false, trace);
     }
 }

@@ -1,8 +1,8 @@
-//! Drawing choices for what is received next, where nobody wants to know what happens: see [`crate::actor::untraced`].
+//! Untraced runs of models: random choices of the next receive, without a trace. See [`crate::actor::untraced`].
 //!
-//! How much can be received from each mailbox is all that has to be known. Nothing is listed, named or hashed, until something else is
-//! to be decided. Values that handlers ask for are drawn at once, so that none of what they do is void: each runs on its actor itself,
-//! not on a copy. What waits lies on a [mailbox](UntracedMailbox) of its receiver's meanwhile.
+//! Only the number of messages that can be received from each mailbox is needed. Actions are not listed, and messages are not named or
+//! hashed, until something else has to be decided. Values that handlers ask for are drawn immediately, so no handler runs twice: each runs
+//! on its actor, not on a copy. Meanwhile the messages are in an [`UntracedMailbox`] per actor.
 
 mod mailbox;
 
@@ -11,19 +11,19 @@ use std::mem;
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::trace::Trace;
 
-use self::mailbox::Note;
 pub(super) use self::mailbox::UntracedMailbox;
+use self::mailbox::UntracedMessage;
 use crate::actor::{Counts, Delivery, Fate, Faults};
 use crate::crash;
 use crate::model::apply::Stop;
 use crate::model::handler::own;
-use crate::model::handling::{AtOnce, Effect, Handling, Mailed, Parcel, Wrapping};
+use crate::model::handling::{AtOnce, Effect, Mailed, ModelHandling, Payload, PayloadCell};
 use crate::model::slot::{Body, Slot};
 use crate::model::step::{ModelState, task};
 use crate::panics::{self, Panicked};
 
 impl ModelState {
-    /// Runs with random choices as long as nothing has to be decided but who receives what, and which values handlers get.
+    /// Runs with random choices while the only decisions are the next receive and the values that handlers ask for.
     pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // Where it is not known what can happen, it is not known either whether what must hold does.
@@ -34,15 +34,15 @@ impl ModelState {
             return;
         }
         (self.unhashed, self.scratch.unhashed, self.enabled_known) = (true, true, false);
-        let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.cards[0].who);
-        self.scratch.mailboxes = self.code.shelf.mailboxes();
+        let mut handling = self.scratch.lend_handling(&self.code, &self.roster, self.infos[0].who);
+        self.scratch.mailboxes = self.code.spare_slots.mailboxes();
         self.receive_all(&mut handling, choices, trace);
         self.scratch.handling = Some(handling);
         (0..self.actors.len()).for_each(|actor| self.clear_desk(actor));
-        self.code.shelf.keep_desks(mem::take(&mut self.scratch.mailboxes));
+        self.code.spare_slots.keep_mailboxes(mem::take(&mut self.scratch.mailboxes));
     }
 
-    /// Collects what waits in the mailboxes, and counts what can be received.
+    /// Moves the waiting messages to untraced mailboxes, and counts how many can be received.
     #[inline(never)]
     fn count_mail(&mut self, counts: &mut Counts) {
         let delivery = self.delivery();
@@ -51,7 +51,7 @@ impl ModelState {
         for actor in 0..self.actors.len() {
             let slot = &mut self.actors[actor];
             if !slot.mail.queue.is_empty() {
-                let queue = &mut self.code.shelf.own(actor, slot).mail.queue;
+                let queue = &mut self.code.spare_slots.own(actor, slot).mail.queue;
                 self.scratch.mailboxes[actor].collect(queue.take_all(), delivery);
             }
             self.count_one(actor, counts);
@@ -62,25 +62,25 @@ impl ModelState {
     fn count_one(&mut self, actor: usize, counts: &mut Counts) {
         let (mailbox, Slot { body, mail }) = (&mut self.scratch.mailboxes[actor], &*self.actors[actor]);
         (mailbox.timers, mailbox.receives) = (mail.timers.len() as u32, body.actor.is_some());
-        self.odd |= mailbox.timers > 0;
+        self.has_timer_or_crash |= mailbox.timers > 0;
         counts.set(actor, mailbox.count_all());
     }
 
-    /// What is left on a mailbox goes back to the mailbox, with numbers, by which it is told apart from here on.
+    /// Moves the messages that are left back to the traced mailboxes, with numbers that tell them apart.
     #[inline(never)]
     fn clear_desk(&mut self, actor: usize) {
         let delivery = self.delivery();
         let mailbox = &mut self.scratch.mailboxes[actor];
         if mailbox.len() > 0 {
-            let mail = &mut self.code.shelf.own(actor, &mut self.actors[actor]).mail;
+            let mail = &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).mail;
             let free = (0..).filter(|number| mail.timers.iter().all(|timer| timer.1.number != *number));
             let messages: Vec<_> = mailbox.clear(free).collect();
             messages.into_iter().for_each(|message| mail.queue.append(delivery, message));
         }
     }
 
-    /// Somebody receives, as often as that goes.
-    fn receive_all(&mut self, handling: &mut Handling, choices: &mut RandomChoices, trace: &mut Trace) {
+    /// Performs random receives until something else has to be decided.
+    fn receive_all(&mut self, handling: &mut ModelHandling, choices: &mut RandomChoices, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
         handling.forget();
@@ -102,27 +102,27 @@ impl ModelState {
         self.scratch.counts = counts;
     }
 
-    /// An actor handles the message that comes after so many others that it could receive; whether to go on.
+    /// An actor receives and handles the n-th of the messages that it can receive. Returns whether the untraced run can go on.
     #[inline(never)]
     fn receive_at_random(
         &mut self,
         actor: usize,
         nth: u32,
-        handling: &mut Handling,
+        handling: &mut ModelHandling,
         counts: &mut Counts,
         trace: &mut Trace,
     ) -> bool {
         let delivery = self.delivery();
         let mut body = self.take_untraced(actor, nth, delivery, counts);
-        let own = &mut self.code.shelf.own(actor, &mut self.actors[actor]).body;
-        handling.begin_again(&self.cards[actor].who, &self.roster, own.next_timer);
+        let own = &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).body;
+        handling.begin_again(&self.infos[actor].who, &self.roster, own.next_timer);
         let panicked = handle_for_good(own, &mut body, handling);
         while handling.at_once.as_ref().is_some_and(|drawn| drawn.steps > trace.len()) {
             trace.count();
         }
         if let Some((choices, site)) = handling.wants {
             // There are no steps left to draw it, so nobody goes on from here.
-            self.stop = Stop::Draw { actor, parcel: Parcel::unhashed(body), draws: Vec::new(), choices, site };
+            self.stop = Stop::Draw { actor, payload: Payload::unhashed(body), draws: Vec::new(), choices, site };
             return false;
         }
         handling.reuse(body);
@@ -143,33 +143,33 @@ impl ModelState {
 
     /// Takes out what an actor receives.
     #[inline]
-    fn take_untraced(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> Wrapping {
+    fn take_untraced(&mut self, actor: usize, nth: u32, delivery: Delivery, counts: &mut Counts) -> PayloadCell {
         let mailbox = &mut self.scratch.mailboxes[actor];
         if mailbox.timers > 0 && nth >= mailbox.count_open() {
             return self.take_timer(actor, nth, counts);
         }
-        let note = mailbox.take_open(delivery, nth);
+        let message = mailbox.take_open(delivery, nth);
         counts.set(actor, mailbox.count_all());
-        if let Some(letter) = note.letter {
-            self.own_body(actor).party.read(&letter, delivery);
+        if let Some(envelope) = message.envelope {
+            self.own_body(actor).clock.read(&envelope, delivery);
         }
-        note.body
+        message.body
     }
 
     /// The same for a timer that goes off: they come after what was sent.
     #[inline(never)]
-    fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> Wrapping {
+    fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> PayloadCell {
         let (delivery, open) = (self.delivery(), self.scratch.mailboxes[actor].count_open());
-        let Slot { body, mail } = self.code.shelf.own(actor, &mut self.actors[actor]);
-        let (_, letter, parcel) = mail.timers.remove((nth - open) as usize);
+        let Slot { body, mail } = self.code.spare_slots.own(actor, &mut self.actors[actor]);
+        let (_, envelope, payload) = mail.timers.remove((nth - open) as usize);
         if delivery == Delivery::Causal {
-            body.party.read(&letter, delivery);
+            body.clock.read(&envelope, delivery);
         }
         self.count_one(actor, counts);
-        parcel.into_wrapping()
+        payload.into_cell()
     }
 
-    /// A message is sent; whether to go on.
+    /// Sends a message. Returns whether the untraced run can go on.
     #[inline(always)]
     fn send_untraced(
         &mut self,
@@ -181,34 +181,34 @@ impl ModelState {
     ) -> bool {
         let receiver = to as usize;
         if !self.scratch.mailboxes[receiver].receives {
-            let effect = Effect::Send { to, label, parcel: Parcel::unhashed(body) };
+            let effect = Effect::Send { to, label, payload: Payload::unhashed(body) };
             return self.apply_untraced(actor, effect, counts, trace);
         }
-        let mut note = Note { sender: task(actor), delayed: false, label, body, letter: None };
+        let mut message = UntracedMessage { sender: task(actor), delayed: false, label, body, envelope: None };
         if delivery == Delivery::Causal {
-            note.letter = Some(Box::new(self.own_body(actor).party.write_blank(task(actor), delivery, 0)));
+            message.envelope = Some(Box::new(self.own_body(actor).clock.write_blank(task(actor), delivery, 0)));
         }
         let mailbox = &mut self.scratch.mailboxes[receiver];
-        mailbox.put(note, delivery);
+        mailbox.put(message, delivery);
         counts.set(receiver, mailbox.count_all());
         trace.count();
         true
     }
 
-    /// What a handler did takes effect that is more than to send, one thing after another; whether to go on.
+    /// Applies the effects of a handler that did more than send, one after another. Returns whether the untraced run can go on.
     #[inline(never)]
     fn follow_untraced(
         &mut self,
         actor: usize,
-        handling: &mut Handling,
+        handling: &mut ModelHandling,
         counts: &mut Counts,
         trace: &mut Trace,
     ) -> bool {
         for (effect, site) in handling.effects.drain(..) {
             self.here = site;
             let goes_on = match effect {
-                Effect::Send { to, label, parcel } => {
-                    let mailed = Mailed { to, label, body: parcel.into_wrapping() };
+                Effect::Send { to, label, payload } => {
+                    let mailed = Mailed { to, label, body: payload.into_cell() };
                     self.send_untraced(actor, mailed, self.delivery(), counts, trace)
                 }
                 effect => self.apply_untraced(actor, effect, counts, trace),
@@ -220,7 +220,7 @@ impl ModelState {
         true
     }
 
-    /// Something takes effect that is more than to send to one who can receive; whether to go on.
+    /// Applies an effect other than a send to an actor that can receive. Returns whether the untraced run can go on.
     #[inline(never)]
     fn apply_untraced(&mut self, actor: usize, effect: Effect, counts: &mut Counts, trace: &mut Trace) -> bool {
         let before = self.actors.len();
@@ -236,7 +236,7 @@ impl ModelState {
         matches!(self.stop, Stop::Actions)
     }
 
-    /// What to do about an actor that has panicked; whether to go on.
+    /// Restarts an actor that has panicked, or fails. Returns whether the untraced run can go on.
     #[cold]
     fn supervise_untraced(&mut self, actor: usize, panicked: Panicked, counts: &mut Counts, trace: &mut Trace) -> bool {
         self.here = self.code.site;
@@ -248,7 +248,7 @@ impl ModelState {
 
 /// Runs a handler on its actor; a copy is made only of one that others share.
 #[inline]
-fn handle_for_good(body: &mut Body, message: &mut Wrapping, handling: &mut Handling) -> Option<Panicked> {
+fn handle_for_good(body: &mut Body, message: &mut PayloadCell, handling: &mut ModelHandling) -> Option<Panicked> {
     let state = body.actor.as_mut().expect("raddle bug: an actor that has stopped receives");
     panics::catch(|| own(state).handle_for_good(message, handling)).err()
 }

@@ -5,7 +5,7 @@ use std::sync;
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
-use crate::execution::{Ask, Kind, Place, Tag, here, word_as_number};
+use crate::execution::{Ask, Kind, ObjectRef, Tag, here, word_as_number};
 
 static ARRIVE: Operation = Operation { verb: "arrive", class: Class::Update };
 static WAIT: Operation = Operation { verb: "wait for the others", class: Class::Acquire };
@@ -58,7 +58,7 @@ impl Barrier {
         }
     }
 
-    fn wait_inside(&self, place: Place<'_>, site: Site) -> bool {
+    fn wait_inside(&self, place: ObjectRef<'_>, site: Site) -> bool {
         let opens_after = place.step(&ARRIVE, Effect::Change, Ordered::BOTH, site, |moment| {
             let opened = *moment.word() & !ARRIVED;
             let arrived = (*moment.word() & ARRIVED) + 1;

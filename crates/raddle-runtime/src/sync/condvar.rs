@@ -14,7 +14,7 @@ use raddle_engine::trace::Site;
 use self::waiters::Woken;
 use super::lock::map_lock;
 use super::{LockResult, MutexGuard};
-use crate::execution::{Kind, Place, Tag, here, word_as_number};
+use crate::execution::{Kind, ObjectRef, Tag, here, word_as_number};
 
 static CONDVAR: Kind = Kind { noun: "Condvar", show: word_as_number };
 
@@ -184,7 +184,7 @@ impl Condvar {
     }
 
     #[track_caller]
-    fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+    fn with<R>(&self, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
         self.tag.with(&CONDVAR, |_| 0, body)
     }
 

@@ -17,7 +17,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use super::contents;
-use crate::execution::{Kind, Met, Moment, Place, Progress, Tag, panicking, word_as_number};
+use crate::execution::{Kind, Met, Moment, ObjectRef, Progress, Tag, panicking, word_as_number};
 
 static IS_POISONED: Operation = Operation { verb: "is_poisoned", class: Class::Read };
 static CLEAR_POISON: Operation = Operation { verb: "clear_poison", class: Class::Write };
@@ -71,13 +71,21 @@ pub(super) struct Lock<S: ?Sized> {
     tag: Tag,
     /// True if a task of any execution has changed the data. Such data must not reach the next execution.
     changed_inside: AtomicBool,
+    /// True if the lock was poisoned before the first execution that used it. Executions may leave the lock of `std` poisoned, so it is
+    /// not asked again.
+    poisoned_outside: AtomicBool,
     inner: S,
 }
 
 impl<S> Lock<S> {
     #[track_caller]
     pub(super) const fn new(inner: S) -> Self {
-        Self { tag: Tag::new(), changed_inside: AtomicBool::new(false), inner }
+        Self {
+            tag: Tag::new(),
+            changed_inside: AtomicBool::new(false),
+            poisoned_outside: AtomicBool::new(false),
+            inner,
+        }
     }
 }
 
@@ -95,11 +103,14 @@ impl<S: StdLock + ?Sized> Lock<S> {
     /// in an earlier execution.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
         let leaks = Cell::new(false);
         let first = |met| {
             leaks.set(met == Met::InEarlierExecution && self.changed_inside.load(Ordering::Relaxed));
-            if met == Met::Never && self.inner.is_poisoned() { POISONED } else { 0 }
+            if met == Met::Never {
+                self.poisoned_outside.store(self.inner.is_poisoned(), Ordering::Relaxed);
+            }
+            if self.poisoned_outside.load(Ordering::Relaxed) { POISONED } else { 0 }
         };
         self.tag.with(S::KIND, first, |place| {
             if leaks.get() {
@@ -177,7 +188,7 @@ impl<S: StdLock + ?Sized> Lock<S> {
     /// Whether the lock is poisoned, asked by the only owner of the lock. No other task can notice, so this is no step.
     #[track_caller]
     fn is_poisoned_for_owner(&self, site: Site) -> bool {
-        let word = |place: Place<'_>| place.execution.state.borrow().objects[place.object.index()].word;
+        let word = |place: ObjectRef<'_>| place.execution.state.borrow().objects[place.object.index()].word;
         self.with(site, |place| word(place) & POISONED != 0).unwrap_or_else(|| self.inner.is_poisoned())
     }
 

@@ -8,7 +8,7 @@ use std::sync;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use self::gate::{AfterPanic, COMPLETE, Entered, NEW, POISONED, STAGE};
-use crate::execution::{Ask, Kind, Place, Tag, here, word_as_number};
+use crate::execution::{Ask, Kind, ObjectRef, Tag, here, word_as_number};
 
 static CALL_ONCE: Operation = Operation { verb: "call_once", class: Class::Acquire };
 static IS_COMPLETED: Operation = Operation { verb: "is_completed", class: Class::Read };
@@ -52,7 +52,7 @@ impl Once {
     }
 
     #[track_caller]
-    fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+    fn with<R>(&self, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
         self.tag.with(&ONCE, |_| if self.inner.is_completed() { COMPLETE } else { NEW }, body)
     }
 
@@ -127,7 +127,7 @@ impl Once {
 }
 
 /// Waits until `ready` returns true for the word. Returns the stage then.
-pub(super) fn wait(place: Place<'_>, ready: fn(u64, u64) -> bool, site: Site) -> u64 {
+pub(super) fn wait(place: ObjectRef<'_>, ready: fn(u64, u64) -> bool, site: Site) -> u64 {
     if gate::is_complete(place) {
         gate::look_at_complete(place, &WAIT, Role::Takes, site);
         return COMPLETE;

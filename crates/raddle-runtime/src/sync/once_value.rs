@@ -10,7 +10,7 @@ use raddle_engine::trace::{Operation, Ordered, Site};
 
 use super::once::gate::{self, AfterPanic, COMPLETE, Entered, NEW, STAGE};
 use super::statics::StaticValue;
-use crate::execution::{Kind, Met, Moment, Place, Progress, State, Tag};
+use crate::execution::{Kind, Met, Moment, ObjectRef, Progress, State, Tag};
 
 /// Bit of the word: no earlier execution has used this `OnceValue`.
 const FRESH: u64 = 4;
@@ -48,7 +48,7 @@ impl<T> OnceValue<T> {
 
     /// Calls `body` with the place in the running execution; `None` outside of any.
     #[track_caller]
-    pub(super) fn with<R>(&self, kind: &'static Kind, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+    pub(super) fn with<R>(&self, kind: &'static Kind, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
         let first = |met| match met {
             _ if self.outside.get().is_some() => COMPLETE | OUTSIDE << HOME_SHIFT,
             Met::Never if self.inside.get().is_some() => COMPLETE | INSIDE << HOME_SHIFT,
@@ -59,12 +59,12 @@ impl<T> OnceValue<T> {
     }
 
     /// The value, if it is there.
-    pub(super) fn get(&self, place: Place<'_>, op: &'static Operation, site: Site) -> Option<&T> {
+    pub(super) fn get(&self, place: ObjectRef<'_>, op: &'static Operation, site: Site) -> Option<&T> {
         gate::look(place, op, site).then(|| self.value(place))
     }
 
     /// The value. It must be there.
-    pub(super) fn value<'a>(&'a self, place: Place<'_>) -> &'a T {
+    pub(super) fn value<'a>(&'a self, place: ObjectRef<'_>) -> &'a T {
         let state = place.execution.state.borrow();
         let word = state.objects[place.object.index()].word;
         assert!(word & STAGE == COMPLETE, "raddle bug: a once value is used before it is made");
@@ -95,7 +95,7 @@ impl<T> OnceValue<T> {
     /// The value. `make` makes it if it is not there. `None` if an earlier `make` has panicked and must not be tried again.
     pub(super) fn get_or_make(
         &self,
-        place: Place<'_>,
+        place: ObjectRef<'_>,
         (op, after_panic, if_it_panics): (&'static Operation, AfterPanic, u64),
         site: Site,
         make: impl FnOnce() -> T,
@@ -113,7 +113,7 @@ impl<T> OnceValue<T> {
     }
 
     /// Waits until no task is making the value. Then stores `value` if there is none, in one step.
-    pub(super) fn set(&self, place: Place<'_>, op: &'static Operation, site: Site, value: T) -> Result<(), T> {
+    pub(super) fn set(&self, place: ObjectRef<'_>, op: &'static Operation, site: Site, value: T) -> Result<(), T> {
         place.step_when((gate::is_not_running, 0), op, Ordered::BOTH, site, |moment| {
             if *moment.word() & STAGE == COMPLETE {
                 moment.only_looked(Ordered::ACQUIRE);

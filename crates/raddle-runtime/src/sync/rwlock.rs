@@ -13,7 +13,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::lock::api::lock_api;
 use super::lock::{HELD_ALONE, Lock, POISONED, hold_alone, is_held, map_lock, map_try, with_poison};
-use crate::execution::{Ask, Kind, Moment, Place, Progress, Tag, here, word_as_number};
+use crate::execution::{Ask, Kind, Moment, ObjectRef, Progress, Tag, here, word_as_number};
 
 static READ: Operation = Operation { verb: "lock for reading", class: Class::Acquire };
 static WRITE: Operation = Operation { verb: "lock for writing", class: Class::Acquire };
@@ -48,7 +48,7 @@ impl<T> RwLock<T> {
 impl<T: ?Sized> RwLock<T> {
     /// Calls `body` with the places of the lock and of `readers` in the running execution; `None` outside of any.
     #[track_caller]
-    fn with_readers<R>(&self, site: Site, body: impl FnOnce(Place<'_>, Place<'_>) -> R) -> Option<R> {
+    fn with_readers<R>(&self, site: Site, body: impl FnOnce(ObjectRef<'_>, ObjectRef<'_>) -> R) -> Option<R> {
         self.lock.with(site, |place| self.readers.with(&READERS, |_| 0, |readers| body(place, readers))).flatten()
     }
 
@@ -143,7 +143,7 @@ fn take_to_read(moment: &mut Moment<'_>) -> bool {
 }
 
 /// Lets the current task hold the lock as the writer. Returns whether the lock is poisoned.
-fn take_to_write(moment: &mut Moment<'_>, readers: Place<'_>) -> bool {
+fn take_to_write(moment: &mut Moment<'_>, readers: ObjectRef<'_>) -> bool {
     moment.progress(Progress::Neutral);
     moment.touch(readers.access(Effect::Read, Ordered::ACQUIRE));
     hold_alone(moment)

@@ -111,18 +111,18 @@ mod tests {
 
     #[test]
     fn values_are_there_until_dropped_or_taken() {
-        struct Counts(Rc<Cell<u32>>);
-        impl Drop for Counts {
+        struct CountsDrops(Rc<Cell<u32>>);
+        impl Drop for CountsDrops {
             fn drop(&mut self) {
                 self.0.set(self.0.get() + 1);
             }
         }
         let dropped = Rc::new(Cell::new(0));
-        let value = StaticValue::new(Counts(dropped.clone()));
-        assert_eq!(value.get::<Counts>().0.get(), 0);
+        let value = StaticValue::new(CountsDrops(dropped.clone()));
+        assert_eq!(value.get::<CountsDrops>().0.get(), 0);
         drop(value);
         assert_eq!(dropped.get(), 1);
-        let taken: Counts = StaticValue::new(Counts(dropped.clone())).into_value();
+        let taken: CountsDrops = StaticValue::new(CountsDrops(dropped.clone())).into_value();
         assert_eq!(dropped.get(), 1);
         drop(taken);
         assert_eq!(dropped.get(), 2);

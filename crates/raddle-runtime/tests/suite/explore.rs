@@ -59,6 +59,16 @@ pub fn fails(body: impl Fn() + Send + Sync + 'static) -> Failure {
     report.found.expect("an order that fails").failure
 }
 
+/// Asserts that in an order of `body` one task waits for itself, in an operation that reports call `verb`.
+#[track_caller]
+pub fn waits_for_itself(verb: &str, body: impl Fn() + Send + Sync + 'static) {
+    let failure = fails(body);
+    let Failure::Deadlock { waiting } = failure else { panic!("{failure:?}") };
+    let [waiting] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!(waiting.op.verb, verb);
+    assert_eq!(waiting.held_by.iter().map(|(task, _)| *task).collect::<Vec<_>>(), [waiting.task]);
+}
+
 /// Asserts that no order of `body` fails. Returns all values that `body` returned in any of them.
 #[track_caller]
 pub fn results<T: Ord + Debug + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {

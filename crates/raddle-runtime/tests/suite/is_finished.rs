@@ -1,12 +1,12 @@
 //! Asking whether a thread has finished.
 
 use raddle_engine::outcome::Failure;
-use raddle_runtime::cell::UnsafeCell;
 use raddle_runtime::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 
 use crate::explore::{fails, passes, results};
+use crate::shared_cell::Shared;
 
 #[test]
 fn a_thread_may_have_finished_or_not() {
@@ -56,18 +56,12 @@ fn polling_for_the_end_ends() {
     });
 }
 
-/// What unsafe code does to share a cell.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: a lie; whether the accesses are ordered is what the test finds out, and executions run on one OS thread.
-unsafe impl Sync for Shared {}
-
 /// As in `std`, only a join synchronises with the thread.
 #[test]
 fn it_orders_no_memory() {
     let read_when = |ended: fn(thread::JoinHandle<()>) -> bool| {
         move || {
-            let cell = Arc::new(Shared(UnsafeCell::new(0)));
+            let cell = Arc::new(Shared::new(0));
             let other = cell.clone();
             // SAFETY: as for `Shared`.
             let thread = thread::spawn(move || other.0.with_mut(|value| unsafe { *value = 1 }));

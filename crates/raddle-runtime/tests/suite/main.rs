@@ -40,6 +40,7 @@ mod reduction;
 mod run_on;
 mod rwlock;
 mod scope;
+mod shared_cell;
 mod shared_reduction;
 mod thread;
 mod thread_local;

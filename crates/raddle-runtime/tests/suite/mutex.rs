@@ -4,14 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_runtime::cell::UnsafeCell;
-use raddle_runtime::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use raddle_runtime::sync::atomic::AtomicI32;
+use raddle_runtime::sync::atomic::Ordering::{Relaxed, SeqCst};
 use raddle_runtime::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
-use crate::explore::{exhaustive, fails, passes, results, run_with};
+use crate::explore::{exhaustive, fails, passes, results, run_with, waits_for_itself};
+use crate::shared_cell::Shared;
 
 #[test]
 fn one_thread_holds_it_at_a_time() {
@@ -74,15 +75,11 @@ fn trying_fails_only_while_it_is_held() {
 
 #[test]
 fn locking_twice_is_a_deadlock_with_oneself() {
-    let failure = fails(|| {
+    waits_for_itself("lock", || {
         let lock = Mutex::new(());
         let _first = lock.lock().unwrap();
         let _second = lock.lock();
     });
-    let Failure::Deadlock { waiting } = failure else { panic!("{failure:?}") };
-    assert_eq!(waiting.len(), 1);
-    assert_eq!(waiting[0].op.verb, "lock");
-    assert_eq!(waiting[0].held_by.iter().map(|(task, _)| *task).collect::<Vec<_>>(), [waiting[0].task]);
 }
 
 #[test]
@@ -224,6 +221,14 @@ fn poison_does_not_reach_the_next_execution() {
 }
 
 #[test]
+fn poison_from_outside_is_seen_in_every_execution() {
+    static POISONED: Mutex<u32> = Mutex::new(0);
+    panic_holding(&POISONED);
+    let executions = passes(in_two_orders(|| assert!(POISONED.is_poisoned() && POISONED.lock().is_err())));
+    assert!(executions > 1);
+}
+
+#[test]
 fn contents_of_a_static_that_leak_into_the_next_execution_are_reported() {
     static LEAKY: Mutex<u32> = Mutex::new(0);
     static READ_ONLY: Mutex<u32> = Mutex::new(7);
@@ -243,17 +248,11 @@ fn a_lock_that_is_held_outside_the_execution_is_reported() {
     assert!(matches!(failure, Failure::HeldElsewhere { .. }), "{failure:?}");
 }
 
-/// What unsafe code does to share a cell.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: a lie; whether the accesses are ordered is what the test finds out, and executions run on one OS thread.
-unsafe impl Sync for Shared {}
-
 #[test]
 fn it_orders_memory_whichever_way_it_is_taken() {
     let under = |take: fn(&Mutex<()>) -> Option<MutexGuard<'_, ()>>| {
         move || {
-            let shared = Arc::new((Mutex::new(()), Shared(UnsafeCell::new(0))));
+            let shared = Arc::new((Mutex::new(()), Shared::new(0)));
             let add = move |(lock, cell): &(Mutex<()>, Shared)| {
                 if let Some(_guard) = take(lock) {
                     // SAFETY: as for `Shared`.
@@ -270,7 +269,7 @@ fn it_orders_memory_whichever_way_it_is_taken() {
     passes(under(|lock| lock.try_lock().ok()));
     // The lock is released too early.
     let failure = fails(|| {
-        let shared = Arc::new((Mutex::new(()), Shared(UnsafeCell::new(0))));
+        let shared = Arc::new((Mutex::new(()), Shared::new(0)));
         let other = shared.clone();
         let thread = thread::spawn(move || {
             drop(other.0.lock().unwrap());
@@ -281,6 +280,30 @@ fn it_orders_memory_whichever_way_it_is_taken() {
         // SAFETY: as for `Shared`.
         shared.1.0.with_mut(|value| unsafe { *value += 1 });
         drop(guard);
+        thread.join().unwrap();
+    });
+    assert!(matches!(failure, Failure::DataRace { .. }), "{failure:?}");
+}
+
+/// As in `std`, a thread that does not get the lock learns nothing about what its holder did before.
+#[test]
+fn a_failed_try_orders_no_memory() {
+    let failure = fails(|| {
+        let shared = Arc::new((Mutex::new(()), Shared::new(0), AtomicI32::new(0)));
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let (lock, cell, stage) = &*other;
+            // SAFETY: as for `Shared`.
+            cell.0.with_mut(|value| unsafe { *value = 1 });
+            drop(lock.lock().unwrap());
+            stage.store(1, Relaxed);
+            drop(lock.lock().unwrap());
+        });
+        let (lock, cell, stage) = &*shared;
+        if stage.load(Relaxed) == 1 && lock.try_lock().is_err() {
+            // SAFETY: as for `Shared`.
+            cell.0.with(|value| assert_eq!(unsafe { *value }, 1));
+        }
         thread.join().unwrap();
     });
     assert!(matches!(failure, Failure::DataRace { .. }), "{failure:?}");

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
-use raddle_runtime::cell::UnsafeCell;
 use raddle_runtime::sync::Arc;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
 
 use crate::explore::{Seen, exhaustive, fails, passes};
+use crate::shared_cell::Shared;
 
 #[test]
 fn an_unpark_before_the_park_is_kept() {
@@ -55,16 +55,10 @@ fn a_park_may_end_for_no_reason() {
     seen.are([true, false]);
 }
 
-/// What unsafe code does to share a cell.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: a lie; whether the accesses are ordered is what the test finds out, and executions run on one OS thread.
-unsafe impl Sync for Shared {}
-
 #[test]
 fn an_unpark_happens_before_the_park_that_it_ends() {
     let read_after_park = || {
-        let cell = Arc::new(Shared(UnsafeCell::new(0)));
+        let cell = Arc::new(Shared::new(0));
         let (main, other) = (thread::current(), cell.clone());
         let waker = thread::spawn(move || {
             // SAFETY: as for `Shared`.

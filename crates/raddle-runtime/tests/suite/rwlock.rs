@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_runtime::cell::UnsafeCell;
 use raddle_runtime::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use raddle_runtime::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use raddle_runtime::thread;
 use raddle_runtime::threads::Settings;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
-use crate::explore::{exhaustive, fails, passes, results, run_with};
+use crate::explore::{exhaustive, fails, passes, results, run_with, waits_for_itself};
+use crate::shared_cell::Shared;
 
 /// Runs both at the same time, on a lock each can count its holders by: readers up, writers down.
 fn together(
@@ -80,15 +80,11 @@ fn polling_ends() {
 
 #[test]
 fn writing_while_reading_is_a_deadlock_with_oneself() {
-    let failure = fails(|| {
+    waits_for_itself("lock for writing", || {
         let lock = RwLock::new(());
         let _reading = lock.read().unwrap();
         let _writing = lock.write();
     });
-    let Failure::Deadlock { waiting } = failure else { panic!("{failure:?}") };
-    assert_eq!(waiting.len(), 1);
-    assert_eq!(waiting[0].op.verb, "lock for writing");
-    assert_eq!(waiting[0].held_by.iter().map(|(task, _)| *task).collect::<Vec<_>>(), [waiting[0].task]);
 }
 
 #[test]
@@ -140,15 +136,9 @@ fn only_writers_poison() {
     poisoning();
 }
 
-/// What unsafe code does to share a cell.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: a lie; whether the accesses are ordered is what these tests find out, and executions run on one OS thread.
-unsafe impl Sync for Shared {}
-
 fn cell_under(first: fn(&(RwLock<()>, Shared)), second: fn(&(RwLock<()>, Shared))) -> impl Fn() + Send + Sync {
     move || {
-        let shared = Arc::new((RwLock::new(()), Shared(UnsafeCell::new(0))));
+        let shared = Arc::new((RwLock::new(()), Shared::new(0)));
         let other = shared.clone();
         let thread = thread::spawn(move || second(&other));
         first(&shared);
@@ -168,12 +158,44 @@ fn it_orders_writers_with_everybody_and_readers_with_nobody() {
         // SAFETY: as for `Shared`.
         shared.1.0.with_mut(|value| unsafe { *value += 1 });
     };
+    let try_read_and_change = |shared: &(RwLock<()>, Shared)| {
+        if let Ok(_guard) = shared.0.try_read() {
+            // SAFETY: as for `Shared`.
+            shared.1.0.with_mut(|value| unsafe { *value += 1 });
+        }
+    };
+    let try_write_and_change = |shared: &(RwLock<()>, Shared)| {
+        if let Ok(_guard) = shared.0.try_write() {
+            // SAFETY: as for `Shared`.
+            shared.1.0.with_mut(|value| unsafe { *value += 1 });
+        }
+    };
+    passes(cell_under(try_read_and_change, write_and_change));
+    passes(cell_under(try_write_and_change, write_and_change));
+    passes(cell_under(try_write_and_change, read_and_change));
     passes(cell_under(write_and_change, write_and_change));
     passes(cell_under(read_and_change, write_and_change));
     // Found in the very first order, in which one reader comes after the other.
     let report = exhaustive(&Settings::default(), cell_under(read_and_change, read_and_change));
     let found = report.found.expect("a race");
     assert!(matches!(found.failure, Failure::DataRace { .. }) && found.after == 1, "{found:?}");
+}
+
+#[test]
+fn poison_from_outside_is_seen_in_every_execution() {
+    static POISONED: RwLock<u32> = RwLock::new(0);
+    let panicked = catch_unwind(|| {
+        let _guard = POISONED.write();
+        panic!("while writing");
+    });
+    assert!(panicked.is_err());
+    let executions = passes(|| {
+        let thread = thread::spawn(thread::yield_now);
+        thread::yield_now();
+        assert!(POISONED.is_poisoned() && POISONED.read().is_err());
+        thread.join().unwrap();
+    });
+    assert!(executions > 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The paper's examples, as recorded receives.
 
-use raddle_engine::coverage::{Event, Name, Recorded};
+use raddle_engine::coverage::{Name, ReceiveEvent, Recorded};
 use raddle_engine::ids::{StepIx, TaskId};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::Delivery;
@@ -51,7 +51,7 @@ pub(super) fn recorded(lines: &[Line], changes: &str) -> Recorded {
     for (at, &(label, receiver, sender, cause)) in lines.iter().enumerate() {
         let name = Name { sender: hash(sender), receiver: hash(receiver), message: hash(label), again: 0 };
         let task = |who: &str| TaskId::new(hash(who) as u32 >> 8);
-        recorded.events.push(Event {
+        recorded.events.push(ReceiveEvent {
             name,
             label,
             changes: label == changes,

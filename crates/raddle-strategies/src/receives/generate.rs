@@ -15,7 +15,7 @@ mod tests;
 use std::collections::HashMap;
 
 use raddle_engine::coverage::bits::Bits;
-use raddle_engine::coverage::roll::{Goals, Place, orders};
+use raddle_engine::coverage::receive_index::{Goals, ReceiveId, orders};
 use raddle_engine::coverage::{Criterion, Must, Recorded};
 
 use self::complete::complete;
@@ -24,7 +24,7 @@ use self::complete::complete;
 pub(super) struct Base {
     pub(super) recorded: Recorded,
     pub(super) must: Must,
-    places: Vec<Place>,
+    places: Vec<ReceiveId>,
     /// By receiver: its receives, by their index in the execution.
     of_receiver: HashMap<usize, Vec<usize>>,
     /// By receive: its index among those of its receiver.
@@ -83,7 +83,7 @@ impl Tail {
 }
 
 impl Base {
-    pub(super) fn new(recorded: Recorded, places: Vec<Place>) -> Self {
+    pub(super) fn new(recorded: Recorded, places: Vec<ReceiveId>) -> Self {
         let must = Must::of(&recorded);
         let mut of_receiver: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut ranks = Vec::with_capacity(places.len());

@@ -11,7 +11,7 @@ use raddle_strategies::names::{Name, Options};
 
 use crate::regressions::Regressions;
 use crate::saved_search::{self, Owner, SavedSearch};
-use crate::settings::{Origin, Settings, TABLE};
+use crate::settings::{SettingSource, Settings, TABLE};
 use crate::strategy::{Hapset, Strategy};
 use crate::sync::mpsc;
 use crate::{Explorer, learned, schedules, thread};
@@ -178,7 +178,7 @@ fn settings() -> Parser {
     let read = |text: &str| {
         let Some((name, value)) = text.split_once('=') else { return false };
         let row = TABLE.iter().find(|setting| setting.name == name);
-        let by_environment = row.map(|row| Settings::default().apply(row, value, Origin::Environment));
+        let by_environment = row.map(|row| Settings::default().apply(row, value, SettingSource::Environment));
         let by_code = Settings::default().set(name, value);
         for error in by_code.as_ref().err().into_iter().chain(by_environment.as_ref().and_then(|it| it.as_ref().err()))
         {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::forms::Form;
 use super::hash::Hash;
 use super::play::first_part;
-use super::programs::{Body, Subject};
+use super::programs::{GoldenBody, Subject};
 use crate::{Explorer, Report};
 
 /// Searches until the first failure; `None` if the program is not one that an explorer can run.
@@ -44,9 +44,9 @@ fn explorer(subject: &Subject, form: &Form) -> Explorer {
 /// What came of it, or why the settings do not go together.
 fn search(subject: &Subject, explorer: Explorer) -> Option<Result<Report, String>> {
     let run: Box<dyn FnOnce() -> Report> = match subject.body {
-        Body::Litmus(_) => return None,
-        Body::Threads(body) => Box::new(move || explorer.run(body)),
-        Body::Model(make) => Box::new(move || explorer.run_model(make)),
+        GoldenBody::Litmus(_) => return None,
+        GoldenBody::Threads(body) => Box::new(move || explorer.run(body)),
+        GoldenBody::Model(make) => Box::new(move || explorer.run_model(make)),
     };
     let error = |panic: Box<dyn std::any::Any + Send>| *panic.downcast::<String>().expect("an error is told as text");
     Some(catch_unwind(AssertUnwindSafe(run)).map_err(error))

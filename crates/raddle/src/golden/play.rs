@@ -19,7 +19,7 @@ use raddle_strategies::watched::Watched;
 
 use super::forms::Form;
 use super::hash::Hash;
-use super::programs::{Body, Subject};
+use super::programs::{GoldenBody, Subject};
 use crate::environment::Environment;
 use crate::explorer::Test;
 use crate::report::Report;
@@ -47,12 +47,12 @@ const WORKERS: usize = 3;
 /// Runs the search and tells what came of it.
 pub(super) fn run(subject: &Subject, form: &Form, way: Way) -> String {
     match &subject.body {
-        Body::Litmus(program) => run_program(&|_| program.clone(), subject, form, way),
-        Body::Threads(body) => {
+        GoldenBody::Litmus(program) => run_program(&|_| program.clone(), subject, form, way),
+        GoldenBody::Threads(body) => {
             let body = *body;
             run_program(&|settings| Threads::new(Arc::new(body), settings), subject, form, way)
         }
-        Body::Model(make) => run_program(&|_| make(), subject, form, way),
+        GoldenBody::Model(make) => run_program(&|_| make(), subject, form, way),
     }
 }
 

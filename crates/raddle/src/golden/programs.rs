@@ -15,7 +15,7 @@ use crate::model::Model;
 /// A program, and how far a search of it goes.
 pub(super) struct Subject {
     pub(super) name: &'static str,
-    pub(super) body: Body,
+    pub(super) body: GoldenBody,
     /// At most this many executions.
     pub(super) executions: u64,
     /// At most this many steps in one execution.
@@ -23,7 +23,7 @@ pub(super) struct Subject {
 }
 
 /// What is run.
-pub(super) enum Body {
+pub(super) enum GoldenBody {
     /// What a litmus text says.
     Litmus(Program),
     /// What a test does, in threads and actors.
@@ -62,14 +62,15 @@ fn read(name: &str) -> String {
 
 fn litmus(name: &'static str, text: &str, executions: u64) -> Subject {
     let program = Program::new(&Litmus::parse(text).expect("it is well written"), name).expect("it can be run");
-    Subject { name, body: Body::Litmus(program), executions, steps: STEPS }
+    Subject { name, body: GoldenBody::Litmus(program), executions, steps: STEPS }
 }
 
 /// All programs.
 pub(super) fn all() -> Vec<Subject> {
     let subject = |name, body| Subject { name, body, executions: EXECUTIONS, steps: STEPS };
-    let threads = threads::ALL.into_iter().chain(actors::ALL).map(|(name, body)| subject(name, Body::Threads(body)));
-    let models = models::ALL.into_iter().map(|(name, make)| subject(name, Body::Model(make)));
+    let threads =
+        threads::ALL.into_iter().chain(actors::ALL).map(|(name, body)| subject(name, GoldenBody::Threads(body)));
+    let models = models::ALL.into_iter().map(|(name, make)| subject(name, GoldenBody::Model(make)));
     let files = LITMUS.into_iter().map(|(name, executions)| litmus(name, &read(name), executions));
     let mixed = mixed::ALL.into_iter().map(|(name, text)| litmus(name, text, EXECUTIONS));
     files.chain(mixed).chain(threads).chain(models).collect()

@@ -1,4 +1,4 @@
-//! Goes through the steps of an execution and finds out what each receive depends on.
+//! Reads the trace of an execution and finds out what each receive depends on.
 //!
 //! A message is an object that a step gives and another takes, so it is known which receive its sender was in. Actors know only what
 //! they have received; other tasks (threads, the body of the test) also learn by locks, joins and by waiting until all is quiet, so
@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Draw, Event, Name, Recorded};
+use super::{Draw, Name, ReceiveEvent, Recorded};
 use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::system::Variant;
 use crate::trace::{Access, Class, Delivery, Note, Receipt, Role, Step, Trace};
@@ -25,16 +25,16 @@ fn learn(known: &mut Known, other: &Known) {
     known.iter_mut().zip(other).for_each(|(own, theirs)| *own = (*own).max(*theirs));
 }
 
-/// What is known of a task along the way.
+/// What is known of a task at the current step.
 #[derive(Clone, Debug, Default)]
-struct Party {
+struct TaskKnowledge {
     known: Known,
     latest: Option<usize>,
     /// The receives that came before it was there.
     born: Vec<usize>,
     drawn: u32,
     sent: u32,
-    /// The receives in whose course its requests were replied to, since its latest receive.
+    /// The receives whose handlers replied to its requests, since its latest receive.
     replied: Vec<usize>,
 }
 
@@ -50,11 +50,11 @@ struct Sent {
 pub(super) struct Reader<'t> {
     trace: &'t Trace,
     receipts: &'t [Receipt],
-    parties: Vec<Party>,
+    tasks: Vec<TaskKnowledge>,
     /// By object, what was published through it.
     published: HashMap<ObjectId, Known>,
     messages: HashMap<ObjectId, Sent>,
-    /// By the object that a reply is waited for at: in whose course it was given.
+    /// By the object at which a reply is awaited: the receive whose handler gave it.
     replies: HashMap<ObjectId, Option<usize>>,
     /// Those to whom messages are sent as to an actor.
     actors: Vec<bool>,
@@ -78,7 +78,7 @@ impl<'t> Reader<'t> {
         Self {
             trace,
             receipts: trace.receipts(),
-            parties: vec![Party::default(); tasks],
+            tasks: vec![TaskKnowledge::default(); tasks],
             published: HashMap::new(),
             messages: HashMap::new(),
             replies: HashMap::new(),
@@ -98,11 +98,11 @@ impl<'t> Reader<'t> {
         reader.recorded
     }
 
-    fn party(&mut self, task: TaskId) -> &mut Party {
-        if self.parties.len() <= task.index() {
-            self.parties.resize_with(task.index() + 1, Party::default);
+    fn knowledge_of(&mut self, task: TaskId) -> &mut TaskKnowledge {
+        if self.tasks.len() <= task.index() {
+            self.tasks.resize_with(task.index() + 1, TaskKnowledge::default);
         }
-        &mut self.parties[task.index()]
+        &mut self.tasks[task.index()]
     }
 
     fn is_actor(&self, task: TaskId) -> bool {
@@ -111,13 +111,13 @@ impl<'t> Reader<'t> {
 
     /// The latest receives that `task` may know of.
     fn causes(&self, task: TaskId) -> Vec<usize> {
-        let Some(party) = self.parties.get(task.index()) else { return Vec::new() };
+        let Some(knowledge) = self.tasks.get(task.index()) else { return Vec::new() };
         if self.is_actor(task) {
-            let own = party.latest.map_or_else(|| party.born.clone(), |latest| vec![latest]);
-            return own.into_iter().chain(party.replied.iter().copied()).collect();
+            let own = knowledge.latest.map_or_else(|| knowledge.born.clone(), |latest| vec![latest]);
+            return own.into_iter().chain(knowledge.replied.iter().copied()).collect();
         }
-        let known = party.known.iter().filter(|event| **event > 0).map(|event| *event as usize - 1);
-        known.chain(party.latest).collect()
+        let known = knowledge.known.iter().filter(|event| **event > 0).map(|event| *event as usize - 1);
+        known.chain(knowledge.latest).collect()
     }
 
     fn read(&mut self, at: StepIx) {
@@ -141,8 +141,8 @@ impl<'t> Reader<'t> {
             }
         }
         if let (Class::Spawn, Some(child)) = (step.op.class, step.found) {
-            let (born, known) = (self.causes(step.task), self.party(step.task).known.clone());
-            let child = self.party(TaskId::next_of(child.0 as usize));
+            let (born, known) = (self.causes(step.task), self.knowledge_of(step.task).known.clone());
+            let child = self.knowledge_of(TaskId::next_of(child.0 as usize));
             child.born = born;
             learn(&mut child.known, &known);
         }
@@ -159,13 +159,13 @@ impl<'t> Reader<'t> {
         match receipt {
             Some(receipt) if receipt.reply => {
                 let replied = self.replies.get(&step.access.object).copied().flatten();
-                let party = self.party(step.task);
-                party.replied.extend(replied);
-                let asked = party.latest;
+                let knowledge = self.knowledge_of(step.task);
+                knowledge.replied.extend(replied);
+                let asked = knowledge.latest;
                 self.recorded.waits.extend(asked.zip(replied));
             }
             None if step.op.class == Class::Send && step.access.role == Role::Gives => {
-                let latest = self.party(step.task).latest;
+                let latest = self.knowledge_of(step.task).latest;
                 self.replies.insert(step.access.object, latest);
             }
             _ => {}
@@ -173,19 +173,19 @@ impl<'t> Reader<'t> {
     }
 
     fn draw(&mut self, step: &Step) {
-        let party = self.party(step.task);
-        let (latest, before) = (party.latest, party.drawn);
-        party.drawn += 1;
+        let knowledge = self.knowledge_of(step.task);
+        let (latest, before) = (knowledge.latest, knowledge.drawn);
+        knowledge.drawn += 1;
         let during = latest.map(|event| Name { again: 0, ..self.recorded.events[event].name });
         let value = step.found.map_or(0, |word| word.0 as u32);
         self.recorded.drawn.insert(Draw { during, task: step.task, before }, value);
     }
 
     fn send(&mut self, at: StepIx, step: &Step, message: ObjectId, delivery: Option<Delivery>) {
-        let cause = if self.is_actor(step.task) { self.party(step.task).latest } else { None };
-        let party = self.party(step.task);
-        let ordinal = party.sent;
-        party.sent += 1;
+        let cause = if self.is_actor(step.task) { self.knowledge_of(step.task).latest } else { None };
+        let knowledge = self.knowledge_of(step.task);
+        let ordinal = knowledge.sent;
+        knowledge.sent += 1;
         let sent = Sent { step: at, sender: step.task, ordinal, delivery, cause, causes: self.causes(step.task) };
         self.messages.insert(message, sent);
     }
@@ -207,20 +207,20 @@ impl<'t> Reader<'t> {
         *again += 1;
         let number = self.recorded.events.len();
         let mailbox = self.is_actor(step.task);
-        let party = self.party(step.task);
-        party.latest = Some(number);
-        party.drawn = 0;
-        party.replied.clear();
-        let born = party.born.clone();
-        if party.known.len() <= step.task.index() {
-            party.known.resize(step.task.index() + 1, 0);
+        let knowledge = self.knowledge_of(step.task);
+        knowledge.latest = Some(number);
+        knowledge.drawn = 0;
+        knowledge.replied.clear();
+        let born = knowledge.born.clone();
+        if knowledge.known.len() <= step.task.index() {
+            knowledge.known.resize(step.task.index() + 1, 0);
         }
-        party.known[step.task.index()] = number as u32 + 1;
+        knowledge.known[step.task.index()] = number as u32 + 1;
         let mut causes = sent.causes;
         causes.extend(born);
         causes.sort_unstable();
         causes.dedup();
-        self.recorded.events.push(Event {
+        self.recorded.events.push(ReceiveEvent {
             name,
             label: receipt.label,
             changes: receipt.changed,
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
 
     /// A channel with a bound does not say which send a receive takes: what its sender knows by now stands for that.
     fn sent_unseen(&self, at: StepIx, receiver: TaskId, sender: u64) -> Sent {
-        let thread = usize::try_from(sender).ok().filter(|&task| task < self.parties.len()).map(TaskId::next_of);
+        let thread = usize::try_from(sender).ok().filter(|&task| task < self.tasks.len()).map(TaskId::next_of);
         let sender = thread.unwrap_or(receiver);
         Sent { step: at, sender, ordinal: u32::MAX, delivery: None, cause: None, causes: self.causes(sender) }
     }
@@ -254,10 +254,10 @@ impl<'t> Reader<'t> {
             && let Some(published) = self.published.get(&access.object)
         {
             let published = published.clone();
-            learn(&mut self.party(step.task).known, &published);
+            learn(&mut self.knowledge_of(step.task).known, &published);
         }
         if access.ordered.release {
-            let known = self.party(step.task).known.clone();
+            let known = self.knowledge_of(step.task).known.clone();
             learn(self.published.entry(access.object).or_default(), &known);
         }
     }

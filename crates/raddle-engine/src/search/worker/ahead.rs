@@ -1,8 +1,8 @@
-//! Looking at where a choice would lead before going there.
+//! Peeking: finding out which state a choice leads to before the step is taken.
 //!
-//! Most of what leads on from a state leads to one that is known. Where the program can tell beforehand, and the strategy says what it
-//! would do next at the same point, what leads there is passed by without a copy, a step or a new beginning. All of it is counted as if
-//! each had been an execution of its own; whether this is done changes nothing but the time a search takes.
+//! Most steps lead to a state that was visited before. If the program can tell beforehand, and the strategy says which alternative it
+//! would take next at the same point, such steps are skipped without a snapshot, a step or a restart. Each is counted as if it had been an
+//! execution of its own. Peeking changes nothing but the time that a search takes.
 
 use super::walk::Chosen;
 use super::{Due, Worker};

@@ -49,12 +49,12 @@ pub(super) struct Repeats {
     /// The execution with this number is repeated.
     next: u64,
     /// The latest execution and its seed, if it was not repeated.
-    latest: Option<Latest>,
+    latest: Option<LastExecution>,
 }
 
 /// An execution that can be repeated; its decisions and its steps are those of the worker.
 #[derive(Clone, Debug)]
-pub(super) struct Latest {
+pub(super) struct LastExecution {
     seed: u64,
     /// `None` if it was pruned.
     outcome: Option<Outcome>,
@@ -66,7 +66,7 @@ impl Repeats {
     }
 
     /// To an execution beside the search, and back: what was the latest one is so again.
-    pub(super) fn replace_latest(&mut self, latest: Option<Latest>) -> Option<Latest> {
+    pub(super) fn replace_latest(&mut self, latest: Option<LastExecution>) -> Option<LastExecution> {
         mem::replace(&mut self.latest, latest)
     }
 
@@ -126,7 +126,7 @@ impl Worker<'_> {
         if outcome.as_ref().and_then(Outcome::failure).is_some_and(known) {
             return None;
         }
-        let latest = Latest { seed, outcome };
+        let latest = LastExecution { seed, outcome };
         let times = self.repeats.due(self.walked, self.path.len(), copies);
         if times == 0 || !self.repeats_help(program) {
             self.repeats.latest = (self.repeats.later && recorded).then_some(latest);
@@ -158,7 +158,7 @@ impl Worker<'_> {
         self.search.limits.repeats && !program.is_deterministic()
     }
 
-    fn repeat<P: Program>(&mut self, program: &mut P, latest: &Latest, times: u32) -> Option<Failure> {
+    fn repeat<P: Program>(&mut self, program: &mut P, latest: &LastExecution, times: u32) -> Option<Failure> {
         let first = mem::take(&mut self.trace);
         let choices: Vec<_> = self.path.iter().map(|at| at.choice).collect();
         let mut reference = Reference {
@@ -219,7 +219,7 @@ impl Worker<'_> {
                 _ => {}
             }
             let followed = depth;
-            let at = |step| Place { step, followed, of: reference.choices.len() };
+            let at = |step| ComparedAt { step, followed, of: reference.choices.len() };
             if reference.recorded {
                 let steps = trace.steps();
                 let same = |at: usize| reference.steps.get(at).is_some_and(|step| same_step(program, step, &steps[at]));
@@ -277,7 +277,7 @@ impl Worker<'_> {
     }
 
     /// Compares how two runs ended.
-    fn compare_ends(reference: &Reference<'_>, trace: &Trace, outcome: &Outcome, at: &Place) -> Option<Failure> {
+    fn compare_ends(reference: &Reference<'_>, trace: &Trace, outcome: &Outcome, at: &ComparedAt) -> Option<Failure> {
         let kind = |outcome: &Outcome| outcome.failure().map(Failure::kind);
         let side = |outcome: Option<&Outcome>| match outcome {
             Some(Outcome::Completed) => "the execution ends well".to_owned(),
@@ -300,7 +300,7 @@ fn compare_contents<P: Program>(
     reference: &Reference<'_>,
     trace: &Trace,
     cast: &Participants,
-    at: &impl Fn(usize) -> Place,
+    at: &impl Fn(usize) -> ComparedAt,
 ) -> Option<Failure> {
     let differ = |pair: &(&(StepIx, Word), (StepIx, Word))| {
         let (before, now) = (pair.0.1, pair.1.1);
@@ -321,13 +321,13 @@ fn outlives(failure: &Failure) -> bool {
 }
 
 /// Where two runs part.
-struct Place {
+struct ComparedAt {
     step: usize,
     followed: usize,
     of: usize,
 }
 
-impl Place {
+impl ComparedAt {
     fn parted(&self, [first, again]: [String; 2]) -> Failure {
         Failure::Nondeterminism(Divergence {
             step: StepIx::next_of(self.step),

@@ -4,7 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use super::Worker;
-use crate::board::{Beat, Board, Commit, Job, Place, Tally, Then};
+use crate::board::{Beat, Board, Commit, ExecutionPosition, Job, Tally, Then};
 use crate::outcome::Failure;
 use crate::piece::Piece;
 use crate::search::Spare;
@@ -153,8 +153,8 @@ impl<'s> Worker<'s> {
     /// Whether what is left of this piece may have a failure that should be reported instead of the one that was found.
     fn may_come_first(&mut self) -> bool {
         match self.search.board.first_failing() {
-            Some(Place::Number(failing)) => self.numbers.is_some_and(|(next, _)| next < failing),
-            Some(Place::Choices(choices)) => match self.strategy.get().sharing() {
+            Some(ExecutionPosition::Number(failing)) => self.numbers.is_some_and(|(next, _)| next < failing),
+            Some(ExecutionPosition::Choices(choices)) => match self.strategy.get().sharing() {
                 Sharing::ByPiece(by_piece) => by_piece.may_precede(&choices),
                 _ => false,
             },

@@ -1,6 +1,6 @@
 //! Copies of a program along the way that an execution went, for the next ones to go on from.
 //!
-//! A kept copy stands at the point that the first so many choices of the latest execution lead to. The next execution takes over
+//! Each snapshot is at the point that a prefix of the choices of the latest execution leads to. The next execution takes over
 //! from the deepest copy on the part that both have in common; what lies beyond is dropped. Whether there are copies changes
 //! nothing but the time a search takes.
 //!
@@ -12,7 +12,7 @@
 use crate::system::System;
 use crate::trace::Mark;
 
-/// The kept copies, deepest last.
+/// The snapshots, deepest last.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct SnapshotStack<S> {
@@ -39,10 +39,10 @@ struct Snapshot<S> {
     mark: Mark,
 }
 
-/// Copies kept at once; beyond, those near the root are thinned out.
+/// The most snapshots at a time; beyond that, some near the root are dropped.
 const MOST: usize = 256;
 
-/// Copies whose memory is kept.
+/// The most old snapshots whose memory is reused.
 const MOST_SPARE: usize = 32;
 
 impl<S> Default for SnapshotStack<S> {

@@ -74,7 +74,7 @@ impl Worker<'_> {
                 }
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
-                    // Where a copy stood, there is nothing to compare: it is the point that was passed.
+                    // A snapshot was restored here, so there is nothing to compare: it is the same point.
                     let looks = self.looks(system, known_state, depth, from > 0 && depth == from);
                     let mut chosen = match self.decide(&system.point(), depth, familiar, looks) {
                         Ok(chosen) => chosen,

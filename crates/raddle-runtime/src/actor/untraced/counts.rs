@@ -1,9 +1,9 @@
-//! How many there are of each of many, and which is the n-th of all.
+//! Counts of messages per mailbox, and the search for the mailbox that has the n-th of all messages.
 //!
-//! Which it is cannot be peeked, so a branch for each that is passed over would be taken wrongly every time. Instead, eight counts
-//! are looked at at once, each a byte of one word: multiplied by a word of ones, it becomes the word of their sums from the first
-//! on. The same is done with sums of eight and of sixty-four. A byte may overflow into its neighbour; since a word is only
-//! added to and subtracted from, it is right again as soon as the counts are small, and it is asked for nothing before.
+//! The result is random, so a branch per mailbox would be mispredicted again and again. Instead, eight counts are bytes of one word.
+//! Multiplied by a word of ones, the word becomes that of the prefix sums. The same is done with sums of eight and of sixty-four counts. A
+//! byte may overflow into the next one. The words are only added to and subtracted from, so they are right again as soon as the counts are
+//! small, and they are not used before.
 
 use std::mem;
 

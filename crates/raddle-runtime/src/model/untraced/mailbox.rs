@@ -1,16 +1,16 @@
-//! Mailboxes while choices are drawn: of a message no more is kept than it takes to receive it.
+//! Mailboxes of untraced runs. A message has only what is needed to receive it.
 
 use raddle_engine::ids::TaskId;
 
-use crate::actor::{Delivery, Letter};
-use crate::mailbox::{Heading, Mailbox, Message};
-use crate::model::handling::{Parcel, Wrapping};
+use crate::actor::{Delivery, Envelope};
+use crate::mailbox::{DeliveryInfo, Mailbox, Message};
+use crate::model::handling::{Payload, PayloadCell};
 use crate::model::slot::WaitingMessage;
 
 /// What waits for one actor, and what else has to be known of it to send to it.
 #[derive(Default)]
 pub(in crate::model) struct UntracedMailbox {
-    mailbox: Mailbox<Note>,
+    mailbox: Mailbox<UntracedMessage>,
     /// How many timers are set.
     pub(super) timers: u32,
     /// It has not stopped.
@@ -19,26 +19,26 @@ pub(in crate::model) struct UntracedMailbox {
 
 /// A message.
 #[derive(Clone)]
-pub(in crate::model) struct Note {
+pub(in crate::model) struct UntracedMessage {
     pub(super) sender: TaskId,
     /// It may be overtaken by whatever comes later.
     pub(super) delayed: bool,
     pub(super) label: &'static str,
-    pub(super) body: Wrapping,
+    pub(super) body: PayloadCell,
     /// All of what is on it, if deliveries are causal.
-    pub(super) letter: Option<Box<Letter>>,
+    pub(super) envelope: Option<Box<Envelope>>,
 }
 
-impl Message for Note {
+impl Message for UntracedMessage {
     type Few = Vec<Self>;
 
     #[inline]
-    fn heading(&self) -> Heading<'_> {
-        let &Self { sender, delayed, ref letter, .. } = self;
-        let causal = letter.as_deref().map(Letter::heading);
-        let (ordinal, known) = causal.map_or((0, Default::default()), |letter| (letter.ordinal, letter.known));
+    fn delivery_info(&self) -> DeliveryInfo<'_> {
+        let &Self { sender, delayed, ref envelope, .. } = self;
+        let causal = envelope.as_deref().map(Envelope::delivery_info);
+        let (ordinal, known) = causal.map_or((0, Default::default()), |envelope| (envelope.ordinal, envelope.known));
         // Nobody asks for one by its number.
-        Heading { number: 0, sender, delayed, ordinal, known }
+        DeliveryInfo { number: 0, sender, delayed, ordinal, known }
     }
 
     fn arrive_in_time(&mut self) {
@@ -46,20 +46,20 @@ impl Message for Note {
     }
 }
 
-impl Note {
+impl UntracedMessage {
     /// A message that lay in a mailbox.
-    fn of((letter, parcel): WaitingMessage, delivery: Delivery) -> Self {
-        let Letter { sender, delayed, label, .. } = letter;
-        let letter = (delivery == Delivery::Causal).then(|| Box::new(letter));
-        Self { sender, delayed, label, body: parcel.into_wrapping(), letter }
+    fn of((envelope, payload): WaitingMessage, delivery: Delivery) -> Self {
+        let Envelope { sender, delayed, label, .. } = envelope;
+        let envelope = (delivery == Delivery::Causal).then(|| Box::new(envelope));
+        Self { sender, delayed, label, body: payload.into_cell(), envelope }
     }
 
     /// As it lies in a mailbox, under a number that no other has there.
     fn into_message(self, number: u32) -> WaitingMessage {
-        let Self { sender, delayed, label, body, letter, .. } = self;
-        let mut letter = letter.map_or_else(|| Letter::blank(sender, number), |letter| *letter);
-        (letter.number, letter.delayed, letter.label) = (number, delayed, label);
-        (letter, Parcel::unhashed(body))
+        let Self { sender, delayed, label, body, envelope, .. } = self;
+        let mut envelope = envelope.map_or_else(|| Envelope::blank(sender, number), |envelope| *envelope);
+        (envelope.number, envelope.delayed, envelope.label) = (number, delayed, label);
+        (envelope, Payload::unhashed(body))
     }
 }
 
@@ -73,20 +73,20 @@ impl UntracedMailbox {
     pub(super) fn collect(&mut self, messages: Vec<WaitingMessage>, delivery: Delivery) {
         let overtakes = self.len() > 0;
         for message in messages {
-            let note = Note::of(message, delivery);
-            if overtakes { self.mailbox.put(delivery, note) } else { self.mailbox.append(delivery, note) }
+            let message = UntracedMessage::of(message, delivery);
+            if overtakes { self.mailbox.put(delivery, message) } else { self.mailbox.append(delivery, message) }
         }
     }
 
     /// What is left, as it lies in a mailbox, under numbers that no other has there.
     pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = WaitingMessage> {
-        self.mailbox.take_all().into_iter().zip(numbers).map(|(note, number)| note.into_message(number))
+        self.mailbox.take_all().into_iter().zip(numbers).map(|(message, number)| message.into_message(number))
     }
 
     /// Puts a message where it belongs.
     #[inline(always)]
-    pub(super) fn put(&mut self, note: Note, delivery: Delivery) {
-        self.mailbox.put(delivery, note);
+    pub(super) fn put(&mut self, message: UntracedMessage, delivery: Delivery) {
+        self.mailbox.put(delivery, message);
     }
 
     /// How many can be received, with the timers that can go off.
@@ -103,7 +103,7 @@ impl UntracedMailbox {
 
     /// Takes out the one that comes after so many others that can be received.
     #[inline(always)]
-    pub(super) fn take_open(&mut self, delivery: Delivery, nth: u32) -> Note {
+    pub(super) fn take_open(&mut self, delivery: Delivery, nth: u32) -> UntracedMessage {
         self.mailbox.take_open(delivery, nth)
     }
 }

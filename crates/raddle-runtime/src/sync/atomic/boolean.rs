@@ -8,7 +8,7 @@ use raddle_engine::trace::{Class, Operation, Site};
 use super::Ordering;
 use super::shared::{shared_operations, update_operations};
 use super::step;
-use crate::execution::{Kind, Place, Tag, here};
+use crate::execution::{Kind, ObjectRef, Tag, here};
 
 static BOOL: Kind = Kind { noun: "AtomicBool", show: |word| (word.0 != 0).to_string() };
 static FETCH_NOT: Operation = Operation { verb: "fetch_not", class: Class::Update };

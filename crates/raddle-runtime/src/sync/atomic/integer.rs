@@ -8,7 +8,7 @@ use raddle_engine::trace::{Class, Operation, Site};
 use super::Ordering;
 use super::shared::{shared_operations, update_operations};
 use super::step;
-use crate::execution::{Kind, Place, Tag, here};
+use crate::execution::{Kind, ObjectRef, Tag, here};
 
 macro_rules! atomic_integers {
     ($($atomic:ident $integer:ident $kind:ident;)*) => { $(

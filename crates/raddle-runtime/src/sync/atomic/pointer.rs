@@ -12,7 +12,7 @@ use raddle_engine::trace::{Class, Operation, Site};
 use super::Ordering;
 use super::shared::shared_operations;
 use super::step;
-use crate::execution::{Kind, Place, Tag, here};
+use crate::execution::{Kind, ObjectRef, Tag, here};
 
 static PTR: Kind = Kind { noun: "AtomicPtr", show: |word| format!("{:#x}", word.0) };
 

@@ -14,7 +14,7 @@ macro_rules! shared_operations {
             /// Calls `body` with the atomic's place in the running execution; `None` outside of any.
             #[inline(always)]
             #[track_caller]
-            fn with<R>(&self, body: impl FnOnce(Place<'_>) -> R) -> Option<R> {
+            fn with<R>(&self, body: impl FnOnce(ObjectRef<'_>) -> R) -> Option<R> {
                 self.tag.with(&$kind, |_| $to(self.inner.load(Ordering::Relaxed)), body)
             }
 

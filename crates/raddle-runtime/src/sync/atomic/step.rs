@@ -3,7 +3,7 @@
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use super::Ordering;
-use crate::execution::{Ask, Execution, Moment, Place, Progress};
+use crate::execution::{Ask, Execution, Moment, ObjectRef, Progress};
 
 static LOAD: Operation = Operation { verb: "load", class: Class::Read };
 static STORE: Operation = Operation { verb: "store", class: Class::Write };
@@ -64,16 +64,16 @@ static UNSYNC_READ: Operation = Operation { verb: "unsync_load", class: Class::C
 static UNSYNC_WRITE: Operation = Operation { verb: "access by &mut", class: Class::Cell };
 
 /// Reads an atomic as plain memory. This needs no decision, but it may race with atomic accesses.
-pub(super) fn read_as_plain(place: Place<'_>, site: Site) -> u64 {
+pub(super) fn read_as_plain(place: ObjectRef<'_>, site: Site) -> u64 {
     touch_as_plain(place, &UNSYNC_READ, Effect::Read, site)
 }
 
 /// Records that an atomic is written as plain memory, and returns the old value. The caller [sets](set_as_plain) the new one afterwards.
-pub(super) fn write_as_plain(place: Place<'_>, site: Site) -> u64 {
+pub(super) fn write_as_plain(place: ObjectRef<'_>, site: Site) -> u64 {
     touch_as_plain(place, &UNSYNC_WRITE, Effect::Change, site)
 }
 
-fn touch_as_plain(place: Place<'_>, op: &'static Operation, effect: Effect, site: Site) -> u64 {
+fn touch_as_plain(place: ObjectRef<'_>, op: &'static Operation, effect: Effect, site: Site) -> u64 {
     let ask = Ask { ordered: Ordered::RELAXED, ..Ask::new(op, place.object, effect, site) };
     place.execution.step_unseen(ask, |moment| {
         moment.progress(Progress::Neutral);
@@ -82,17 +82,17 @@ fn touch_as_plain(place: Place<'_>, op: &'static Operation, effect: Effect, site
 }
 
 /// Sets the value of an atomic that is written as plain memory.
-pub(super) fn set_as_plain(place: Place<'_>, word: u64) {
+pub(super) fn set_as_plain(place: ObjectRef<'_>, word: u64) {
     place.execution.state.borrow_mut().objects[place.object.index()].word = word;
 }
 
 /// The value of an object, without a step. For access that no other task can observe.
-pub(super) fn peek(place: Place<'_>) -> u64 {
+pub(super) fn peek(place: ObjectRef<'_>) -> u64 {
     place.execution.state.borrow().objects[place.object.index()].word
 }
 
 #[inline(always)]
-pub(super) fn load(place: Place<'_>, ordered: Ordered, site: Site) -> u64 {
+pub(super) fn load(place: ObjectRef<'_>, ordered: Ordered, site: Site) -> u64 {
     place.step(&LOAD, Effect::Read, ordered, site, |moment| {
         let word = *moment.word();
         moment.found(word);
@@ -101,7 +101,7 @@ pub(super) fn load(place: Place<'_>, ordered: Ordered, site: Site) -> u64 {
 }
 
 #[inline(always)]
-pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
+pub(super) fn store(place: ObjectRef<'_>, word: u64, ordered: Ordered, site: Site) {
     place.step(&STORE, Effect::Change, ordered, site, |moment| {
         put(moment, word);
     });
@@ -110,7 +110,7 @@ pub(super) fn store(place: Place<'_>, word: u64, ordered: Ordered, site: Site) {
 /// Replaces the value by the result of `change`, and returns what it was.
 #[inline(always)]
 pub(super) fn update(
-    place: Place<'_>,
+    place: ObjectRef<'_>,
     op: &'static Operation,
     ordered: Ordered,
     site: Site,
@@ -145,13 +145,13 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn strong(self, place: Place<'_>) -> Result<u64, u64> {
+    pub(super) fn strong(self, place: ObjectRef<'_>) -> Result<u64, u64> {
         place.step(&COMPARE_EXCHANGE, Effect::Change, self.success, self.site, |moment| self.exchange(moment))
     }
 
     /// May fail spuriously, if the budget allows. The strategy decides this only where the exchange would succeed. The task first reads the
     /// value; no other task runs between this read and the exchange.
-    pub(super) fn weak(self, place: Place<'_>) -> Result<u64, u64> {
+    pub(super) fn weak(self, place: ObjectRef<'_>) -> Result<u64, u64> {
         let op = &COMPARE_EXCHANGE_WEAK;
         let looked = place.step(op, Effect::Change, self.success, self.site, |moment| {
             if *moment.word() != self.current || !moment.may_end_for_no_reason() {

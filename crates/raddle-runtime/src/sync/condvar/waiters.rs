@@ -9,7 +9,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Word};
 
-use crate::execution::{Ask, Moment, Place, Progress, State};
+use crate::execution::{Ask, Moment, ObjectRef, Progress, State};
 use crate::time::{CLOCK, after};
 
 static WAIT: Operation = Operation { verb: "wait", class: Class::Wait };
@@ -43,7 +43,7 @@ pub(super) struct Woken {
 }
 
 /// Begins to wait, in the step that releases the mutex.
-pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option<Duration>) -> Begun {
+pub(super) fn begin(moment: &mut Moment<'_>, condvar: ObjectRef<'_>, timeout: Option<Duration>) -> Begun {
     // To begin to wait is a read of the condition variable: two waiters are independent. To notify is a change.
     moment.touch(condvar.access(Effect::Read, Ordered::RELAXED));
     let mutex = moment.object().index() as u64;
@@ -62,7 +62,7 @@ pub(super) fn begin(moment: &mut Moment<'_>, condvar: Place<'_>, timeout: Option
 }
 
 /// Waits until the bit of a slot that is free now is set.
-pub(super) fn sleep(condvar: Place<'_>, begun: &Begun, timeout: Option<Duration>, site: Site) -> Woken {
+pub(super) fn sleep(condvar: ObjectRef<'_>, begun: &Begun, timeout: Option<Duration>, site: Site) -> Woken {
     let from = begun.at;
     let deadline = timeout.map(|timeout| after(from, timeout));
     let taken = slots(&condvar.execution.state.borrow(), condvar.object).fold(0, |taken, slot| taken | slot);
@@ -86,7 +86,7 @@ pub(super) fn sleep(condvar: Place<'_>, begun: &Begun, timeout: Option<Duration>
 }
 
 /// Wakes one waiter. The strategy chooses which.
-pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
+pub(super) fn notify_one(condvar: ObjectRef<'_>, site: Site) {
     let asleep = condvar.step(&NOTIFY_ONE, Effect::Change, Ordered::RELAXED, site, |moment| {
         let asleep = asleep(moment, condvar.object);
         if asleep.count_ones() == 1 {
@@ -108,7 +108,7 @@ pub(super) fn notify_one(condvar: Place<'_>, site: Site) {
 }
 
 /// Wakes all waiters.
-pub(super) fn notify_all(condvar: Place<'_>, site: Site) {
+pub(super) fn notify_all(condvar: ObjectRef<'_>, site: Site) {
     condvar.step(&NOTIFY_ALL, Effect::Change, Ordered::RELAXED, site, |moment| {
         let asleep = asleep(moment, condvar.object);
         *moment.word() |= asleep;

@@ -29,7 +29,7 @@ use raddle_engine::trace::{Class, Effect, Operation, Ordered, Receipt, Role, Sit
 
 use crate::actor::digest;
 use crate::coroutine::current;
-use crate::execution::{Ask, Kind, Met, Moment, Place, Tag};
+use crate::execution::{Ask, Kind, Met, Moment, ObjectRef, Tag};
 use crate::sync::contents;
 use crate::sync::mpsc::word::{self, NO_RECEIVER, NO_SENDERS, UNBOUNDED};
 use crate::time::begin_timed_wait;
@@ -103,7 +103,7 @@ impl<T> Channel<T> {
 
     /// Calls `body` with the channel's place in the running execution.
     #[track_caller]
-    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(Place<'_>) -> R) -> R {
+    pub(super) fn with<R>(&self, site: Site, body: impl FnOnce(ObjectRef<'_>) -> R) -> R {
         let leaks = Cell::new(false);
         let first = |met| {
             leaks.set(met == Met::InEarlierExecution);
@@ -283,7 +283,7 @@ impl<T> Channel<T> {
 }
 
 /// The operation of a receiver that waits for a message, the end of all senders, or its timeout.
-pub(super) fn wait_to_receive(place: &Place<'_>, timeout: Option<Duration>, site: Site) -> Ask {
+pub(super) fn wait_to_receive(place: &ObjectRef<'_>, timeout: Option<Duration>, site: Site) -> Ask {
     let deadline = timeout.map(|timeout| begin_timed_wait(place.execution, timeout, site));
     let ready: fn(u64, u64) -> bool = word::can_receive;
     Ask { ready: Some(ready), deadline, ..Ask::new(&RECV, place.object, Effect::Change, site) }

@@ -5,7 +5,7 @@
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
-use crate::execution::{Ask, Moment, Place, Progress};
+use crate::execution::{Ask, Moment, ObjectRef, Progress};
 
 static COMPLETE_IT: Operation = Operation { verb: "complete", class: Class::Release };
 static GIVE_UP: Operation = Operation { verb: "give up", class: Class::Release };
@@ -41,19 +41,19 @@ pub(in crate::sync) enum AfterPanic {
 }
 
 /// Whether the stage is complete. Not a step.
-pub(in crate::sync) fn is_complete(place: Place<'_>) -> bool {
+pub(in crate::sync) fn is_complete(place: ObjectRef<'_>) -> bool {
     place.execution.state.borrow().objects[place.object.index()].word & STAGE == COMPLETE
 }
 
 /// Records a look at a complete stage: what the function did happens before what follows. `role` is the role that the step would have if the
 /// stage were not complete.
-pub(in crate::sync) fn look_at_complete(place: Place<'_>, op: &'static Operation, role: Role, site: Site) {
+pub(in crate::sync) fn look_at_complete(place: ObjectRef<'_>, op: &'static Operation, role: Role, site: Site) {
     let ask = Ask { role, ordered: Ordered::ACQUIRE, ..Ask::new(op, place.object, Effect::Read, site) };
     place.execution.step_unseen(ask, |moment| moment.progress(Progress::Neutral));
 }
 
 /// Looks whether the stage is complete.
-pub(in crate::sync) fn look(place: Place<'_>, op: &'static Operation, site: Site) -> bool {
+pub(in crate::sync) fn look(place: ObjectRef<'_>, op: &'static Operation, site: Site) -> bool {
     if is_complete(place) {
         look_at_complete(place, op, Role::Plain, site);
         return true;
@@ -69,7 +69,7 @@ pub(in crate::sync) fn look(place: Place<'_>, op: &'static Operation, site: Site
 
 /// Waits until no task is running the function. Then, if it has not run, the current task has to run it.
 pub(in crate::sync) fn enter<'a>(
-    place: Place<'a>,
+    place: ObjectRef<'a>,
     op: &'static Operation,
     after_panic: AfterPanic,
     site: Site,
@@ -104,7 +104,7 @@ pub(in crate::sync) fn is_not_running(word: u64, _: u64) -> bool {
 
 /// Held by the task that runs the function. If it is dropped before it is [complete](Self::complete), the function has panicked.
 pub(in crate::sync) struct Initializer<'a> {
-    place: Place<'a>,
+    place: ObjectRef<'a>,
     site: Site,
     /// True if an earlier function has panicked.
     pub(in crate::sync) poisoned: bool,
@@ -127,7 +127,7 @@ impl Drop for Initializer<'_> {
     }
 }
 
-fn leave(place: Place<'_>, op: &'static Operation, stage: u64, site: Site, act: impl FnOnce(&mut Moment<'_>)) {
+fn leave(place: ObjectRef<'_>, op: &'static Operation, stage: u64, site: Site, act: impl FnOnce(&mut Moment<'_>)) {
     place.step(op, Effect::Change, Ordered::RELEASE, site, |moment| {
         moment.release();
         moment.gives();

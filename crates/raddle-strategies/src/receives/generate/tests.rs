@@ -1,6 +1,6 @@
 //! The paper's examples.
 
-use raddle_engine::coverage::roll::Roll;
+use raddle_engine::coverage::receive_index::ReceiveIndex;
 
 use super::*;
 use crate::receives::example::{ERROR, Line, ONE_ACTION, TWO_ACTIONS, recorded};
@@ -14,7 +14,7 @@ struct Example {
 impl Example {
     fn new(lines: &'static [Line], changes: &str, criterion: Criterion) -> Self {
         let recorded = recorded(lines, changes);
-        let places = Roll::default().enter_all(&recorded);
+        let places = ReceiveIndex::default().add_all(&recorded);
         let base = Base::new(recorded, places);
         let mut achieved = Goals::default();
         let all: Vec<_> = (0..lines.len()).collect();

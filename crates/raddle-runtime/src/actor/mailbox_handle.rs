@@ -1,4 +1,4 @@
-//! Actors inside an execution, from the outside: what their addresses lead to.
+//! How an address reaches an actor inside an execution.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,24 +16,24 @@ use crate::coroutine::current;
 use crate::execution::Execution;
 use crate::thread::{Builder, run_task};
 
-/// How an actor is reached. Its messages and itself are kept by the execution.
-pub(crate) struct Mailbox<M> {
+/// A handle to the mailbox of an actor. The messages and the actor are stored in the execution.
+pub(crate) struct MailboxHandle<M> {
     pub(crate) system: System,
     pub(super) execution: u64,
     /// Its number among the mailboxes of the execution.
     pub(crate) mail: usize,
     pub(crate) head: ObjectId,
-    pub(crate) says: Says<M>,
+    pub(crate) message_fns: MessageFns<M>,
 }
 
-/// What an actor has to say of its messages.
-pub(crate) struct Says<M> {
+/// The functions by which an actor describes its messages.
+pub(crate) struct MessageFns<M> {
     pub(crate) label: fn(&M) -> &'static str,
     pub(crate) describe: fn(&M) -> String,
     pub(crate) duplicate: fn(&M) -> Option<M>,
 }
 
-impl<M> Says<M> {
+impl<M> MessageFns<M> {
     pub(crate) fn of<A: Actor<Msg = M>>() -> Self {
         Self { label: A::label, describe: A::describe, duplicate: A::duplicate }
     }
@@ -61,8 +61,9 @@ pub(crate) fn spawn<A: Actor>(
     });
     let (mail, head, tail, clock) =
         made.flatten().expect("raddle: this system of actors belongs to an execution that is over");
-    let says = Says::of::<A>();
-    let mailbox = Arc::new(Mailbox { system: system.clone(), execution: inside.execution, mail, head, says });
+    let message_fns = MessageFns::of::<A>();
+    let mailbox =
+        Arc::new(MailboxHandle { system: system.clone(), execution: inside.execution, mail, head, message_fns });
     let address = Address { who, route: Route::Task { mail: mail as u32, mailbox: mailbox.clone() } };
     let home = Box::new(Home::new(actor, system.clone(), address.clone()));
     let life = Life::new(mailbox, address.clone(), make);
@@ -104,9 +105,9 @@ pub(crate) fn spawn<A: Actor>(
     address
 }
 
-impl<M: Send + 'static> Mailbox<M> {
+impl<M: Send + 'static> MailboxHandle<M> {
     pub(crate) fn label(&self, msg: &M) -> &'static str {
-        (self.says.label)(msg)
+        (self.message_fns.label)(msg)
     }
 
     /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed. What destructors send here from
@@ -131,7 +132,7 @@ impl<M: Send + 'static> Mailbox<M> {
         self.system.inner.dead_letters.fetch_add(1, Ordering::SeqCst);
         let over = current::with(|execution| execution.state.borrow().over).unwrap_or(true);
         let fails = lock(&self.system.inner.rules).fail_on_dead_letters && !over;
-        let failure = fails.then(|| dead_letter(sender, who, &(self.says.describe)(&msg)));
+        let failure = fails.then(|| dead_letter(sender, who, &(self.message_fns.describe)(&msg)));
         drop(msg);
         if let Some(failure) = failure {
             current::with(|execution| execution.fail(failure));
@@ -139,7 +140,7 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 }
 
-impl<M> Mailbox<M> {
+impl<M> MailboxHandle<M> {
     pub(crate) fn let_crash(&self) {
         current::with(|execution| {
             let mut state = execution.state.borrow_mut();

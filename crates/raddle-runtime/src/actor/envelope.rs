@@ -1,4 +1,4 @@
-//! What is known of a message but for its contents, and how messages and actors get their names.
+//! Envelopes: what is known about a message apart from its contents. And how messages and actors get their names.
 //!
 //! `hash(actor) = H(type, hash(receive that created it), how many it created before)`, and the same for a message and the receive
 //! that sent it. So names do not depend on what others do meanwhile, and survive most edits of the program.
@@ -8,11 +8,11 @@ use raddle_engine::trace::Receipt;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::digest::{digest, mix};
-use crate::mailbox::Heading;
+use crate::mailbox::DeliveryInfo;
 
-/// A message on its way, without what it says.
+/// What is known about a message apart from its contents.
 #[derive(Clone, Debug)]
-pub(crate) struct Letter {
+pub(crate) struct Envelope {
     /// What a schedule calls it: unique among those in one mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
@@ -27,15 +27,15 @@ pub(crate) struct Letter {
     clock: Box<[u32]>,
 }
 
-impl Letter {
-    /// One that nobody asks for more of than who sent it.
+impl Envelope {
+    /// An envelope with a sender and a number only, for untraced runs.
     #[inline]
     pub(crate) fn blank(sender: TaskId, number: u32) -> Self {
         let (name, sender_name, label, clock) = (0, 0, "", Box::default());
         Self { number, sender, ordinal: 0, delayed: false, name, sender_name, label, clock }
     }
 
-    /// One that nobody asks for more of than who sent it, under which number and as which of its messages, and what that sender knew.
+    /// An envelope of an untraced run in causal order: sender, number, ordinal and the clock of the sender.
     pub(super) fn knowing(clock: Vec<u32>, sender: TaskId, (number, ordinal): (u32, u32), delayed: bool) -> Self {
         Self { ordinal, delayed, clock: clock.into_boxed_slice(), ..Self::blank(sender, number) }
     }
@@ -53,9 +53,9 @@ impl Letter {
 
     /// What decides when it can be received.
     #[inline]
-    pub(crate) fn heading(&self) -> Heading<'_> {
+    pub(crate) fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref clock, .. } = self;
-        Heading { number, sender, delayed, ordinal, known: clock }
+        DeliveryInfo { number, sender, delayed, ordinal, known: clock }
     }
 
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {
@@ -113,14 +113,14 @@ impl CausalClock {
 
     /// Writes the next message; `kind` is the type of its contents.
     #[inline]
-    pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Letter {
+    pub(crate) fn write(&mut self, me: TaskId, delivery: Delivery, label: &'static str, kind: u64) -> Envelope {
         let name = mix(mix(kind, self.receive), u64::from(self.sent_here));
-        Letter { name, label, ..self.write_blank(me, delivery, (name ^ name >> 32) as u32) }
+        Envelope { name, label, ..self.write_blank(me, delivery, (name ^ name >> 32) as u32) }
     }
 
     /// Writes the next message without a name.
     #[inline]
-    pub(crate) fn write_blank(&mut self, me: TaskId, delivery: Delivery, number: u32) -> Letter {
+    pub(crate) fn write_blank(&mut self, me: TaskId, delivery: Delivery, number: u32) -> Envelope {
         let ordinal = self.sent;
         self.sent += 1;
         self.sent_here += 1;
@@ -132,7 +132,7 @@ impl CausalClock {
             Box::default()
         };
         let (name, sender_name, label) = (0, self.name, "");
-        Letter { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
+        Envelope { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
     }
 
     /// It knows of so many messages of each task, and has sent no more than this.
@@ -154,15 +154,15 @@ impl CausalClock {
 
     /// A message was received: what is sent and created from here on is named by that.
     #[inline]
-    pub(crate) fn read(&mut self, letter: &Letter, delivery: Delivery) {
-        self.receive = mix(mix(letter.sender_name, self.name), letter.name);
+    pub(crate) fn read(&mut self, envelope: &Envelope, delivery: Delivery) {
+        self.receive = mix(mix(envelope.sender_name, self.name), envelope.name);
         self.sent_here = 0;
         self.created_here = 0;
         if delivery == Delivery::Causal {
-            for (task, &known) in letter.clock.iter().enumerate() {
+            for (task, &known) in envelope.clock.iter().enumerate() {
                 self.know(TaskId::next_of(task), known);
             }
-            self.know(letter.sender, letter.ordinal + 1);
+            self.know(envelope.sender, envelope.ordinal + 1);
         }
     }
 }

@@ -4,29 +4,29 @@ use std::collections::HashMap;
 
 use crate::coverage::Criterion;
 use crate::coverage::bits::Rows;
-use crate::coverage::recorded::{Event, Name, Recorded};
+use crate::coverage::recorded::{Name, ReceiveEvent, Recorded};
 
-/// Where a receive is written down: with which receiver, and as which of its receives.
+/// The index of a receive: its receiver, and its number among the receives of that receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// Who received, by its number in the roll.
+pub struct ReceiveId {
+    /// Who received, by its number in the index.
     pub receiver: usize,
     /// What, by its number among those of the receiver.
     pub event: usize,
 }
 
-/// Who has received what.
+/// Numbers receivers and their receives in order of first appearance.
 #[derive(Clone, Debug, Default)]
-pub struct Roll {
-    places: HashMap<Name, Place>,
+pub struct ReceiveIndex {
+    places: HashMap<Name, ReceiveId>,
     receivers: HashMap<u64, usize>,
     /// By receiver, how many receives it has.
     counts: Vec<usize>,
 }
 
-impl Roll {
-    /// Where a receive is written down, from now on if it was not.
-    pub fn enter(&mut self, event: &Event) -> Place {
+impl ReceiveIndex {
+    /// The index of a receive, which is added if it is new.
+    pub fn add(&mut self, event: &ReceiveEvent) -> ReceiveId {
         if let Some(place) = self.places.get(&event.name) {
             return *place;
         }
@@ -35,7 +35,7 @@ impl Roll {
         if receiver == next {
             self.counts.push(0);
         }
-        let place = Place { receiver, event: self.counts[receiver] };
+        let place = ReceiveId { receiver, event: self.counts[receiver] };
         self.counts[receiver] += 1;
         self.places.insert(event.name, place);
         place
@@ -46,19 +46,19 @@ impl Roll {
         self.places.len()
     }
 
-    /// Where a receive is written down, if it is.
-    pub fn place(&self, name: &Name) -> Option<Place> {
+    /// The index of a receive, if it was added.
+    pub fn place(&self, name: &Name) -> Option<ReceiveId> {
         self.places.get(name).copied()
     }
 
-    /// Where the receives of an execution are written down.
-    pub fn enter_all(&mut self, recorded: &Recorded) -> Vec<Place> {
-        recorded.events.iter().map(|event| self.enter(event)).collect()
+    /// The indices of the receives of an execution.
+    pub fn add_all(&mut self, recorded: &Recorded) -> Vec<ReceiveId> {
+        recorded.events.iter().map(|event| self.add(event)).collect()
     }
 }
 
 /// By receiver, its receives in order, each with whether it changes the behaviour.
-pub fn orders(events: impl Iterator<Item = (Place, bool)>) -> Vec<(usize, Vec<(usize, bool)>)> {
+pub fn orders(events: impl Iterator<Item = (ReceiveId, bool)>) -> Vec<(usize, Vec<(usize, bool)>)> {
     let mut by_receiver: HashMap<usize, usize> = HashMap::new();
     let mut orders: Vec<(usize, Vec<(usize, bool)>)> = Vec::new();
     for (place, changes) in events {

@@ -1,21 +1,21 @@
-//! How often each goal was achieved: never, once, twice, or more often. Whether there are many more to come can be told from that.
+//! How many executions have achieved each goal: none, one, two, or more. The number of goals not yet seen is estimated from that.
 
 use crate::coverage::Criterion;
 use crate::coverage::bits::{Rows, ones};
 
 /// The goals of one receiver by one criterion.
 #[derive(Clone, Debug, Default)]
-pub struct Planes {
+pub struct GoalCounts {
     /// Achieved by one execution or more.
     once: Rows,
     twice: Rows,
     thrice: Rows,
-    pub counts: Counts,
+    pub counts: GoalTotals,
 }
 
 /// How many goals there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct GoalTotals {
     /// Achieved.
     pub goals: u64,
     /// Pairs that were achieved in both orders.
@@ -26,7 +26,7 @@ pub struct Counts {
     pub doubles: u64,
 }
 
-impl Counts {
+impl GoalTotals {
     pub fn add(&mut self, other: Self) {
         self.goals += other.goals;
         self.pairs += other.pairs;
@@ -35,7 +35,7 @@ impl Counts {
     }
 }
 
-impl Planes {
+impl GoalCounts {
     /// Takes in what an execution has received, in this order.
     pub fn take_in(&mut self, criterion: Criterion, order: &[(usize, bool)]) {
         let Self { once, twice, thrice, counts } = self;

@@ -1,4 +1,4 @@
-//! Memory that executions of one model use one after another: a search copies what changes at nearly every step, and drops as much.
+//! Memory that executions of one model reuse. A search copies an actor at nearly every step, and drops about as many copies.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use crate::model::handler::Handler;
 use crate::model::slot::Slot;
 use crate::model::untraced::UntracedMailbox;
 
-/// What actors lay in that nobody uses any more, by actor. A copy of the model begins with nothing.
+/// Slots of actors that no execution uses any more, by actor. A copy of the model starts without any.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct SpareSlots {
     used: RefCell<Vec<Vec<Rc<Slot>>>>,
     mailboxes: RefCell<Vec<UntracedMailbox>>,
 }
 
-/// How many are kept of each actor.
+/// Spare slots per actor.
 const MOST: usize = 8;
 
-impl Shelf {
-    /// Keeps what an actor lay in, if nobody else has it.
+impl SpareSlots {
+    /// Adds a slot of this actor, unless another execution still uses it.
     pub(super) fn keep(&self, actor: usize, slot: Rc<Slot>) {
         if Rc::strong_count(&slot) > 1 {
             return;
@@ -32,24 +32,24 @@ impl Shelf {
         }
     }
 
-    /// Desks on which nothing lies, as many as there are.
+    /// Takes the spare mailboxes, which are empty.
     pub(super) fn mailboxes(&self) -> Vec<UntracedMailbox> {
         self.mailboxes.take()
     }
 
-    /// Keeps mailboxes on which nothing lies.
-    pub(super) fn keep_desks(&self, mailboxes: Vec<UntracedMailbox>) {
+    /// Stores empty mailboxes for the next untraced run.
+    pub(super) fn keep_mailboxes(&self, mailboxes: Vec<UntracedMailbox>) {
         self.mailboxes.replace(mailboxes);
     }
 
-    /// What the actor was, if nobody uses that any more.
+    /// The memory of an earlier state of the actor, if no execution uses it any more.
     pub(super) fn actor(&self, actor: usize) -> Option<Rc<dyn Handler>> {
         let mut used = self.used.borrow_mut();
         let slot = Rc::get_mut(used.get_mut(actor)?.last_mut()?)?;
         slot.body.actor.take().filter(|actor| Rc::strong_count(actor) == 1)
     }
 
-    /// What an actor lies in, to be changed; whoever shares it keeps it as it is.
+    /// The slot of an actor, to be changed. If other executions share it, they keep the old one and this one gets a copy.
     #[inline]
     pub(super) fn own<'a>(&self, actor: usize, slot: &'a mut Rc<Slot>) -> &'a mut Slot {
         if Rc::get_mut(slot).is_none() {
@@ -67,7 +67,7 @@ impl Shelf {
     }
 }
 
-impl Clone for Shelf {
+impl Clone for SpareSlots {
     fn clone(&self) -> Self {
         Self::default()
     }
