@@ -64,6 +64,7 @@ impl Reason {
     /// What the likely cause is, and what happens next.
     fn advice(self) -> &'static str {
         match self {
+            Self::Signal(libc::SIGABRT, _) => "The process ends here: an abort cannot be taken back.",
             Self::Signal(..) => "The process ends here: what the program has done to its memory cannot be undone.",
             Self::StackOverflow => "The process ends here: there is no stack left to go on with.",
             Self::Exit => "The process ends here, as a failure whatever the exit code was.",
