@@ -68,8 +68,9 @@ fn test_long() -> Result<(), String> {
     arguments.extend(["--", "--ignored"]);
     // On 8 of 2,754 programs, several workers run more failing executions than one alone; this may wait for another reduction.
     arguments.extend(["--skip", "generated_threads::many_generated_programs"]);
-    cargo(&arguments)?;
-    fuzz_parsers(FUZZ_INPUTS)
+    let tests = cargo(&arguments);
+    fuzz_parsers(FUZZ_INPUTS)?;
+    tests
 }
 
 fn fuzz_parsers(inputs: u64) -> Result<(), String> {

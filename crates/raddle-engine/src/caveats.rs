@@ -26,6 +26,9 @@ pub struct Caveats {
     pub weak_orderings: bool,
     /// Waits that have a time were kept from ending by it while something else could happen, as the settings say.
     pub late_timeouts: bool,
+    /// The program made hash maps or sets of `std`, which are iterated in another order each time. Only some executions are watched for
+    /// this, the first among them.
+    pub std_hash_maps: bool,
     /// Places of loops that were assumed to spin until something they read changes, after they had gone round very often without any
     /// change.
     pub assumed_spins: Vec<Site>,
@@ -47,6 +50,8 @@ pub struct CaveatCounts {
     pub weak_orderings: u64,
     /// Executions with [`Caveats::late_timeouts`].
     pub late_timeouts: u64,
+    /// Executions with [`Caveats::std_hash_maps`].
+    pub std_hash_maps: u64,
     /// All of [`Caveats::assumed_spins`], as `file:line:column`.
     pub assumed_spins: BTreeSet<String>,
     /// All of [`Caveats::left_waiting`]: what they do, and where.
@@ -63,6 +68,7 @@ impl CaveatCounts {
         self.drew_random += u64::from(caveats.drew_random);
         self.weak_orderings += u64::from(caveats.weak_orderings);
         self.late_timeouts += u64::from(caveats.late_timeouts);
+        self.std_hash_maps += u64::from(caveats.std_hash_maps);
         self.concurrent += u64::from(concurrent);
         for site in &caveats.assumed_spins {
             self.assumed_spins.insert(site.to_string());
@@ -79,6 +85,7 @@ impl CaveatCounts {
         self.drew_random += other.drew_random;
         self.weak_orderings += other.weak_orderings;
         self.late_timeouts += other.late_timeouts;
+        self.std_hash_maps += other.std_hash_maps;
         self.concurrent += other.concurrent;
         self.assumed_spins.extend(other.assumed_spins.iter().cloned());
         self.left_waiting.extend(other.left_waiting.iter().cloned());
@@ -86,9 +93,10 @@ impl CaveatCounts {
 
     /// The largest of the counts, to check what was read from a file.
     pub(crate) fn largest(&self) -> u64 {
-        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, late_timeouts, concurrent, .. } =
-            *self;
-        guessed_spin.max(reduction_unproven).max(drew_random).max(weak_orderings).max(late_timeouts).max(concurrent)
+        let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, .. } = *self;
+        let Self { late_timeouts, std_hash_maps, concurrent, .. } = *self;
+        let counts = [guessed_spin, reduction_unproven, drew_random, weak_orderings, late_timeouts, std_hash_maps];
+        counts.into_iter().fold(concurrent, u64::max)
     }
 }
 
@@ -104,6 +112,7 @@ mod tests {
             drew_random: true,
             weak_orderings: true,
             late_timeouts: true,
+            std_hash_maps: true,
             assumed_spins: vec![std::panic::Location::caller()],
             left_waiting: Vec::new(),
         };
@@ -117,6 +126,7 @@ mod tests {
             drew_random: n,
             weak_orderings: n,
             late_timeouts: n,
+            std_hash_maps: n,
             concurrent: n,
             assumed_spins: all.assumed_spins.iter().map(ToString::to_string).collect(),
             left_waiting: BTreeSet::new(),

@@ -84,7 +84,12 @@ impl Decided {
                     None => {
                         let able: Vec<_> =
                             actions.iter().map(|a| system.describe().task_name(a.task).to_string()).collect();
-                        Err(format!("task {name} cannot go on here, only {} can", able.join(", ")))
+                        let how = match variant {
+                            Variant::Ready | Variant::Message(_) => "cannot go on here",
+                            Variant::TimedOut => "cannot run out of time here",
+                            Variant::Spurious => "cannot wake for no reason here",
+                        };
+                        Err(format!("task {name} {how}; what can go on: {}", able.join(", ")))
                     }
                 }
             }

@@ -47,4 +47,4 @@ pub use self::elsewhere::{Attending, attend};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::elsewhere::{handles, inside, inside_model};
 pub(crate) use self::view::CrashView;
-pub use self::words::{LastWords, Patience, RegressionFile};
+pub use self::words::{LastWords, Patience, RegressionFile, told_to_end};

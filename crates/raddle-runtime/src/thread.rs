@@ -2,6 +2,7 @@
 
 mod handle;
 pub(crate) mod local;
+mod packet;
 mod park;
 mod scope;
 mod spawn;

@@ -7,6 +7,7 @@
 
 mod finish;
 mod lent;
+mod maps_made;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -52,6 +53,8 @@ struct Worker {
     learned: RefCell<Facts>,
     /// For steps that are taken after the end of an execution.
     unseen: Cell<Option<Trace>>,
+    /// How many executions were started.
+    started: Cell<u64>,
 }
 
 /// Tables that are empty but have their memory.
@@ -100,6 +103,7 @@ impl Threads {
             watching: StartedThreads::begin(),
             learned: RefCell::default(),
             unseen: Cell::default(),
+            started: Cell::new(0),
         };
         Self { body: Rc::new(body), worker: Rc::new(worker), addresses: Addresses::default() }
     }
@@ -133,6 +137,12 @@ impl Worker {
         next
     }
 
+    /// Counts one more execution. Returns whether it is watched for hash maps of `std`.
+    fn count_start(&self) -> bool {
+        self.started.set(self.started.get() + 1);
+        maps_made::is_watched(self.started.get())
+    }
+
     fn fiber(&self, stack_bytes: usize) -> Result<Fiber, std::io::Error> {
         let mut idle = self.idle.borrow_mut();
         match idle.iter().rposition(|fiber| fiber.stack_bytes() == stack_bytes) {
@@ -164,6 +174,8 @@ impl Program for Threads {
             races: None,
             parked: Vec::new(),
             was_run_on: false,
+            notices_maps: worker.count_start(),
+            made_maps: false,
         };
         let body = self.body.clone();
         let mut state = worker.execution.state.borrow_mut();
@@ -218,6 +230,10 @@ pub struct Running {
     parked: Vec<(TaskId, Fiber)>,
     /// The search has pruned this execution and run it on.
     was_run_on: bool,
+    /// This execution is watched for hash maps of `std`.
+    notices_maps: bool,
+    /// It has made one.
+    made_maps: bool,
 }
 
 /// What kind of point an execution has reached.
@@ -256,6 +272,14 @@ impl Running {
     /// Runs the current task to its next operation or its end.
     #[inline(always)]
     fn resume(&mut self, task: TaskId) {
+        if self.notices_maps {
+            return self.resume_and_notice_maps(task);
+        }
+        self.resume_fiber(task);
+    }
+
+    #[inline(always)]
+    fn resume_fiber(&mut self, task: TaskId) {
         let fiber = self.fibers[task.index()].as_mut().expect("raddle bug: a task without a fiber was resumed");
         match fiber.resume(&self.worker.execution.fiber) {
             Resumed::Paused(Paused::Asking) => {}
@@ -447,7 +471,7 @@ impl System for Running {
     fn caveats(&self) -> Caveats {
         let execution = &self.worker.execution;
         let caveats = execution.state.try_borrow().map_or_else(|_| Caveats::default(), |state| state.caveats());
-        Caveats { weak_orderings: execution.weak_orderings.get(), ..caveats }
+        Caveats { weak_orderings: execution.weak_orderings.get(), std_hash_maps: self.made_maps, ..caveats }
     }
 
     fn describe(&self) -> &dyn Describe {

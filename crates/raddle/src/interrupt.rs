@@ -51,6 +51,7 @@ mod unix {
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
     use std::thread;
 
+    use raddle_runtime::crash::told_to_end;
     use signal_hook::SigId;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::{flag, low_level};
@@ -84,6 +85,7 @@ mod unix {
             }
             for (signal, came) in SIGNALS.into_iter().zip(&came) {
                 flag::register(signal, came.clone())?;
+                flag::register(signal, told_to_end().clone())?;
             }
             Ok(Self { nobody_listens, came, listeners: Mutex::new(0) })
         }

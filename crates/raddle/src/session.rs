@@ -183,8 +183,12 @@ impl Session {
             }
         }
         let mut said = Vec::new();
-        said.extend((passed > 0).then(|| format!("{passed} no longer fail")));
-        said.extend((!misfits.is_empty()).then(|| format!("{} no longer fit: {}", misfits.len(), misfits.join("; "))));
+        let ending = |count: usize| if count == 1 { "s" } else { "" };
+        said.extend((passed > 0).then(|| format!("{passed} no longer fail{}", ending(passed))));
+        said.extend(
+            (!misfits.is_empty())
+                .then(|| format!("{} no longer fit{}: {}", misfits.len(), ending(misfits.len()), misfits.join("; "))),
+        );
         if !said.is_empty() {
             self.notes.push(format!("of the schedules kept in {}, {}", file.display(), said.join(", ")));
         }

@@ -31,6 +31,8 @@ pub(crate) enum Reason {
     Computes(u64),
     /// No step for so many seconds, while the OS thread was waiting for the system.
     Waits(u64),
+    /// No step for so many seconds, and the process was told to end.
+    HoldsUpTheEnd(u64),
     /// No step for so many seconds, so Raddle ends the process.
     HangEnds(u64),
 }
@@ -38,7 +40,7 @@ pub(crate) enum Reason {
 impl Reason {
     /// Whether the process goes on.
     fn goes_on(self) -> bool {
-        matches!(self, Self::Computes(_) | Self::Waits(_))
+        matches!(self, Self::Computes(_) | Self::Waits(_) | Self::HoldsUpTheEnd(_))
     }
 
     fn write(self, to: &mut dyn Write) -> fmt::Result {
@@ -53,7 +55,7 @@ impl Reason {
             }
             Self::StackOverflow => to.write_str("stack overflow"),
             Self::Exit => to.write_str("the program ended the process by `exit`"),
-            Self::Computes(seconds) | Self::Waits(seconds) | Self::HangEnds(seconds) => {
+            Self::Computes(seconds) | Self::Waits(seconds) | Self::HoldsUpTheEnd(seconds) | Self::HangEnds(seconds) => {
                 write!(to, "hang, no step for {seconds} s")
             }
         }
@@ -62,6 +64,7 @@ impl Reason {
     /// What the likely cause is, and what happens next.
     fn advice(self) -> &'static str {
         match self {
+            Self::Signal(libc::SIGABRT, _) => "The process ends here: an abort cannot be taken back.",
             Self::Signal(..) => "The process ends here: what the program has done to its memory cannot be undone.",
             Self::StackOverflow => "The process ends here: there is no stack left to go on with.",
             Self::Exit => "The process ends here, as a failure whatever the exit code was.",
@@ -71,6 +74,9 @@ impl Reason {
             Self::Waits(_) => {
                 "The thread waits for the system: probably for a lock of `std` that another task holds across a step (use \
                  `raddle::sync`), or for a thread, a file or a socket that Raddle does not control."
+            }
+            Self::HoldsUpTheEnd(_) => {
+                "The search was told to end, and can end only at the next step. Tell it once more (Ctrl-C) to end the process now."
             }
             Self::HangEnds(_) => "The process ends here: a task that does not come back cannot be stopped.",
         }
@@ -115,7 +121,8 @@ fn write_all(reason: Reason, running: &RunningExecution<'_>, words: &LastWords) 
     if !words.test.is_empty() {
         write!(out, "\n  test: {}", words.test)?;
     }
-    write!(out, "\n  after {} steps", trace.len())?;
+    let steps = trace.len();
+    write!(out, "\n  after {steps} step{}", if steps == 1 { "" } else { "s" })?;
     if let Some(latest) = trace.latest() {
         write_latest(who, latest, &mut out)?;
     }

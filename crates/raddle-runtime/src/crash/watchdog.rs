@@ -11,13 +11,16 @@ use std::time::{Duration, Instant};
 use super::account::{Reason, tell};
 use super::attending::{self, WorkerRecord};
 use super::exit::FAILED;
-use super::words::Patience;
+use super::words::{Patience, told_to_end};
 
 /// The signal that makes a worker write a report. By default a process ignores it.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
 /// The watchdog checks at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// If the process is told to end, and a program takes no step for so long, the user is told what the end waits for.
+const HOLDS_UP: Duration = Duration::from_secs(1);
 
 /// Identifies an OS thread.
 #[derive(Clone, Copy)]
@@ -38,6 +41,8 @@ struct Watched {
     beats: u64,
     since: Instant,
     told: bool,
+    /// It was told that the search does not stop because of this worker.
+    told_why_it_goes_on: bool,
 }
 
 #[derive(Default)]
@@ -65,7 +70,8 @@ fn watchdog_for(record: &WorkerRecord) -> Option<&'static Watchdog> {
 
 pub(super) fn add(record: &Arc<WorkerRecord>) {
     let Some(watchdog) = watchdog_for(record) else { return };
-    let watched = Watched { record: record.clone(), beats: 0, since: Instant::now(), told: false };
+    let watched =
+        Watched { record: record.clone(), beats: 0, since: Instant::now(), told: false, told_why_it_goes_on: false };
     watchdog.workers.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
     watchdog.changed.notify_all();
 }
@@ -104,11 +110,16 @@ impl Watched {
             (self.beats, self.since, self.told) = (beats, Instant::now(), false);
         }
         let waited = self.since.elapsed();
+        let holds_up = waited >= HOLDS_UP && told_to_end().load(Relaxed);
         if end.is_some_and(|end| waited >= end) {
             self.want(Wanted::End, waited);
         } else if tell.is_some_and(|tell| waited >= tell) && !self.told {
             self.told = true;
             self.want(if computes(self.record.thread.number) { Wanted::Computes } else { Wanted::Waits }, waited);
+        }
+        if holds_up && !self.told_why_it_goes_on {
+            self.told_why_it_goes_on = true;
+            self.want(Wanted::HoldsUpTheEnd, waited);
         }
         let shortest = tell.into_iter().chain(end).min().unwrap_or(LONGEST_SLEEP);
         (shortest / 8).clamp(Duration::from_millis(5), LONGEST_SLEEP)
@@ -129,6 +140,7 @@ enum Wanted {
     Computes = 1,
     Waits = 2,
     End = 3,
+    HoldsUpTheEnd = 4,
 }
 
 /// Whether an OS thread of this process is computing. If not, it waits for the system.
@@ -169,6 +181,7 @@ fn write_wanted_report() {
             1 => Reason::Computes(seconds),
             2 => Reason::Waits(seconds),
             3 => Reason::HangEnds(seconds),
+            4 => Reason::HoldsUpTheEnd(seconds),
             // The signal is not from the watchdog.
             _ => return,
         };

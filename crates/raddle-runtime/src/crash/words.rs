@@ -3,6 +3,8 @@
 
 use std::ffi::CString;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The texts for the report that is written if the process ends in the middle of an execution of the test.
@@ -44,4 +46,11 @@ pub struct Patience {
     pub tell: Option<Duration>,
     /// After this time Raddle ends the process; `None` for never.
     pub end: Option<Duration>,
+}
+
+/// Becomes true when the process is told to end (Ctrl-C). Searches stop then, but not before the program's next step. If that does not come
+/// soon, Raddle says why nothing happens. Whoever handles such signals sets it: signals belong to the process, and so does this.
+pub fn told_to_end() -> &'static Arc<AtomicBool> {
+    static TOLD: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    TOLD.get_or_init(Arc::default)
 }

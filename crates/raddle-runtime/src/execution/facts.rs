@@ -12,7 +12,8 @@ use crate::execution::state::State;
 /// known when it began. If it learns more, it has to begin again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// True if the program asks whether a thread is finished (`is_finished`). Then the end of a thread is a step of its own. In other
+    /// True if the program asks whether a thread is finished (`is_finished`), or drops a handle whose thread may leave a result with a
+    /// destructor. Then the end of a thread is a step of its own. In other
     /// programs the end of a thread is invisible.
     pub thread_ends: bool,
     /// The places of loops that spin: loops that went many rounds without a change.

@@ -56,7 +56,7 @@ pub(crate) struct State {
     /// The value that the strategy has chosen.
     pub(crate) drawn: u32,
     pub(crate) outcome: Option<Outcome>,
-    /// True if a task has asked whether a thread is finished.
+    /// True if something depends on whether a thread has returned: see [`Facts::thread_ends`](super::facts::Facts::thread_ends).
     pub(crate) looked_at_thread_end: bool,
     /// True if the outcome is known and the remaining tasks run to their ends.
     pub(crate) finishing: bool,

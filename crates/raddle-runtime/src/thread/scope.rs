@@ -12,7 +12,8 @@ pub use crate::coroutine::scoped::Scope;
 use crate::coroutine::scoped::Started;
 use crate::execution::here;
 use crate::thread::handle::Thread;
-use crate::thread::spawn::{Builder, Packet, leave, packet, run_task};
+use crate::thread::packet::{Packet, packet};
+use crate::thread::spawn::{Builder, leave, run_task};
 use crate::uncontrolled;
 
 /// Calls `f` with a scope for threads that may borrow from the caller, and waits for all of them, as [`std::thread::scope`]. It waits until
@@ -77,8 +78,8 @@ impl Builder {
         } else {
             Box::new(move || {
                 let result = panic::catch_unwind(AssertUnwindSafe(f));
-                count(&result, &panics);
-                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                panics.fetch_add(usize::from(result.is_err()), Ordering::Relaxed);
+                slot.put(result);
             })
         };
         let started = scope.start(self, job, here())?;
@@ -89,17 +90,11 @@ impl Builder {
 /// Runs a thread's function and stores its result. Counts a panic until the thread is joined.
 fn leave_counting<T>(slot: &Packet<T>, panics: &AtomicUsize, f: impl FnOnce() -> T) {
     let result = panic::catch_unwind(AssertUnwindSafe(|| leave(slot, f)));
-    if let Some(left) = &*slot.lock().unwrap_or_else(PoisonError::into_inner) {
-        count(left, panics);
+    if slot.has_panicked() {
+        panics.fetch_add(1, Ordering::Relaxed);
     }
     if let Err(payload) = result {
         panic::resume_unwind(payload);
-    }
-}
-
-fn count<T>(result: &std::thread::Result<T>, panics: &AtomicUsize) {
-    if result.is_err() {
-        panics.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -130,8 +125,7 @@ impl<T> ScopedJoinHandle<'_, T> {
             Started::Task(thread) => thread.wait_for_end(here()),
             Started::System(..) => self.started.join_system(),
         }
-        let left = self.packet.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let left = left.expect("raddle bug: a thread has ended without a result");
+        let left = self.packet.take();
         if left.is_err() {
             self.panics.fetch_sub(1, Ordering::Relaxed);
         }

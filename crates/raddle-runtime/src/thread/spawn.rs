@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::Failure;
@@ -15,14 +15,12 @@ use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Newborn, here};
 use crate::panics;
 use crate::thread::handle::Thread;
+use crate::thread::packet::{Packet, packet};
 use crate::uncontrolled;
 
 static SPAWN: Operation = Operation { verb: "spawn", class: Class::Spawn };
 static FINISH: Operation = Operation { verb: "end", class: Class::Finish };
 static EXIT: Operation = Operation { verb: "exit", class: Class::Finish };
-
-/// Where a thread stores its result for the join.
-pub(super) type Packet<T> = Arc<Mutex<Option<std::thread::Result<T>>>>;
 
 /// Starts a thread, as [`std::thread::spawn`].
 ///
@@ -122,11 +120,6 @@ impl Builder {
 /// The smallest stack: in a debug build, the frames of an operation need it.
 const MIN_STACK_BYTES: usize = 32 << 10;
 
-pub(super) fn packet<T>() -> (Packet<T>, Packet<T>) {
-    let packet: Packet<T> = Arc::default();
-    (packet.clone(), packet)
-}
-
 /// Runs a thread's function and stores its result.
 pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
     let result = panic::catch_unwind(AssertUnwindSafe(f));
@@ -136,7 +129,7 @@ pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
         }
         _ => None,
     };
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    slot.put(result);
     if let Some(payload) = unwinds {
         panic::resume_unwind(payload);
     }
@@ -146,7 +139,7 @@ pub(super) fn leave<T>(slot: &Packet<T>, f: impl FnOnce() -> T) {
 struct PanicText(String);
 
 impl Execution {
-    fn isolates_panics(&self) -> bool {
+    pub(super) fn isolates_panics(&self) -> bool {
         self.state.borrow().settings.isolate_panics
     }
 }
@@ -264,8 +257,7 @@ impl<T> JoinHandle<T> {
             Joining::Std { handle, .. } => handle.join(),
             Joining::Task { thread, packet } => {
                 thread.wait_for_end(here());
-                let mut packet = packet.lock().unwrap_or_else(PoisonError::into_inner);
-                packet.take().expect("raddle bug: a thread has ended without a result")
+                packet.take()
             }
         }
     }

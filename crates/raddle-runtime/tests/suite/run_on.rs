@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use raddle_engine::outcome::Failure;
-use raddle_engine::replay::replay;
+use raddle_engine::replay::{Script, replay};
 use raddle_engine::search::{Limits, Report};
 use raddle_engine::strategy::{After, Claim, Decision, Needs, Next, Run, Strategy};
 use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::Trace;
 use raddle_runtime::cell::UnsafeCell;
+use raddle_runtime::rand::random;
 use raddle_runtime::sync::Mutex;
 use raddle_runtime::sync::atomic::{AtomicU32, Ordering};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 
 use crate::explore;
+
+/// For the random numbers of the program.
+const SEED: u64 = 7;
 
 /// Runs so many executions and prunes each after so many decisions. Remembers how many steps it was shown at the end.
 struct Prunes {
@@ -38,7 +43,7 @@ impl Strategy for Prunes {
 
     fn begin(&mut self, _: &mut Vec<Choice>) -> Next {
         self.left = self.decisions;
-        if self.shown.len() as u32 == self.executions { Next::Done(Claim::Selective) } else { Next::run(0) }
+        if self.shown.len() as u32 == self.executions { Next::Done(Claim::Selective) } else { Next::run(SEED) }
     }
 
     fn choose(&mut self, _: &Point<'_>, _: &Trace) -> Decision {
@@ -88,6 +93,19 @@ fn found_when_run_on(body: fn()) -> Failure {
 fn a_panic_is_found() {
     let failure = found_when_run_on(|| two_threads(|counter| assert!(counter < 6, "all have been added")));
     assert!(explore::panic_message(&failure).contains("all have been added"));
+}
+
+/// Its schedule has the decisions that were made after it was pruned.
+#[test]
+fn the_schedule_goes_to_the_end() {
+    let report = pruned(&mut Prunes::new(1, 1), Limits::default(), || two_threads(|_| panic!("at the end")));
+    let Script::Choices { choices, .. } = report.found.expect("it panics").script else { panic!("no choices") };
+    assert!(choices.len() > 1, "{choices:?}");
+}
+
+#[test]
+fn random_numbers_are_the_same_in_the_replay() {
+    found_when_run_on(|| two_threads(|_| panic!("{}", random::<u64>())));
 }
 
 #[test]
@@ -163,26 +181,40 @@ fn a_search_that_goes_on_counts_no_failure_twice() {
     assert!(report.found.is_some());
 }
 
-/// What does not end within the bounds is no failure: the strategy did not ask for it.
-#[test]
-fn a_rest_that_does_not_end_is_left() {
-    let endless = || {
-        let counter = Arc::new(AtomicU32::new(0));
-        let other = counter.clone();
-        thread::spawn(move || {
-            loop {
-                other.fetch_add(1, Ordering::SeqCst);
-            }
-        });
+/// Two threads that never end and call `each` before each step.
+fn endless(each: fn()) {
+    let counter = Arc::new(AtomicU32::new(0));
+    let count = move |counter: Arc<AtomicU32>| {
         loop {
+            each();
             counter.fetch_add(1, Ordering::SeqCst);
         }
     };
-    for steps in [20, 100_000] {
+    let other = counter.clone();
+    thread::spawn(move || count(other));
+    count(counter);
+}
+
+/// What does not end within the bounds is no failure: the strategy did not ask for it.
+#[test]
+fn a_rest_that_does_not_end_is_left() {
+    static STEPS: AtomicU64 = AtomicU64::new(0);
+    for (steps, most) in [(20, 3 * 25), (100_000, 3 * 1_100)] {
         let limits = Limits { steps, repeats: false, ..Limits::default() };
-        let report = pruned(&mut Prunes::new(3, 2), limits, endless);
+        STEPS.store(0, Relaxed);
+        let count = || _ = STEPS.fetch_add(1, Relaxed);
+        let report = pruned(&mut Prunes::new(3, 2), limits, move || endless(count));
         assert_eq!((report.pruned, report.found.map(|found| found.failure)), (3, None));
+        assert!(STEPS.load(Relaxed) <= most, "{} steps", STEPS.load(Relaxed));
     }
+}
+
+#[test]
+fn a_rest_ends_with_the_time() {
+    let limits = Limits { time: Some(Duration::from_millis(50)), repeats: false, ..Limits::default() };
+    let begun = Instant::now();
+    pruned(&mut Prunes::new(1, 2), limits, || endless(|| std::thread::sleep(Duration::from_millis(10))));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 /// A loop that ends when another thread has gone on comes to its end.

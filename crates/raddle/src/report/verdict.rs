@@ -44,6 +44,9 @@ fn limits(caveats: &CaveatCounts) -> Vec<String> {
     if caveats.weak_orderings > 0 {
         limits.push("sequentially consistent orders only".to_owned());
     }
+    if caveats.std_hash_maps > 0 {
+        limits.push("the order of std's hash maps is assumed not to matter".to_owned());
+    }
     if !caveats.assumed_spins.is_empty() {
         let places: Vec<_> = caveats.assumed_spins.iter().map(String::as_str).collect();
         let (loops, spin) = if places.len() == 1 { ("the loop", "spins") } else { ("the loops", "spin") };

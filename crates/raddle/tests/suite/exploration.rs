@@ -102,3 +102,47 @@ fn weak_orderings_are_told_in_the_verdict() {
     assert!(!weak(&|| Box::new(two_threads(|_| fence(SeqCst)))));
     assert!(!weak(&|| Box::new(programs::counts_under_a_lock)));
 }
+
+#[test]
+fn hash_maps_of_std_are_told_in_the_verdict() {
+    fn locks<'a>(locks: impl Iterator<Item = &'a Mutex<()>>) {
+        locks.for_each(|lock| drop(lock.lock().unwrap()));
+    }
+    let told = |program: fn()| {
+        ["dpor", "exhaustive", "random", "portfolio"].map(|strategy| {
+            let line = Explorer::new().strategy(strategy).executions(100).run(program).verdict_line();
+            line.ends_with("; the order of std's hash maps is assumed not to matter")
+        })
+    };
+    assert_eq!(
+        told(|| {
+            let map: std::collections::HashMap<_, _> = (0..3).map(|n| (n, Mutex::new(()))).collect();
+            thread::scope(|scope| {
+                scope.spawn(|| locks(map.values()));
+                locks(map.values());
+            });
+        }),
+        [true; 4]
+    );
+    assert_eq!(
+        told(|| {
+            let map: raddle::collections::HashMap<_, _> = (0..3).map(|n| (n, Mutex::new(()))).collect();
+            thread::scope(|scope| {
+                scope.spawn(|| locks(map.values()));
+                locks(map.values());
+            });
+        }),
+        [false; 4]
+    );
+    // A cell is watched for data races, for which Raddle has maps of its own.
+    assert_eq!(
+        told(|| {
+            let cell = Arc::new(Mutex::new(raddle::cell::Cell::new(0)));
+            let theirs = cell.clone();
+            let thread = thread::spawn(move || theirs.lock().unwrap().set(1));
+            cell.lock().unwrap().set(2);
+            thread.join().unwrap();
+        }),
+        [false; 4]
+    );
+}

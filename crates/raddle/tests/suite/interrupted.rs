@@ -127,6 +127,20 @@ fn the_verdict_so_far_is_printed_without_a_file_too() {
 }
 
 #[test]
+fn what_the_end_waits_for_is_told() {
+    let mut child = child("stuck", &fresh_dir("interrupted-hang"), false);
+    tell(&child, "-INT");
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Tell it once more (Ctrl-C)") {
+        line.clear();
+        assert_ne!(std::io::BufRead::read_line(&mut said, &mut line).unwrap(), 0, "it ended without a word");
+    }
+    tell(&child, "-INT");
+    assert_eq!(end(child).0, Some(2));
+}
+
+#[test]
 fn the_second_time_ends_it_at_once() {
     let mut child = child("stuck", &fresh_dir("interrupted-twice"), true);
     // Signals that come before the first was seen are one.

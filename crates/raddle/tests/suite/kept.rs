@@ -67,7 +67,7 @@ fn what_passes_or_no_longer_fits_is_noted_and_the_search_goes_on() {
     let report = dir.run(programs::counts_under_a_lock);
     assert_eq!(report.executions(), 200);
     let text = report.to_string();
-    assert!(text.contains("1 no longer fail, 1 no longer fit: line 2, at step 3"), "{text}");
+    assert!(text.contains("1 no longer fails, 1 no longer fits: line 2, at step 3"), "{text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! number is that of the ways in which the dependent operations (those on one object that do not commute) can be ordered.
 
 mod actors;
+mod algorithms;
 mod atomics;
 mod cells;
 mod channels;
@@ -15,6 +16,7 @@ mod nothing;
 mod once;
 mod parking;
 mod poison;
+mod results;
 mod table;
 mod thread_ends;
 mod timed;

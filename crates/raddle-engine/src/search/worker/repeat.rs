@@ -14,11 +14,11 @@ use std::mem;
 
 use super::Worker;
 use super::walk::{appearance, fingerprint};
-use crate::ids::StepIx;
+use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Failure, Outcome, Participants};
 use crate::rng::Rng;
 use crate::schedule::Divergence;
-use crate::system::{Choice, Point, Program, System};
+use crate::system::{Action, Choice, Point, Program, System};
 use crate::trace::{Step, Trace, Word};
 
 /// How often the first execution is repeated.
@@ -266,10 +266,12 @@ impl Worker<'_> {
             match choice {
                 Some(choice) if known.is_none_or(|known| known == Some(looks)) => system.step(choice, trace),
                 _ => {
-                    let before = reference.steps.get(trace.len()).map(|step| step.alternatives);
-                    let before =
-                        before.map_or("another state".to_owned(), |n| format!("{n} alternatives, or other ones"));
-                    let now = super::walk::alternatives(&point);
+                    let cast = system.describe().participants();
+                    let before = match reference.steps.get(trace.len()) {
+                        step if reference.recorded => describe(step, &cast),
+                        _ => "another state".to_owned(),
+                    };
+                    let now = what_can_happen(&point, &cast);
                     return Compared::Differs(at(trace.len()).parted([before, now]));
                 }
             }
@@ -356,11 +358,26 @@ fn same_step<P: Program>(program: &P, first: &Step, again: &Step) -> bool {
         && same_word(first.wants, again.wants)
 }
 
+/// What can happen at a point, in words.
+pub(super) fn what_can_happen(point: &Point<'_>, cast: &Participants) -> String {
+    match point {
+        Point::Actions(actions) => {
+            let action = |a: &Action| format!("{}: {} at {}", name_in(cast, a.task), a.op.verb, a.site);
+            format!("one of: {}", actions.iter().map(action).collect::<Vec<_>>().join("; "))
+        }
+        Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
+        Point::End(_) => "the end".to_owned(),
+    }
+}
+
+fn name_in(cast: &Participants, task: TaskId) -> String {
+    cast.tasks.get(task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", task.number()))
+}
+
 /// A step in words.
 fn describe(step: Option<&Step>, cast: &Participants) -> String {
     let Some(step) = step else { return "the execution ends".to_owned() };
-    let task =
-        cast.tasks.get(step.task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", step.task.number()));
+    let task = name_in(cast, step.task);
     let object = cast.objects.get(step.access.object.index()).filter(|_| step.access.object.is_some());
     let show = |word: Word| object.map_or_else(|| word.0.to_string(), |object| (object.show)(word));
     let mut text = format!("{task}: {}", step.op.verb);
@@ -370,5 +387,8 @@ fn describe(step: Option<&Step>, cast: &Participants) -> String {
     }
     text += &step.found.map(|word| format!(", finds {}", show(word))).unwrap_or_default();
     text += &step.left.map(|word| format!(", leaves {}", show(word))).unwrap_or_default();
-    text + &format!(", one of {} alternatives, at {}", step.alternatives.max(1), step.site)
+    if step.alternatives > 1 {
+        text += &format!(", one of {} alternatives", step.alternatives);
+    }
+    text + &format!(", at {}", step.site)
 }

@@ -1,14 +1,14 @@
 //! One execution, from its start or from a snapshot to its end.
 
 use super::ahead::Ahead;
-use super::repeat::LIKELY;
+use super::repeat::{LIKELY, what_can_happen};
 use super::{SnapshotStack, Worker};
 use crate::ids::StepIx;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, Participants};
 use crate::schedule::Divergence;
 use crate::search::too_many_steps;
 use crate::strategy::Decision;
-use crate::system::{Action, Choice, Point, System, Variant};
+use crate::system::{Choice, Point, System, Variant};
 use crate::trace::Effect;
 
 /// What was decided at a point.
@@ -194,7 +194,8 @@ impl Worker<'_> {
     }
 
     fn different(&self, point: &Point<'_>, depth: usize) -> Outcome {
-        let now = alternatives(point);
+        // Names are not known here.
+        let now = what_can_happen(point, &Participants::default());
         Failure::Nondeterminism(Divergence {
             step: StepIx::next_of(self.trace.len()),
             followed: depth,
@@ -208,18 +209,6 @@ impl Worker<'_> {
 /// A hash of the state that the program is in, if it can be seen.
 pub(super) fn fingerprint<S: System>(system: &mut S) -> Option<u64> {
     system.snapshots()?.fingerprint()
-}
-
-/// What can happen at a point, in words.
-pub(super) fn alternatives(point: &Point<'_>) -> String {
-    match point {
-        Point::Actions(actions) => {
-            let action = |a: &Action| format!("{} by task {} at {}", a.op.verb, a.task.number(), a.site);
-            format!("one of: {}", actions.iter().map(action).collect::<Vec<_>>().join("; "))
-        }
-        Point::Data { choices, site, .. } => format!("a value out of {choices} at {site}"),
-        Point::End(_) => "the end".to_owned(),
-    }
 }
 
 /// How a walk ended.

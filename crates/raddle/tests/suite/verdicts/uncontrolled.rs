@@ -158,7 +158,8 @@ const THREADS: &[Row] = &[
         let _ = std::thread::spawn(move || main.unpark()).join();
         thread::park();
     }),
-    fails("park", KIND, || only_std((), |()| thread::park_timeout(Duration::from_millis(1)))),
+    fails("park", KIND, || only_std((), |()| thread::park())),
+    fails("park_timeout", KIND, || only_std((), |()| thread::park_timeout(Duration::from_millis(1)))),
     fails("spawn", KIND, || only_std((), |()| _ = thread::spawn(|| ()))),
     fails("scope", KIND, || only_std((), |()| thread::scope(|scope| _ = scope.spawn(|| ())))),
     fails("join", KIND, || {
