@@ -174,10 +174,11 @@ impl Task {
 
     #[cfg(feature = "raddle")]
     fn on_raddle<F: Fn() + Send + Sync + 'static>(&self, body: F) -> u64 {
-        use raddle::strategy::{Dpor, Exhaustive, Random};
+        use raddle::strategy::{Exhaustive, Random};
+        use raddle_strategies::optimal::Optimal;
         let explorer = raddle::Explorer::new();
         let explorer = match self.searcher {
-            Searcher::Bare("dpor") => explorer.strategy(Dpor::optimal()),
+            Searcher::Bare("dpor") => explorer.strategy(Optimal::new()),
             Searcher::Bare("exhaustive") => explorer.strategy(Exhaustive::depth_first()),
             Searcher::Bare("random") => explorer.strategy(Random::new(1)),
             Searcher::Raddle(name) => explorer.strategy(name),

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use raddle_litmus::conformance::{Mismatch, OracleLimits, Reference, minimize};
+use raddle_litmus::conformance::{Mismatch, Mistake, OracleLimits, Reference, minimize};
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Litmus, Program};
-use raddle_strategies::reduction::Mistake;
+use raddle_strategies::{optimal, reduction};
 
 use crate::say::{complain, say};
 
@@ -37,13 +37,22 @@ const SMALLEST: u32 = 4;
 /// Programs with more orders than this are checked by their traces only.
 const LIMITS: OracleLimits = OracleLimits { states: 100_000, traces: 1_000, orders: 600 };
 
+const MISTAKES: [(&str, Mistake); 7] = [
+    ("ignores-names", Mistake::Optimal(optimal::Mistake::IgnoresNames)),
+    ("forgets-undone", Mistake::Optimal(optimal::Mistake::ForgetsUndone)),
+    ("not-parsimonious", Mistake::Optimal(optimal::Mistake::NotParsimonious)),
+    ("ignores-waits", Mistake::Optimal(optimal::Mistake::IgnoresWaits)),
+    ("never-late", Mistake::Optimal(optimal::Mistake::NeverLate)),
+    ("skips-blocked", Mistake::Others(reduction::Mistake::SkipsBlocked)),
+    ("keeps-task-only", Mistake::Others(reduction::Mistake::KeepsTaskOnly)),
+];
+
 fn mistake(name: &str) -> Result<Mistake, String> {
-    match name {
-        "skips-blocked" => Ok(Mistake::SkipsBlocked),
-        "cuts-sequence" => Ok(Mistake::CutsSequence),
-        "keeps-task-only" => Ok(Mistake::KeepsTaskOnly),
-        _ => Err("expected skips-blocked, cuts-sequence or keeps-task-only".to_owned()),
-    }
+    let known = MISTAKES.iter().find(|(known, _)| *known == name);
+    known.map(|(_, mistake)| *mistake).ok_or_else(|| {
+        let names: Vec<_> = MISTAKES.iter().map(|(name, _)| *name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 /// How far it got.

@@ -1,6 +1,7 @@
 //! The strategies by name.
 
 use raddle_engine::strategy::Strategy;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::portfolio::Portfolio;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
@@ -36,7 +37,7 @@ pub enum Scope {
 
 /// All of them.
 pub const ALL: &[Named] = &[
-    Named { name: "dpor", make: |_, _| Box::new(Dpor::optimal()), scope: Scope::Traces },
+    Named { name: "dpor", make: |_, _| Box::new(Optimal::new()), scope: Scope::Traces },
     Named { name: "dpor-source", make: |_, _| Box::new(Dpor::source()), scope: Scope::Traces },
     Named { name: "dpor-classic", make: |_, _| Box::new(Dpor::classic()), scope: Scope::Everything },
     Named {

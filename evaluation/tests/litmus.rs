@@ -114,11 +114,14 @@ fn fuzzing_passes_and_notices_a_mistake() {
     assert!(fine.status.success(), "{}", text(&fine.stderr));
     assert!(text(&fine.stdout).starts_with("seeds 5 to "), "{}", text(&fine.stdout));
     assert!(text(&fine.stdout).ends_with("every strategy did what the oracle says\n"), "{}", text(&fine.stdout));
-    // Among the first programs is one that shows that the operation has to be kept, and not only the task.
-    let wrong = evaluation("fuzz", &["--seconds", "60", "--mistake", "keeps-task-only"]);
-    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stdout));
-    let said = text(&wrong.stderr);
-    for part in ["seed ", "thread ", "strategy: dpor", "expected: ", "got: "] {
-        assert!(said.contains(part), "no {part} in {said}");
+    // Among the first programs are some that show that the order of concurrent schedules has to be settled, and that the operation has to be
+    // kept, and not only the task.
+    for (mistake, strategy) in [("ignores-names", "strategy: dpor\n"), ("keeps-task-only", "strategy: dpor-source\n")] {
+        let wrong = evaluation("fuzz", &["--seconds", "60", "--mistake", mistake]);
+        assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stdout));
+        let said = text(&wrong.stderr);
+        for part in ["seed ", "thread ", strategy, "expected: ", "got: "] {
+            assert!(said.contains(part), "no {part} in {said}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use programs::eta::{Counted, Eta, TABLE, scheduler as cluster};
 use raddle::actor::{Delivery, System};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
@@ -36,7 +37,7 @@ fn exhaustive_search_counts_every_execution_of_three_philosophers() {
 #[test]
 fn reduction_runs_one_execution_for_each_trace() {
     for Counted { program, traces, .. } in TABLE {
-        let report = run(program, &mut Dpor::optimal());
+        let report = run(program, &mut Optimal::new());
         assert_eq!((report.executions, report.pruned), (traces, 0), "{program:?}");
         assert!(report.verified(), "{program:?}");
         let source = run(program, &mut Dpor::source());

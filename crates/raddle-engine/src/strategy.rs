@@ -41,6 +41,28 @@ pub trait Strategy: Send {
     }
 }
 
+impl<S: Strategy + ?Sized> Strategy for Box<S> {
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
+        (**self).begin(prefix)
+    }
+
+    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        (**self).choose(at, so_far)
+    }
+
+    fn end(&mut self, run: &Run<'_>) -> After {
+        (**self).end(run)
+    }
+
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        (**self).capabilities()
+    }
+}
+
 impl dyn Strategy + '_ {
     /// What this strategy is called, everywhere the same: in settings, reports and docs.
     pub fn name(&self) -> &'static str {

@@ -103,6 +103,8 @@ pub enum Role {
     Plain,
     /// Waits until the object can be taken.
     Takes,
+    /// Waits until the object lets it go on, and may let others go on itself: the two sides of a bounded channel wait for each other.
+    Waits,
     /// Lets those who wait to take the object go on.
     Gives,
     /// Ends a wait that has a time, by this clock (which changes it) or otherwise (which does not): those whose time comes later

@@ -19,7 +19,8 @@ use raddle_engine::facts::Fact;
 use raddle_engine::search::Ended;
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::{Claim, Strategy, Unit};
-use raddle_strategies::reduction::{Dpor, Mistake};
+use raddle_strategies::optimal::{self, Optimal};
+use raddle_strategies::reduction::{self, Dpor};
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
 
@@ -52,6 +53,16 @@ pub struct Reference {
     pub bounded: Option<Vec<Bounded>>,
     traces: u64,
     failing: u64,
+}
+
+/// A mistake in some of the reductions.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Mistake {
+    /// In `dpor`.
+    Optimal(optimal::Mistake),
+    /// In the others.
+    Others(reduction::Mistake),
 }
 
 /// A strategy that did not run what it must.
@@ -117,20 +128,30 @@ impl Reference {
     ///
     /// The first strategy that does not run what it must.
     pub fn check_reduction(&self, program: &Program) -> Result<(), Mismatch> {
-        self.check_variant(program, |dpor| dpor)
+        self.check_variants(program, Optimal::new(), |dpor| dpor)
     }
 
     /// Checks the reductions with a mistake in them, to see that it is detected.
     #[doc(hidden)]
     pub fn check_mistaken(&self, program: &Program, mistake: Mistake) -> Result<(), Mismatch> {
-        self.check_variant(program, |dpor| dpor.with_mistake(mistake))
+        match mistake {
+            Mistake::Optimal(mistake) => {
+                self.check_variants(program, Optimal::new().with_mistake(mistake), |dpor| dpor)
+            }
+            Mistake::Others(mistake) => self.check_variants(program, Optimal::new(), |dpor| dpor.with_mistake(mistake)),
+        }
     }
 
-    fn check_variant(&self, program: &Program, make: impl Fn(Dpor) -> Dpor) -> Result<(), Mismatch> {
+    fn check_variants(
+        &self,
+        program: &Program,
+        mut optimal: Optimal,
+        make: impl Fn(Dpor) -> Dpor,
+    ) -> Result<(), Mismatch> {
         let traces = self.traces;
-        let (optimal, seen) = run(program, &mut make(Dpor::optimal()), 20 * traces + 100);
-        let once = seen.most_often() <= 1 && optimal.pruned == 0;
-        self.holds("dpor", once && self.as_counted(&optimal, &seen), &optimal, &seen)?;
+        let (report, seen) = run(program, &mut optimal, 20 * traces + 100);
+        let once = seen.most_often() <= 1 && report.pruned == 0;
+        self.holds("dpor", once && self.as_counted(&report, &seen), &report, &seen)?;
         let (source, seen) = run(program, &mut make(Dpor::source()), 100 * traces + 1_000);
         self.holds("dpor-source", seen.most_often() <= 1 && self.as_counted(&source, &seen), &source, &seen)?;
         let (classic, seen) = run(program, &mut make(Dpor::classic()), 1_000 * traces + 10_000);

@@ -91,7 +91,7 @@ impl Study {
             }
             Of::Traces => {
                 study.watch("dpor-classic", Dpor::classic());
-                study.watch("dpor", Dpor::optimal());
+                study.watch("dpor-source", Dpor::source());
                 study.walk(Counting::Traces);
             }
         }

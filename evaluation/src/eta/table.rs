@@ -6,6 +6,7 @@ use cpu_time::ProcessTime;
 use programs::eta::{Counted, Eta};
 use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::Strategy;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ impl Row {
             published,
             exhaustive: (executions <= most).then(|| measure(program, || Box::new(Exhaustive::depth_first()))),
             classic: measure(program, || Box::new(Dpor::classic())),
-            optimal: measure(program, || Box::new(Dpor::optimal())),
+            optimal: measure(program, || Box::new(Optimal::new())),
         }
     }
 

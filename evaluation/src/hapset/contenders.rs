@@ -2,6 +2,7 @@
 
 use raddle_engine::strategy::Strategy;
 use raddle_strategies::hapset::{Backtrack, Hapset};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::portfolio::Portfolio;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
@@ -33,7 +34,7 @@ pub const CONTENDERS: [Contender; 16] = [
     search("hapset, baseline", |_| Box::new(Hapset::over(Backtrack::Baseline))),
     search("hapset, preemption", |_| Box::new(Hapset::over_few_preemptions())),
     search("hapset, all", |_| Box::new(Hapset::new().then_the_rest())),
-    search("dpor", |_| Box::new(Dpor::optimal())),
+    search("dpor", |_| Box::new(Optimal::new())),
     search("dpor-classic", |_| Box::new(Dpor::classic())),
     search("preemption 0", |_| Box::new(Preemption::up_to(0))),
     search("1", |_| Box::new(Preemption::up_to(1))),

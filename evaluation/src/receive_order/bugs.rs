@@ -4,8 +4,8 @@ use std::io::Error;
 
 use programs::bita::{Program, bugs};
 use raddle_engine::coverage::Criterion;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::receives::ReceiveOrder;
-use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub const CONTENDERS: [Contender; 8] = [
     Contender {
         name: "dpor",
         varies: false,
-        run: |program, _, limit| Ok(find(program.run, &mut Dpor::optimal(), limit)),
+        run: |program, _, limit| Ok(find(program.run, &mut Optimal::new(), limit)),
     },
 ];
 

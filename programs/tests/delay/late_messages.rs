@@ -4,7 +4,7 @@ use programs::delay::{chain, multi_paxos, paxos};
 use raddle::actor::Delivery;
 use raddle::model::Model;
 use raddle_engine::search::{Limits, search};
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::samplers::random::Random;
 
 use crate::walk::states;
@@ -17,7 +17,7 @@ fn passes(model: impl Fn() -> Model, known_states: usize, known_traces: Option<u
         other => panic!("{other:?}"),
     }
     if let Some(traces) = known_traces {
-        let report = search(&mut model(), &mut Dpor::optimal(), &Limits::default());
+        let report = search(&mut model(), &mut Optimal::new(), &Limits::default());
         assert!(report.verified(), "{report:?}");
         assert_eq!(report.executions, traces);
     }

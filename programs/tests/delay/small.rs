@@ -10,6 +10,7 @@ use raddle_engine::order::before::Before;
 use raddle_engine::order::events::Events;
 use raddle_engine::search::{Limits, search};
 use raddle_engine::strategy::{Run, Strategy};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::samplers::pct::Pct;
 use raddle_strategies::samplers::random::Random;
@@ -25,7 +26,7 @@ fn passes(model: impl Fn() -> Model, known_states: usize, known_traces: Option<u
         other => panic!("{other:?}"),
     }
     if let Some(traces) = known_traces {
-        let report = search(&mut model(), &mut Dpor::optimal(), &Limits::default());
+        let report = search(&mut model(), &mut Optimal::new(), &Limits::default());
         assert!(report.verified(), "{report:?}");
         assert_eq!(report.executions, traces);
     }
@@ -42,16 +43,17 @@ fn shows(mut model: Model, kind: &str) {
 #[test]
 fn two_phase_commit_with_a_crash() {
     let config = two_phase::Config { crashes: 1, ..two_phase::Config::SMALL };
-    // 1,907 traces; where what follows a draw is dependent, some are run more than once.
-    passes(|| two_phase::model(config), 16_080, Some(2_054));
+    passes(|| two_phase::model(config), 16_080, Some(1_907));
 }
 
 /// Who draws whether to crash does so in the middle of a step. The number is that of a search that goes on once from equal beginnings.
 #[test]
 fn each_reduction_sees_all_of_two_phase_commit_with_a_crash() {
-    for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
-        let (name, mut traces) = (dpor.needs().name, HashSet::new());
-        let mut watched = Watched::new(Box::new(dpor), |_: &mut dyn Strategy, run: &Run<'_>| {
+    let reductions: [Box<dyn Strategy>; 3] =
+        [Box::new(Optimal::new()), Box::new(Dpor::source()), Box::new(Dpor::classic())];
+    for reduction in reductions {
+        let (name, mut traces) = (reduction.needs().name, HashSet::new());
+        let mut watched = Watched::new(reduction, |_: &mut dyn Strategy, run: &Run<'_>| {
             if run.outcome.is_some() {
                 let (mut events, mut before) = (Events::default(), Before::default());
                 events.follow(run.trace);
@@ -83,7 +85,8 @@ fn the_driver() {
 #[test]
 fn one_transfer() {
     let config = tms::Config { failing_manager: false, ..tms::Config::SMALL };
-    passes(|| tms::model(config), 4_467, Some(3_362));
+    // 3,362 traces. What a step touches depends on what it receives, so some are run more than once.
+    passes(|| tms::model(config), 4_467, Some(3_370));
 }
 
 #[test]

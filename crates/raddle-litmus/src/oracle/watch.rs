@@ -60,6 +60,12 @@ impl Seen {
         same_traces && self.ends.len() == ends.len() && ends.iter().all(|end| self.ends.contains(*end))
     }
 
+    /// True if both have the same executions. Does not compare how often each was run.
+    #[must_use]
+    pub fn same_executions(&self, other: &Self) -> bool {
+        self.orders == other.orders
+    }
+
     /// True if both have the same traces.
     #[must_use]
     pub fn same_traces(&self, other: &Self) -> bool {

@@ -64,6 +64,9 @@ impl State {
                 access(code.tail(target), Effect::Change, Role::Plain)
             }
             Verb::Send => access(code.message(self.next_message(thread)), Effect::Change, Role::Gives),
+            Verb::Recv if code.channels[target] == Order::Arrival => {
+                access(code.head(target), Effect::Change, Role::Waits)
+            }
             Verb::Recv => access(code.head(target), Effect::Change, Role::Plain),
             Verb::Choose => panic!("raddle bug: a choice is no step"),
         }

@@ -11,9 +11,9 @@ use raddle_engine::strategy::{Claim, Counting, Summarize};
 use raddle_engine::system;
 use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::{Program, oracle};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::probing::Probe;
 use raddle_strategies::probing::Probed;
-use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::counts::{counters, fib, indexer, lastzero, lock2x, philosophers, readers, senders, two_phase_commit};
@@ -203,14 +203,14 @@ fn generated_programs() {
 #[test]
 fn probes_are_no_part_of_the_counts() {
     let limits = Limits { keep_going: true, ..Limits::default() };
-    let mut dpor = Probed::new(Dpor::optimal(), Counting::Traces);
+    let mut dpor = Probed::new(Optimal::new(), Counting::Traces);
     let report = search(&mut program(&fib(4)), &mut dpor, &limits);
     assert_eq!((report.executions, report.pruned, report.ended), (1_107, 0, Ended::Done(Claim::Exhausted)));
     assert_eq!(report.probes, 411);
     assert_eq!(report.estimate, Some(Estimate::exactly(1_107)));
 
     let cut = Limits { executions: Some(1_050), ..limits };
-    let mut dpor = Probed::new(Dpor::optimal(), Counting::Traces);
+    let mut dpor = Probed::new(Optimal::new(), Counting::Traces);
     let report = search(&mut program(&fib(5)), &mut dpor, &cut);
     let orders = report.estimate.expect("there were probes").orders;
     assert_eq!((report.executions, report.probes), (1_050, 411));

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use raddle_engine::strategy::Strategy;
 use raddle_litmus::conformance::run;
 use raddle_litmus::oracle::{self, Uncounted};
 use raddle_litmus::syntax::Expected;
 use raddle_litmus::{Litmus, Program};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::preemption::Preemption;
 
@@ -67,8 +69,10 @@ fn every_reduction_finds_what_they_say() {
     let mut with_blocked = 0;
     for File { name, litmus, program, traces, failing } in files() {
         let most = 50 * traces + 10_000;
-        for (mut dpor, strategy) in [(Dpor::optimal(), "dpor"), (Dpor::source(), "dpor-source")] {
-            let (report, seen) = run(&program, &mut dpor, most);
+        let (mut optimal, mut source) = (Optimal::new(), Dpor::source());
+        let reductions: [(&mut dyn Strategy, &str); 2] = [(&mut optimal, "dpor"), (&mut source, "dpor-source")];
+        for (reduction, strategy) in reductions {
+            let (report, seen) = run(&program, reduction, most);
             let found = (report.executions, report.failing, seen.traces());
             assert_eq!(found, (traces, failing, traces.into()), "{strategy}: {name}");
             assert!(strategy != "dpor" || report.pruned == 0, "{strategy}: {name}: {} pruned", report.pruned);

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use raddle_engine::board::Remains;
 use raddle_litmus::Program;
 use raddle_litmus::oracle::Watched;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
@@ -82,7 +83,7 @@ fn changed(make: Maker<'_>, program: &Program, executions: u64) -> (u32, u32) {
 #[test]
 fn what_was_changed_is_refused_or_does_no_harm() {
     let makers: [(Maker<'_>, u64); 8] = [
-        (&|| Box::new(Dpor::optimal()), 17),
+        (&|| Box::new(Optimal::new()), 17),
         (&|| Box::new(Dpor::source()), 17),
         (&|| Box::new(Dpor::classic()), 17),
         (&|| Box::new(Exhaustive::depth_first()), 17),

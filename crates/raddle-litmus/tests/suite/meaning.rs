@@ -136,6 +136,7 @@ fn accesses_are_exact() {
                 Role::Takes => " takes",
                 Role::Gives => " gives",
                 Role::Timed => " timed",
+                Role::Waits => " waits",
                 Role::Offers(_) => " offers",
             };
             format!("{effect} {}{role}", access.object.number())
@@ -159,7 +160,7 @@ fn accesses_are_exact() {
             "change 3, change 6 gives",
             "change 8 gives, read 4 offers",
             "change 4, change 8 takes",
-            "change 2, change 6 takes",
+            "change 2 waits, change 6 takes",
         ]
     );
 }

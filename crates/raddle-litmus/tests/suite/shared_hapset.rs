@@ -11,7 +11,7 @@ use raddle_litmus::generate::{Size, generate};
 use raddle_litmus::oracle::Watched;
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::hapset::{Backtrack, Hapset, Knowledge, Statement};
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::workers::{Play, play};
@@ -234,6 +234,6 @@ fn what_another_search_has_left_does_not_fit() {
     let left = |make: Make| play_shared(&make(), None, Some(2), &mut Watched::new(program.clone()), how).1;
     assert!(left(Hapset::new).fits(&mut Hapset::new()));
     assert!(!left(Hapset::new).fits(&mut Exhaustive::depth_first()));
-    let (_, remains) = play(&|| Box::new(Dpor::optimal()), None, Some(2), &mut Watched::new(program.clone()), how);
-    assert!(remains.fits(&mut Dpor::optimal()) && !remains.fits(&mut Hapset::new()), "nothing was learnt");
+    let (_, remains) = play(&|| Box::new(Optimal::new()), None, Some(2), &mut Watched::new(program.clone()), how);
+    assert!(remains.fits(&mut Optimal::new()) && !remains.fits(&mut Hapset::new()), "nothing was learnt");
 }

@@ -14,7 +14,7 @@ use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 use raddle_runtime::time::Instant;
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::samplers::random::Random;
 use raddle_strategies::samplers::round_robin::RoundRobin;
 use raddle_strategies::tree::exhaustive::Exhaustive;
@@ -138,7 +138,7 @@ fn random_programs_do_the_same_under_control_as_in_models() {
                 assert_eq!(report.executions, whole.executions, "{what}");
                 let traces = traces::count(&mut model).expect("it was counted just now");
                 let mut threads = Threads::new(StdArc::new(body), &Settings::default());
-                let (reduced, seen) = traces::reduced(&mut threads, Dpor::optimal());
+                let (reduced, seen) = traces::reduced(&mut threads, Box::new(Optimal::new()));
                 assert_eq!(seen, traces, "{what}: traces under control");
                 assert!(draws || reduced.executions == traces, "{what}: {} for {traces}", reduced.executions);
                 compared += 1;
@@ -347,7 +347,7 @@ fn monitors_fail_the_run() {
     assert!(matches!(fails(run(1)), Failure::Violation { message, .. } if message == "2 never came"));
     // Reduction sees both orders, though the actors have nothing else to do with each other.
     let limits = Limits { keep_going: true, ..Limits::default() };
-    let report = run_with(&Settings::default(), &mut Dpor::optimal(), limits, run(2));
+    let report = run_with(&Settings::default(), &mut Optimal::new(), limits, run(2));
     assert_eq!((report.executions, report.failing), (2, 1));
 }
 
@@ -496,7 +496,7 @@ fn every_strategy_runs_actors() {
     assert!(!fails(&mut RoundRobin::default(), 1));
     assert!(fails(&mut Random::new(1), 100));
     assert!(fails(&mut Exhaustive::depth_first(), 1_000));
-    assert!([Dpor::optimal(), Dpor::source(), Dpor::classic()].into_iter().all(|mut dpor| fails(&mut dpor, 100)));
+    assert!(traces::ALGORITHMS.into_iter().map(|make| make()).all(|mut dpor| fails(&mut dpor, 100)));
     assert!(exhaustive(&Settings::default(), body).found.is_some());
 }
 
@@ -535,7 +535,7 @@ fn reduction_claims_no_proof_where_actors_have_timers() {
             ticks.send(first);
             system.run_until_quiet();
         };
-        run_with(&Settings::default(), &mut Dpor::optimal(), Limits::default(), body)
+        run_with(&Settings::default(), &mut Optimal::new(), Limits::default(), body)
     };
     assert!(run(false).verified());
     let timed = run(true);

@@ -10,7 +10,7 @@ use raddle_engine::search::{Ended, Limits, Report};
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
 use raddle_runtime::threads::Settings;
-use raddle_strategies::reduction::Dpor;
+
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::watched::Watched;
 
@@ -154,7 +154,8 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts:
         if !matches!(report.ended, Ended::Done(_)) {
             continue;
         }
-        for dpor in [Dpor::optimal(), Dpor::source(), Dpor::classic()] {
+        let delivery = program.1;
+        for dpor in crate::traces::ALGORITHMS.map(|make| make()) {
             let name = dpor.needs().name;
             let (reduced, seen) = search(program, dpor, most);
             if reduced.caveats.reduction_unproven > 0 {
@@ -164,7 +165,9 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts:
                 }
             }
             assert!(seen == all, "{program:?}, {name}: {} of {} ways", seen.len(), all.len());
-            assert!(reduced.executions <= report.executions, "{program:?}, {name}");
+            // Where messages may be late, what a receive takes depends on what was sent since, and some traces are run more than once.
+            let once = delivery != Delivery::Arrival || faults.delay == 0;
+            assert!(!once || reduced.executions <= report.executions, "{program:?}, {name}");
         }
         compared += 1;
         failing += u32::from(report.failing > 0);

@@ -6,7 +6,6 @@ use raddle_engine::rng::Rng;
 use raddle_engine::strategy::Strategy;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery};
 use raddle_runtime::model::Model;
-use raddle_strategies::reduction::Dpor;
 
 use crate::model::{Announced, ORDERS, Order, collector};
 use crate::traces::{count, count_by_beginnings, reduced, reduced_by};
@@ -62,12 +61,10 @@ fn model(seed: u64, delivery: Delivery) -> Model {
     })
 }
 
-const ALGORITHMS: [fn() -> Dpor; 3] = [Dpor::optimal, Dpor::source, Dpor::classic];
-
 /// Demands that each kind of reduction sees all traces and says so; where they are few, by several workers, too.
 #[track_caller]
 pub fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
-    for make in ALGORITHMS {
+    for make in crate::traces::ALGORITHMS {
         let name = make().needs().name;
         let (report, seen) = reduced(&mut model(), make());
         assert_eq!((seen, report.verified()), (traces, true), "{what}: {name}");

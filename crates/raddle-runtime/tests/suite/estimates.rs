@@ -9,8 +9,8 @@ use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::probing::Probe;
-use raddle_strategies::reduction::Dpor;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 type Body = Arc<dyn Fn() + Send + Sync>;
@@ -24,7 +24,7 @@ fn executions(body: &Body, strategy: &mut dyn Strategy, executions: Option<u64>)
 fn check(name: &str, body: impl Fn() + Send + Sync + 'static) {
     let body: Body = Arc::new(body);
     let strategies: [(Counting, Box<dyn Strategy>); 2] =
-        [(Counting::Traces, Box::new(Dpor::optimal())), (Counting::Orders, Box::new(Exhaustive::depth_first()))];
+        [(Counting::Traces, Box::new(Optimal::new())), (Counting::Orders, Box::new(Exhaustive::depth_first()))];
     for (counting, mut strategy) in strategies {
         let truth = executions(&body, &mut *strategy, None) as f64;
         assert!(truth > 4.0, "{name}, {counting:?}: {truth} is too easy");

@@ -17,6 +17,7 @@ use raddle_engine::trace::{Receipt, Trace};
 use raddle_litmus::generate::{Size, generate};
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor};
 use raddle_runtime::model::{Model, Setup};
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::portfolio::Portfolio;
 use raddle_strategies::probing::Probed;
 use raddle_strategies::reduction::Dpor;
@@ -34,7 +35,7 @@ const STRATEGIES: [(&str, Make); 17] = [
     ("depth-first", || Box::new(Exhaustive::depth_first())),
     ("breadth-first", || Box::new(Exhaustive::breadth_first())),
     ("random order", || Box::new(Exhaustive::random(1))),
-    ("optimal", || Box::new(Dpor::optimal())),
+    ("optimal", || Box::new(Optimal::new())),
     ("source", || Box::new(Dpor::source())),
     ("classic", || Box::new(Dpor::classic())),
     ("preemption", || Box::new(Preemption::up_to(2))),

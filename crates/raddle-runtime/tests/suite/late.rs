@@ -2,7 +2,7 @@
 
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults};
 use raddle_runtime::model::{Model, Setup};
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 
 use crate::model::{Announced, ORDERS, Order, collector, random_program_with};
 use crate::traces::{count, reduced, reduces_to_traces};
@@ -98,7 +98,7 @@ fn plans_for_a_lost_message_are_plans_of_their_own() {
 #[test]
 fn a_plan_does_not_stand_for_a_longer_one_while_something_sleeps() {
     let mut model = random_program_with(Faults { delay: 2, ..LATE }, 10_257, Delivery::Arrival, false);
-    assert_eq!(reduced(&mut model, Dpor::optimal()).1, 365);
+    assert_eq!(reduced(&mut model, Box::new(Optimal::new())).1, 365);
 }
 
 /// Compares where messages may be late; says how many programs were small enough.
@@ -133,7 +133,7 @@ fn late_messages_are_overtaken_in_every_order() {
 fn late_messages_do_not_keep_a_search_from_being_a_proof() {
     for delivery in ORDERS {
         let mut model = random_program_with(LATE, 3_012, delivery, false);
-        let (report, _) = reduced(&mut model, Dpor::optimal());
+        let (report, _) = reduced(&mut model, Box::new(Optimal::new()));
         assert!(report.verified(), "{delivery:?}: {report:?}");
     }
 }

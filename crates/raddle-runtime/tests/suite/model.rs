@@ -9,7 +9,7 @@ use raddle_engine::system::{Choice, Point, Program, Snapshots, System};
 use raddle_engine::trace::Trace;
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, Stage};
 use raddle_runtime::model::{Model, Setup};
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 
 use crate::traces::{count, reduced, reduces_to_traces};
@@ -72,7 +72,7 @@ fn senders_can_be_received_in_every_order() {
                 m.send(&sender, 0);
             }
         });
-        let (report, _) = reduced(&mut model, Dpor::optimal());
+        let (report, _) = reduced(&mut model, Box::new(Optimal::new()));
         assert_eq!((report.executions, report.pruned), (traces, 0), "{n} senders");
     }
 }
@@ -266,7 +266,7 @@ fn no_message_is_forgotten_in_the_middle_of_a_plan() {
         reduces_to_traces(&mut random_program(seed, delivery, draws), &format!("seed {seed}, {delivery:?}"), !draws);
     }
     // Where the numbers are those of another order, plans do not fit each other, and more executions are given up.
-    let (report, _) = reduced(&mut random_program(1_165, Delivery::Unordered, true), Dpor::optimal());
+    let (report, _) = reduced(&mut random_program(1_165, Delivery::Unordered, true), Box::new(Optimal::new()));
     assert!(report.pruned <= 10, "{} executions given up", report.pruned);
 }
 

@@ -13,7 +13,7 @@ use raddle_engine::system::Program;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 
 use crate::reduction::Body;
 
@@ -55,10 +55,10 @@ pub(crate) fn play<P: Program>(
 fn as_one_alone(body: fn() -> Vec<usize>, seeds: std::ops::Range<u64>) {
     let (mut alone, expected) = program(Arc::new(body));
     let report =
-        search(&mut alone, &mut Dpor::optimal(), &Limits { keep_going: true, repeats: false, ..Limits::default() });
+        search(&mut alone, &mut Optimal::new(), &Limits { keep_going: true, repeats: false, ..Limits::default() });
     for (seed, workers) in seeds.flat_map(|seed| [(seed, 2), (seed, 5)]) {
         let (mut shared, results) = program(Arc::new(body));
-        let played = play(seed, workers, &mut shared, || Box::new(Dpor::optimal()));
+        let played = play(seed, workers, &mut shared, || Box::new(Optimal::new()));
         assert_eq!(played.executions, report.executions, "seed {seed}, {workers} workers");
         // Executions that are given up run to their end, too, and leave a result that is not counted.
         let reached: Vec<_> = results.lock().unwrap().keys().cloned().collect();

@@ -12,12 +12,20 @@ use raddle_engine::search::{Limits, Report, search};
 use raddle_engine::strategy::{Run, Strategy};
 use raddle_engine::system::{Choice, Describe, Point, Program, System};
 use raddle_engine::trace::Trace;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
 use raddle_strategies::states::States;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::watched::Watched;
 
 use crate::shared_reduction::play;
+
+/// Makes a strategy.
+pub type Make = fn() -> Box<dyn Strategy>;
+
+/// The reductions, the optimal one first.
+pub const ALGORITHMS: [Make; 3] =
+    [|| Box::new(Optimal::new()), || Box::new(Dpor::source()), || Box::new(Dpor::classic())];
 
 /// The traces that were run to their end.
 type Traces = Arc<Mutex<HashSet<u64>>>;
@@ -99,12 +107,12 @@ impl<S: System> Describe for Unseen<S> {
 }
 
 /// What a reduced search of the whole program finds, and how many traces it has run.
-pub fn reduced<P: Program>(program: &mut P, dpor: Dpor) -> (Report, u64) {
+pub fn reduced<P: Program>(program: &mut P, dpor: Box<dyn Strategy>) -> (Report, u64) {
     seen(program, dpor)
 }
 
 /// The same by several workers, whose turns fall by a seed.
-pub fn reduced_by<P: Program>(workers: usize, seed: u64, program: &mut P, make: fn() -> Dpor) -> (Report, u64) {
+pub fn reduced_by<P: Program>(workers: usize, seed: u64, program: &mut P, make: Make) -> (Report, u64) {
     let traces = Traces::default();
     let report = play(seed, workers, program, || noting(make(), &traces));
     let many = traces.lock().unwrap().len() as u64;
@@ -116,7 +124,8 @@ pub fn reduced_by<P: Program>(workers: usize, seed: u64, program: &mut P, make: 
 #[track_caller]
 pub fn reduces_to_traces<P: Program>(program: &mut P, what: &str, once: bool) -> u64 {
     let traces = count(program).expect("few enough executions to count");
-    for (dpor, once) in [(Dpor::optimal(), once), (Dpor::source(), once), (Dpor::classic(), false)] {
+    for (make, once) in ALGORITHMS.into_iter().zip([once, once, false]) {
+        let dpor = make();
         let name = dpor.needs().name;
         let (report, seen) = reduced(program, dpor);
         assert_eq!(seen, traces, "{what}: {name} has not seen every trace");

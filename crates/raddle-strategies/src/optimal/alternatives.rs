@@ -23,8 +23,32 @@ impl Optimal {
                 });
             }
         }
+        self.list_late_values(trace, children);
         for &(event, label) in self.ways.iter().filter(|way| way.0 >= first && way.0 < self.run.entries.len()) {
             self.take_instead(event, label, children);
+        }
+    }
+
+    /// Hands out the other values that steps of the last schedule asked for and the piece did not give.
+    fn list_late_values(&self, trace: &Trace, children: &mut Vec<Child>) {
+        let run = &self.run;
+        let Some(head) = self.last_head().filter(|_| !self.piece.schedule.is_empty()) else { return };
+        let start = run.schedule_start(run.group(head).start);
+        for event in (start..head).filter(|&event| run.entries[event].mark == Mark::LateValue) {
+            let values = trace.steps()[run.events.step(event).index()].alternatives;
+            let rest = run.group(event).end;
+            for value in 1..values {
+                let as_it_was = |at: usize| {
+                    let entry = &run.entries[at];
+                    let mark = if entry.mark == Mark::LateValue { Mark::LateMember } else { entry.mark.clone() };
+                    Planned { task: entry.task, label: Some(entry.label), mark }
+                };
+                let mut schedule: Vec<Planned> = (start..event).map(as_it_was).collect();
+                let (task, label) = (run.entries[event].task, Some(Label::Value(value)));
+                schedule.push(Planned { task, label, mark: Mark::LateMember });
+                schedule.extend((rest..=head).filter(|&at| run.entries[at].mark != Mark::LateValue).map(as_it_was));
+                children.push(Child { from_base: start, schedule });
+            }
         }
     }
 

@@ -9,8 +9,7 @@ impl Optimal {
     /// False if the piece is redundant.
     pub(super) fn check(&mut self) -> bool {
         self.checked = true;
-        let len = self.piece.len();
-        let Some(last) = len.checked_sub(1) else { return true };
+        let Some(last) = self.last_head().filter(|_| !self.piece.schedule.is_empty()) else { return true };
         let Some(info) = self.run.entries[last].mark.head().cloned() else { return true };
         let head = self.run.group(last).start;
         let start = self.run.schedule_start(head);

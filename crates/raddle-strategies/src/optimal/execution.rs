@@ -8,7 +8,7 @@ use std::ops::Range;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::{Events, Label, Touch};
-use raddle_engine::trace::{Class, Effect, Trace};
+use raddle_engine::trace::{Class, Effect, Hold, Trace};
 use smallvec::SmallVec;
 
 use super::names::TaskNames;
@@ -21,6 +21,10 @@ pub(super) struct Execution {
     pub events: Events,
     pub before: Before,
     pub names: TaskNames,
+    /// By event: whether its task holds what it touched from then on.
+    pub holds: Vec<bool>,
+    /// By event: more than the numbers of all objects that were touched so far, without messages and births.
+    touched: Vec<u32>,
 }
 
 impl Default for Execution {
@@ -30,6 +34,8 @@ impl Default for Execution {
             events: Events::default(),
             before: Before::anonymous(),
             names: TaskNames::default(),
+            holds: Vec::new(),
+            touched: Vec::new(),
         }
     }
 }
@@ -50,6 +56,8 @@ impl Execution {
     }
 
     fn forget_events(&mut self, len: usize) {
+        self.holds.truncate(len);
+        self.touched.truncate(len);
         if len == 0 {
             self.events.clear();
             self.before.clear();
@@ -70,6 +78,12 @@ impl Execution {
         self.events.follow(trace);
         self.before.follow(&self.events);
         self.names.follow(trace);
+        for event in self.holds.len()..self.events.len() {
+            self.holds.push(trace.steps()[self.events.step(event).index()].hold == Hold::Taken);
+            let touches = self.events.touches(event).iter().filter(|touch| is_ordinary(touch));
+            let most = touches.map(|touch| touch.object.number() + 1).max().unwrap_or(0);
+            self.touched.push(most.max(self.touched.last().copied().unwrap_or(0)));
+        }
     }
 
     /// The group of an event.
@@ -97,23 +111,18 @@ impl Execution {
 
     /// Where the schedule begins whose head's group begins here.
     pub fn schedule_start(&self, head: usize) -> usize {
-        let is_member = |at: &usize| matches!(self.entries[*at].mark, Mark::Member | Mark::LateMember);
+        let is_member =
+            |at: &usize| matches!(self.entries[*at].mark, Mark::Member | Mark::LateMember | Mark::LateValue);
         head - (0..head).rev().take_while(is_member).count()
     }
 
-    /// The heads of the schedules directly before an entry that were put before a step of this task, latest first. As the first events of
-    /// their groups.
-    pub fn heads_put_before(&self, entry: usize, task: TaskId) -> impl Iterator<Item = usize> + '_ {
-        let mut at = entry;
-        std::iter::from_fn(move || {
-            let group = self.group(at.checked_sub(1)?);
-            let head = self.head_in(group.clone())?;
-            if self.entries[head].mark.head()?.undone != Some(task) {
-                return None;
-            }
-            at = self.schedule_start(group.start);
-            Some(group.start)
-        })
+    /// The heads of the schedules that were put before the step of a task which comes next after the first `len` entries, latest first. As the
+    /// first events of their groups.
+    pub fn heads_put_before(&self, len: usize, task: TaskId) -> impl Iterator<Item = usize> + '_ {
+        let others = (0..len).rev().take_while(move |&at| self.entries[at].task != task);
+        let heads =
+            others.filter(move |&at| self.entries[at].mark.head().is_some_and(|head| head.undone == Some(task)));
+        heads.map(|head| self.group(head).start)
     }
 
     /// The steps of an event in the trace.
@@ -133,10 +142,22 @@ impl Execution {
 
     /// What an event touches, as far as the objects are the same in executions that begin with the entries before `from`.
     pub fn foreseen(&self, touches: &[Touch], from: usize) -> SmallVec<[(ObjectId, bool); 2]> {
-        let known = self.entries.get(from).map_or(0, |entry| entry.known_objects);
-        let touches = touches.iter().filter(|touch| touch.object.number() < known);
+        let asked_for = self.entries.get(from).map_or(0, |entry| entry.known_objects);
+        let known = from.checked_sub(1).map_or(0, |last| self.touched[last]).max(asked_for);
+        // The objects of messages are named by who sends them. Their numbers stay the same if no task is created from there on.
+        let same_tasks = from >= self.events.len() || !self.names.creates_from(self.events.step(from));
+        let is_known = |touch: &&Touch| match touch.object.as_message() {
+            Some(_) => same_tasks,
+            None => touch.object.number() < known,
+        };
+        let touches = touches.iter().filter(is_known);
         touches.map(|touch| (touch.object, touch.effect == Effect::Change)).collect()
     }
+}
+
+/// True unless the object is a message or the birth of a task, which have large numbers.
+fn is_ordinary(touch: &Touch) -> bool {
+    touch.object.as_message().is_none() && !touch.is_birth()
 }
 
 /// What happens before some events: by task, how many of its events.

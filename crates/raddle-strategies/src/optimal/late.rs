@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use raddle_engine::ids::ObjectId;
-use raddle_engine::order::events::Touch;
+use raddle_engine::order::events::{Label, Touch};
 use raddle_engine::trace::Effect;
 
 use super::execution::Execution;
@@ -24,13 +24,16 @@ impl Optimal {
         let Some(head) = run.entries[last].mark.head() else { return };
         let object = second.touches.iter().find(|touch| touch.object == direct.object);
         let Some(touch) = object.filter(|_| second.label.is_some() && !self.makes(Mistake::NeverLate)) else { return };
-        let looks = head.past_readers && touch.effect == Effect::Read && run.events.get(second.event).wants.is_none();
-        if !looks && head.foreseen.iter().any(|foreseen| is_foreseen(*foreseen, touch)) {
+        if head.foreseen.iter().any(|foreseen| is_foreseen(*foreseen, touch)) {
             return;
         }
         let start = run.schedule_start(group.start);
         if !self.is_parsimonious(last, second.event..second.end) || self.comes_out_of_order(start..group.start, second)
         {
+            return;
+        }
+        let same = second.event + second.same_before(run, group.start, false);
+        if run.entries[same..second.end].iter().any(|entry| entry.label != Label::Value(0)) {
             return;
         }
         let mut tasks = run.names.renumbered_from(run.events.step(start));
@@ -41,7 +44,7 @@ impl Optimal {
         };
         (start..group.start).for_each(|event| push(event, run.entries[event].mark.clone()));
         members(run, group.end..second.event, |event| self.past.has(run, event), |event| push(event, Mark::Member));
-        (second.event..second.end).for_each(|event| push(event, Mark::LateMember));
+        (second.event..same).for_each(|event| push(event, Mark::LateMember));
         (group.start..=last).for_each(|event| push(event, run.entries[event].mark.clone()));
         children.push(Child { from_base: start, schedule });
     }
@@ -50,8 +53,9 @@ impl Optimal {
     fn comes_out_of_order(&self, schedule: Range<usize>, second: &Second) -> bool {
         let run = &self.run;
         let name = |event: usize| run.names.of(run.entries[event].task);
-        let late = schedule.filter(|&event| run.entries[event].mark == Mark::LateMember);
-        late.filter(|&event| !self.past.has(run, event)).any(|event| name(event) > run.names.of(second.task))
+        let late = schedule.rev().filter(|&event| run.entries[event].mark == Mark::LateMember);
+        let depends = |event: usize| self.past.has(run, event) || run.events.dependent(event, second.event);
+        late.take_while(|&event| !depends(event)).any(|event| name(event) > run.names.of(second.task))
     }
 }
 

@@ -64,6 +64,11 @@ impl TaskNames {
         }
     }
 
+    /// True if a task was created in this step or later.
+    pub fn creates_from(&self, step: StepIx) -> bool {
+        self.births.last().is_some_and(|birth| birth.step >= step.index())
+    }
+
     /// The numbers that tasks get in an execution that leaves this one at a step.
     pub fn renumbered_from(&self, step: StepIx) -> Renumbered<'_> {
         let first = self.births.partition_point(|birth| birth.step < step.index());

@@ -35,6 +35,8 @@ pub(super) enum Mark {
     Member,
     /// It is in a schedule because the head was found to depend on it only after the head had been put before another step.
     LateMember,
+    /// A value that a step of a schedule asked for, and that the piece did not give.
+    LateValue,
     /// The last step of a schedule.
     Head(Arc<Head>),
 }
@@ -59,8 +61,6 @@ pub(super) struct Head {
     pub undone: Option<TaskId>,
     /// The objects by which other executions find out what comes before the head, and whether they change them.
     pub foreseen: SmallVec<[(ObjectId, bool); 2]>,
-    /// The head waits for what the undone step takes together with others, so what merely looks at it was not foreseen.
-    pub past_readers: bool,
 }
 
 /// A set of tasks, exact for the first 63.
@@ -109,11 +109,6 @@ impl Pending {
     pub fn whole() -> Self {
         Self { base: Arc::new([]), from_base: 0, schedule: Vec::new(), reversals: 0, held: SmallVec::new() }
     }
-
-    /// The number of steps.
-    pub fn len(&self) -> usize {
-        self.from_base + self.schedule.len()
-    }
 }
 
 /// Pieces as they are written down.
@@ -140,6 +135,7 @@ enum WrittenMark {
     Free,
     Member,
     LateMember,
+    LateValue,
     Head(Head),
 }
 
@@ -149,6 +145,7 @@ impl From<&Mark> for WrittenMark {
             Mark::Free => Self::Free,
             Mark::Member => Self::Member,
             Mark::LateMember => Self::LateMember,
+            Mark::LateValue => Self::LateValue,
             Mark::Head(head) => Self::Head((**head).clone()),
         }
     }
@@ -160,6 +157,7 @@ impl From<WrittenMark> for Mark {
             WrittenMark::Free => Self::Free,
             WrittenMark::Member => Self::Member,
             WrittenMark::LateMember => Self::LateMember,
+            WrittenMark::LateValue => Self::LateValue,
             WrittenMark::Head(head) => Self::Head(Arc::new(head)),
         }
     }

@@ -15,7 +15,7 @@ use raddle_engine::order::before::{Touched, could_do_without, looked_at_held};
 use raddle_engine::order::events::{Event, Label, Touch};
 use raddle_engine::strategy::Run;
 use raddle_engine::system::{Pending as PendingStep, Variant};
-use raddle_engine::trace::{Class, Effect, Role, Trace};
+use raddle_engine::trace::{Access, Class, Effect, Role, Trace};
 use smallvec::SmallVec;
 
 use super::execution::Execution;
@@ -41,6 +41,8 @@ pub(super) struct Second {
     pub previous: Option<usize>,
     /// The earlier accesses that are directly before it.
     pub direct: Vec<Direct>,
+    /// It receives, and this object decides which message is first.
+    queue: Option<ObjectId>,
     /// If it asks for values: what it touches up to the first question, then up to the second, and so on.
     parts: Vec<SmallVec<[Touch; 2]>>,
 }
@@ -69,23 +71,17 @@ impl Second {
         let mut touches: SmallVec<[Touch; 4]> = run.events.touches(event).into();
         let mut waits_for = SmallVec::new();
         let own = touches.iter().find(|touch| touch.object == object).copied();
-        if own.is_some_and(|own| own.role == Role::Takes) {
-            waits_for.push(object);
+        let clock = touches.iter().find(|touch| touch.role == Role::Timed).map(|touch| touch.object);
+        match clock {
+            // A timeout waits until earlier ones are over. A wait that has a timeout is never blocked otherwise.
+            Some(clock) => waits_for.extend((label == Label::Way(Variant::TimedOut)).then_some(clock)),
+            None if own.is_some_and(|own| matches!(own.role, Role::Takes | Role::Waits)) => waits_for.push(object),
+            None => {}
         }
-        if class == Class::Receive
-            && label == Label::Way(Variant::Ready)
-            && own.is_some_and(|own| own.role == Role::Plain)
-        {
-            // It took the oldest message. In another place, that may be another one.
-            let is_message = |touch: &Touch| touch.role == Role::Takes && touch.effect == Effect::Change;
-            touches.retain(|touch| !is_message(touch));
-            waits_for.push(object);
-        }
-        if let Some(clock) = touches.iter().find(|touch| touch.role == Role::Timed) {
-            waits_for.push(clock.object);
-            if own.is_some() && !waits_for.contains(&object) {
-                waits_for.push(object);
-            }
+        if class == Class::Receive && (clock.is_some() || own.is_some_and(|own| own.role == Role::Waits)) {
+            // It took the oldest message. In another place, that may be another one, or none.
+            let is_message = |touch: &Touch| touch.role == Role::Takes && touch.object != object;
+            touches.retain(|touch| !is_message(touch) || touch.is_birth() || touch.effect == Effect::Read);
         }
         let previous = run.before.previous(task, event);
         let mut second = Self {
@@ -99,6 +95,7 @@ impl Second {
             waits_for,
             previous,
             direct: Vec::new(),
+            queue: queue_of(run, event, trace),
             parts,
         };
         second.find_direct(run);
@@ -132,6 +129,7 @@ impl Second {
             waits_for,
             previous,
             direct: Vec::new(),
+            queue: None,
             parts: Vec::new(),
         };
         second.find_direct(run);
@@ -139,7 +137,7 @@ impl Second {
     }
 
     /// How many of its events are the same in the place of an event that it races with: up to the first part in which they conflict.
-    fn same_before(&self, run: &Execution, first: usize, waits: bool) -> usize {
+    pub fn same_before(&self, run: &Execution, first: usize, waits: bool) -> usize {
         let theirs = run.events.touches(first);
         let conflicts =
             |part: &SmallVec<[Touch; 2]>| part.iter().any(|mine| theirs.iter().any(|it| it.conflicts(*mine)));
@@ -170,8 +168,15 @@ impl Second {
                 if touch.effect == Effect::Read && earlier.effect == Effect::Read {
                     continue;
                 }
-                let cause = touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
-                self.direct.push(Direct { event: earlier.event(), object: touch.object, cause, waited_for });
+                let may_block = touch.role == Role::Timed || !self.is_timed();
+                let cause = may_block && touch.takes() && (earlier.gives() || looked_at_held(&table[..at], *earlier));
+                // What a value leads to counts for the step that asked for it.
+                let event = run.group(earlier.event()).start;
+                let known = |direct: &Direct| (direct.event, direct.object) == (event, touch.object);
+                match self.direct.iter_mut().find(|direct| known(direct)) {
+                    Some(direct) => direct.cause |= cause,
+                    None => self.direct.push(Direct { event, object: touch.object, cause, waited_for }),
+                }
                 if earlier.effect == Effect::Change {
                     break;
                 }
@@ -199,6 +204,7 @@ impl Optimal {
                 self.reverse(&second, children);
                 if held {
                     self.fail_last(&second, children);
+                    self.take_later_messages(&second, children);
                 }
             }
         }
@@ -208,9 +214,9 @@ impl Optimal {
         let mut offered: SmallVec<[usize; 4]> = SmallVec::new();
         for direct in &second.direct {
             let look = || self.is_look(second, direct);
-            if !direct.cause && (!direct.waited_for || look()) && !offered.contains(&direct.event) {
+            let races = !direct.cause && (!direct.waited_for || look()) && !offered.contains(&direct.event);
+            if races && self.reverse_direct(second, *direct, children) {
                 offered.push(direct.event);
-                self.reverse_direct(second, *direct, children);
             }
         }
         if self.makes(Mistake::IgnoresWaits) {
@@ -229,14 +235,15 @@ impl Optimal {
             let table_len = self.run.before.accesses(slot, second.event).len();
             for at in (0..table_len).rev() {
                 let earlier = self.run.before.accesses(slot, second.event)[at];
-                let takes = matches!(earlier.role, Role::Takes | Role::Timed);
+                let takes = matches!(earlier.role, Role::Takes | Role::Timed) || self.run.holds[earlier.event()];
                 let relevant = earlier.effect == Effect::Change || takes || second.is_timed();
                 let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change || second.is_timed();
-                if relevant && conflict && !offered.contains(&earlier.event()) {
+                let event = self.run.group(earlier.event()).start;
+                if relevant && conflict && !offered.contains(&event) {
                     let before = &self.run.before.accesses(slot, second.event)[..at];
                     if self.could_go_before(second, earlier, before) {
-                        offered.push(earlier.event());
-                        self.reverse_wait(second, earlier.event(), children);
+                        offered.push(event);
+                        self.reverse_wait(second, event, children);
                     }
                 }
             }
@@ -247,31 +254,40 @@ impl Optimal {
     fn is_look(&self, second: &Second, direct: &Direct) -> bool {
         let touches = self.run.events.touches(direct.event);
         let look = |touch: &Touch| touch.effect == Effect::Read && touch.role == Role::Plain;
-        !second.is_timed() && touches.iter().any(|touch| touch.object == direct.object && look(touch))
+        !second.is_timed()
+            && !self.run.holds[direct.event]
+            && touches.iter().any(|touch| touch.object == direct.object && look(touch))
     }
 
-    /// Reverses a race with a step that is directly before.
-    fn reverse_direct(&mut self, second: &Second, direct: Direct, children: &mut Vec<Child>) {
+    /// Reverses a race with a step that is directly before. Returns false if something lies between the two.
+    fn reverse_direct(&mut self, second: &Second, direct: Direct, children: &mut Vec<Child>) -> bool {
         let first = direct.event;
         if self.run.events.get(first).task == second.task {
-            return;
+            return false;
         }
         let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
-        let others = || second.direct.iter().filter(|other| other.event != first).map(|other| other.event);
-        let same_but_cause = second.direct.iter().any(|other| other.event == first && other.cause);
+        // A receive that is put before a send to its queue may take another message, so it does not need the one it took.
+        let other_message = second.queue == Some(direct.object);
+        let is_message = |other: &Direct| other_message && other.cause && other.object.as_message().is_some();
+        let needed = || second.direct.iter().filter(|other| !is_message(other));
+        let others = || needed().filter(|other| other.event != first).map(|other| other.event);
+        let same_but_cause = needed().any(|other| other.event == first && other.cause);
         if same_but_cause || others().chain(second.previous).any(|other| happens(first, other)) {
-            return;
+            return false;
         }
         let mut past = std::mem::take(&mut self.past);
         past.clear();
         others().chain(second.previous).for_each(|event| past.add(&self.run, event));
         self.past = past;
         let group = self.run.group(first);
-        if self.run.head_in(group.clone()).is_some() && !receives::is_alternative(&self.run, group.clone()) {
+        let rival =
+            receives::are_rivals(&self.run, group.start, second) && receives::is_alternative(&self.run, group.clone());
+        if self.run.head_in(group).is_some() && !rival {
             self.extend(second, direct, children);
-            return;
+        } else {
+            self.offer(second, first, false, children);
         }
-        self.offer(second, first, false, children);
+        true
     }
 
     /// Reverses a race with a step on an object that the second step waits for.
@@ -290,7 +306,63 @@ impl Optimal {
         second.previous.iter().for_each(|&event| past.add(&self.run, event));
         others().filter(|other| !after(other.event)).for_each(|other| past.add(&self.run, other.event));
         self.past = past;
-        self.offer(second, first, true, children);
+        let shared = self.shared_with(second, first);
+        self.offer_with(second, first, &shared, children);
+    }
+
+    /// The steps on an object that the second step waits for which `first` takes or looks at together with others, after `first`. Each of
+    /// them may come before the second step or not.
+    fn shared_with(&self, second: &Second, first: usize) -> Vec<usize> {
+        let run = &self.run;
+        let shared = |touch: &&Touch| second.waits_for.contains(&touch.object) && touch.effect == Effect::Read;
+        let Some(touch) = run.events.touches(first).iter().find(shared) else { return Vec::new() };
+        if second.is_timed() {
+            return Vec::new();
+        }
+        let other = |event: &usize| {
+            *event > first
+                && run.events.get(*event).task != second.task
+                && !run.before.ordered(&run.events, first, *event)
+        };
+        let accesses = run.before.accesses(touch.slot(), second.event);
+        accesses.iter().map(|earlier| earlier.event()).filter(other).collect()
+    }
+
+    /// Offers the reversal with each set of these steps in the past, if the second step is enabled after them.
+    fn offer_with(&mut self, second: &Second, first: usize, shared: &[usize], children: &mut Vec<Child>) {
+        let Some((&last, earlier)) = shared.split_last() else {
+            if !self.is_held_in_past(second, first) {
+                self.offer(second, first, true, children);
+            }
+            return;
+        };
+        if !self.past.has(&self.run, last) {
+            self.offer_with(second, first, earlier, children);
+            let without = self.past.clone();
+            self.past.add(&self.run, last);
+            self.offer_with(second, first, earlier, children);
+            self.past = without;
+        } else {
+            self.offer_with(second, first, earlier, children);
+        }
+    }
+
+    /// True if a step in the past, after `first`, takes what the second step waits for and does not give it back there.
+    fn is_held_in_past(&self, second: &Second, first: usize) -> bool {
+        let run = &self.run;
+        second.touches.iter().filter(|touch| second.waits_for.contains(&touch.object)).any(|touch| {
+            let accesses = run.before.accesses(touch.slot(), second.event).iter();
+            let mut held: SmallVec<[TaskId; 4]> = SmallVec::new();
+            for access in accesses.filter(|access| access.event() > first && self.past.has(run, access.event())) {
+                let task = run.events.get(access.event()).task;
+                if access.role == Role::Gives {
+                    held.retain(|holder| *holder != task);
+                } else if access.role == Role::Takes || run.holds[access.event()] {
+                    held.push(task);
+                }
+            }
+            touch.effect == Effect::Change && !second.is_timed() && !held.is_empty()
+        })
     }
 
     /// False if the second step surely is not enabled in the place of `first`.
@@ -301,7 +373,7 @@ impl Optimal {
             return self.run.entries[event].enabled.contains(second.task).unwrap_or(true);
         }
         match first.role {
-            Role::Gives => could_do_without(&self.run.events, before, first.event()),
+            Role::Gives if !second.is_timed() => could_do_without(&self.run.events, before, first.event()),
             _ => true,
         }
     }
@@ -333,9 +405,7 @@ impl Optimal {
         // Whatever touches what the two steps race on is ordered with the first of them, whether the second changes it here or not.
         let raced_on = |object: ObjectId| second.direct.iter().any(|it| it.event == first && it.object == object);
         foreseen.iter_mut().filter(|it| raced_on(it.0)).for_each(|it| it.1 = true);
-        let shared = |touch: &Touch| second.waits_for.contains(&touch.object) && touch.effect == Effect::Read;
-        let past_readers = waits && run.events.touches(group.start).iter().any(shared);
-        let head = Head { undone, foreseen, past_readers };
+        let head = Head { undone, foreseen };
         let shortened = Second { end: second.event + same, ..second.clone() };
         self.put_before(group.start, group.end, &shortened, head, children);
     }
@@ -422,6 +492,17 @@ impl Optimal {
             children.push(Child { from_base: self.run.entries.len(), schedule });
         }
     }
+}
+
+/// The object that decides which message a receive takes first, if it looks at one.
+fn queue_of(run: &Execution, event: usize, trace: &Trace) -> Option<ObjectId> {
+    let Event { class, label, object, .. } = *run.events.get(event);
+    if class != Class::Receive || label != Label::Way(Variant::Ready) {
+        return None;
+    }
+    let looks =
+        |access: &Access| access.effect == Effect::Read && access.role == Role::Plain && access.object != object;
+    trace.accesses(run.events.step(event)).find(looks).map(|access| access.object)
 }
 
 /// A step of this execution as part of a schedule.

@@ -35,11 +35,17 @@ pub(super) fn is_alternative(run: &Execution, group: Range<usize>) -> bool {
     chose(run, group.start) && head && alone
 }
 
+/// True if the two steps receive from one mailbox and choose their messages.
+pub(super) fn are_rivals(run: &Execution, first: usize, second: &Second) -> bool {
+    let place = run.events.get(first).object;
+    let at_place = second.touches.iter().any(|touch| touch.object == place);
+    chose(run, first) && second.class == Class::Receive && at_place
+}
+
 /// True unless the two steps receive from one mailbox, and the first should have taken another message.
 pub(super) fn is_first_alternative(run: &Execution, first: usize, second: &Second, past: &Past) -> bool {
     let place = run.events.get(first).object;
-    let at_place = second.touches.iter().any(|touch| touch.object == place);
-    if !chose(run, first) || second.class != Class::Receive || !at_place {
+    if !are_rivals(run, first, second) {
         return run.entries[first].mark.is_free();
     }
     let own = second.label;
@@ -147,6 +153,19 @@ impl Optimal {
                     let instead = second.taking_another(place, label);
                     self.reverse_wait(&instead, first, children);
                 }
+            }
+        }
+    }
+
+    /// Hands out the messages that a receive which is held back, because it fails with another message, can take as soon as they are sent.
+    pub(super) fn take_later_messages(&self, second: &Second, children: &mut Vec<Child>) {
+        let run = &self.run;
+        let here = |sent: &&Offered| second.touches.iter().any(|touch| touch.object == sent.place);
+        for sent in run.events.offered().iter().filter(here) {
+            if let Some(send) = sent.event.filter(|&send| send >= self.first_new()) {
+                let mark = Mark::Head(Arc::default());
+                let schedule = vec![Planned { task: second.task, label: Some(label(sent)), mark }];
+                children.push(Child { from_base: run.group(send).end, schedule });
             }
         }
     }

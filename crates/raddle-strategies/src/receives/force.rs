@@ -165,7 +165,7 @@ impl Forced {
             (_, Variant::Spurious) => true,
             (Class::Receive, Variant::Message(_) | Variant::TimedOut) => true,
             // An actor that takes the next message of its queue. A task that waits for a reply or at a channel has the role `Takes` or `Alone`.
-            (Class::Receive, Variant::Ready) => action.role == Role::Plain,
+            (Class::Receive, Variant::Ready) => matches!(action.role, Role::Plain | Role::Waits),
             (Class::Send, _) => self.is_early_send(action),
             _ => false,
         }

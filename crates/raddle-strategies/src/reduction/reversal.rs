@@ -230,7 +230,7 @@ fn revise_effect(events: &mut Events, first: usize, second: usize) -> usize {
         touches.extend(events.touches(first).iter().filter(|touch| touch.role == Role::Takes));
         events.suppose(later, touches)
     } else {
-        let is_main = |touch: &Touch| touch.object == later.object && touch.role == Role::Plain;
+        let is_main = |touch: &Touch| touch.object == later.object && matches!(touch.role, Role::Plain | Role::Waits);
         let Some(place) = events.touches(second).iter().position(is_main) else { return second };
         let main = events.touches(second)[place];
         let effect = match (later.wants, e.found) {

@@ -232,6 +232,9 @@ impl<G: RaceGuide> ByPiece for Dpor<G> {
     }
 
     fn claim(&self) -> Claim {
+        if self.has_shared_attempt {
+            return Claim::Selective;
+        }
         match self.bound.filter(|_| self.hit_bound) {
             Some(most) => Claim::Bounded(Bound { most, unit: Unit::Deviation }),
             None => Claim::Exhausted,

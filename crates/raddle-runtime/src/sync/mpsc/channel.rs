@@ -148,7 +148,8 @@ impl<T> Channel<T> {
             let ready: fn(u64, u64) -> bool = word::can_send;
             let ready = (!self.is_unbounded()).then_some(ready);
             let ask = Ask::new(&SEND, place.object, Effect::Change, site);
-            let ask = Ask { ordered: self.ordered(), ready, key: self.bound, ..ask };
+            let role = if self.is_unbounded() { Role::Plain } else { Role::Waits };
+            let ask = Ask { role, ordered: self.ordered(), ready, key: self.bound, ..ask };
             place.execution.step(ask, |moment| put(moment).then(|| self.give(moment)))
         });
         let Some(ticket) = sent else {
@@ -194,7 +195,7 @@ impl<T> Channel<T> {
             // In a bounded channel the two sides wait for each other, so no access has only one role. In an unbounded channel only a
             // receive with a timeout can observe when a message was sent.
             let role = match (self.is_unbounded(), timeout) {
-                (false, _) => Role::Plain,
+                (false, _) => Role::Waits,
                 (true, None) => Role::Alone,
                 (true, Some(_)) => Role::Takes,
             };
