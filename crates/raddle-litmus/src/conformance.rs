@@ -2,7 +2,7 @@
 //!
 //! | strategy | must run |
 //! |---|---|
-//! | `dpor` | each trace once, and prune nothing |
+//! | `dpor` in pieces (`raddle_strategies::optimal`) | each trace once, and prune nothing |
 //! | `dpor-source` | each trace once |
 //! | `dpor-classic` | each trace |
 //! | `dpor-classic:no-sleep` | each trace, if it is done after 5,000 executions; prune nothing |
