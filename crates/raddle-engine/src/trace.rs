@@ -23,7 +23,7 @@ pub struct Operation {
 }
 
 /// What an operation is to a strategy, whichever kind of program it comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
     /// Looks at shared state.
     Read,
@@ -107,6 +107,9 @@ pub enum Role {
     Waits,
     /// Lets those who wait to take the object go on.
     Gives,
+    /// Looks at something that cannot change any more, so it needs no decision. In an order in which the object can still change, the same
+    /// operation is a step of its own.
+    Settled,
     /// Ends a wait that has a time, by this clock (which changes it) or otherwise (which does not): those whose time comes later
     /// waited for that.
     Timed,

@@ -7,6 +7,7 @@ use raddle_engine::estimate::Kind;
 use raddle_engine::strategy::{Counting, Strategy, Summarize};
 
 use crate::hapset::{Backtrack, Hapset};
+use crate::optimal::Optimal;
 use crate::portfolio::Portfolio;
 use crate::probing::Probed;
 use crate::receives::ReceiveOrder;
@@ -70,7 +71,7 @@ static FORMS: [Form; 37] = [
     form("pos", |with| some(Pos::new(with.seed))).seeded(),
     form("surw", |with| some(Surw::new(with.seed))).seeded(),
     form("round-robin", |_| some(RoundRobin::new())),
-    form("dpor", |with| traces(Dpor::optimal(), with)).bounded(),
+    form("dpor", |with| optimal(Optimal::new(), with)).bounded(),
     form("dpor-source", |with| traces(Dpor::source(), with)).bounded(),
     form("dpor-classic", |with| traces(Dpor::classic(), with)).bounded(),
     form("dpor-classic:no-sleep", |with| traces(Dpor::classic().without_sleep_sets(), with)).bounded(),
@@ -126,6 +127,13 @@ fn orders(strategy: Exhaustive, with: &Options) -> Option<Box<dyn Strategy>> {
     match with.deviations {
         None => probed(strategy, Counting::Orders, Kind::Knuth),
         Some(most) => probed(strategy.deviations(most), Counting::Orders, Kind::Recursive),
+    }
+}
+
+fn optimal(strategy: Optimal, with: &Options) -> Option<Box<dyn Strategy>> {
+    match with.deviations {
+        None => probed(strategy, Counting::Traces, Kind::Knuth),
+        Some(most) => probed(strategy.deviations(most), Counting::Traces, Kind::Recursive),
     }
 }
 

@@ -4,9 +4,6 @@
 //! and nothing else is stored: no sleep sets, no wakeup trees, no nodes. A piece gives one execution, and the pieces that follow from it. So
 //! pieces can be run in any order, by any number of workers that share nothing, and memory stays flat in depth-first order.
 //!
-//! It is exact on litmus programs. On programs of the runtime it can still miss traces where a step looks at an object in one order only (what is
-//! done once, by `OnceLock`), so no strategy name leads to it yet.
-//!
 //! # The algorithm
 //!
 //! It builds on parsimonious reduction (Abdulla, Atig, Das, Jonsson and Sagonas, CAV 2024). To reverse a race of `e` and a later `d`, a piece
@@ -35,8 +32,9 @@
 //! # Failures
 //!
 //! A failing execution ends at the failing step, so it does not show what other tasks would have done. If the search goes on, the same steps
-//! are run again with the failing task held back, and such an execution is pruned when nothing else can go on. Failing traces are told
-//! apart by what happens before the failing step.
+//! are run again without the failing one and with its task held back. The analysis takes the failing step as done, so steps of other tasks
+//! that conflict with it are put before it as before any other step. Such an execution is pruned when nothing else can go on. Failing
+//! traces are told apart by what happens before the failing step.
 
 mod alternatives;
 mod check;
@@ -79,9 +77,13 @@ pub struct Optimal {
     checked: bool,
     /// Why the execution was pruned.
     pruned: Option<Pruned>,
+    /// Tasks that have failed in an earlier execution. The others are run as if the failing steps had been done.
+    held: SmallVec<[TaskId; 1]>,
     /// Other ways in which the task of an entry could have gone on at its point.
     ways: Vec<(usize, Label)>,
     past: Past,
+    /// The heads of the execution that has just ended.
+    heads: Vec<usize>,
     /// See [`deviations`](Self::deviations).
     bound: Option<u32>,
     hit_bound: bool,
@@ -134,8 +136,10 @@ impl Optimal {
             in_schedule: false,
             checked: false,
             pruned: None,
+            held: SmallVec::new(),
             ways: Vec::new(),
             past: Past::default(),
+            heads: Vec::new(),
             bound: None,
             hit_bound: false,
             mistake: None,
@@ -207,7 +211,7 @@ impl Optimal {
     /// Prefers the latest task, then the first that can go on without a timeout or a crash. Leaves out these actions.
     fn policy(&self, actions: &[Action], without: &[u32]) -> Option<u32> {
         let latest = self.run.entries.last().map(|entry| entry.task);
-        let goes = |&at: &usize| !self.piece.held.contains(&actions[at].task) && !without.contains(&number(at));
+        let goes = |&at: &usize| !self.held.contains(&actions[at].task) && !without.contains(&number(at));
         let ordinary = |at: &usize| goes(at) && matches!(actions[*at].variant, Variant::Ready | Variant::Message(_));
         let stays = |at: &usize| Some(actions[*at].task) == latest && ordinary(at);
         let mut all = 0..actions.len();
@@ -235,10 +239,11 @@ impl Optimal {
                     let index = self.run.entries.len();
                     self.ways.extend(others.map(|action| (index, Label::Way(action.variant))));
                 }
-                Entry { task, label: Label::Way(variant), mark, choice, enabled, known_objects }
+                Entry { task, label: Label::Way(variant), mark, choice: Some(choice), enabled, known_objects }
             }
             Point::Data { task, .. } => {
-                Entry { task: *task, label: Label::Value(choice), mark, choice, enabled, known_objects }
+                let label = Label::Value(choice);
+                Entry { task: *task, label, mark, choice: Some(choice), enabled, known_objects }
             }
             Point::End(_) => unreachable!("raddle bug: a decision at the end"),
         }
@@ -247,6 +252,9 @@ impl Optimal {
     /// Keeps the pieces that follow from the execution that has just ended.
     fn hand_out(&mut self, run: &Run<'_>) {
         let failed = self.failed_at(run);
+        let marks = self.run.entries.iter().enumerate();
+        self.heads.clear();
+        self.heads.extend(marks.filter(|(_, entry)| entry.mark.head().is_some()).map(|(at, _)| at));
         let mut children = Vec::new();
         self.reverse_races(run, failed.is_some(), &mut children);
         if self.pruned.is_none() {
@@ -257,38 +265,30 @@ impl Optimal {
             return;
         }
         let reversals = self.piece.reversals + 1;
-        let base: Arc<[Entry]> = self.run.entries.as_slice().into();
         // What leaves the execution late is run first: it shares most with what was run last.
         children.sort_by_key(|child: &Child| child.from_base);
+        let shared = children.last().map_or(0, |child| child.from_base);
+        let base: Arc<[Entry]> = self.run.entries[..shared].into();
         for child in children {
             if self.bound.is_some_and(|most| reversals > most) {
                 self.hit_bound = true;
                 break;
             }
-            let stays = |task: &&TaskId| child.from_base >= self.first_held() && !child.releases(**task);
-            let held = self.piece.held.iter().filter(stays).copied().collect();
             let Child { from_base, schedule } = child;
-            self.stack.push(Pending { base: Arc::clone(&base), from_base, schedule, reversals, held });
+            self.stack.push(Pending { base: Arc::clone(&base), from_base, schedule, reversals });
         }
         if let Some(failed) = failed {
-            let mut held = self.piece.held.clone();
-            held.push(self.run.entries[failed].task);
+            let base = self.run.with_failed(failed);
             let reversals = self.piece.reversals;
-            self.stack.push(Pending { base, from_base: failed, schedule: Vec::new(), reversals, held });
+            self.stack.push(Pending { from_base: base.len(), base, schedule: Vec::new(), reversals });
         }
-    }
-
-    /// From here on, tasks are held back.
-    fn first_held(&self) -> usize {
-        if self.piece.held.is_empty() { usize::MAX } else { self.piece.from_base }
     }
 
     /// The first event that the search has not looked at in an earlier execution.
     fn first_new(&self) -> usize {
-        if !self.piece.held.is_empty() && self.piece.schedule.is_empty() {
-            return self.piece.from_base;
-        }
-        self.last_head().map_or(0, |head| self.run.group(head).start)
+        let head = self.last_head().map_or(0, |head| self.run.group(head).start);
+        let failed = self.run.entries.iter().rposition(|entry| entry.mark.failed().is_some());
+        failed.map_or(head, |failed| head.max(failed + 1))
     }
 
     fn last_head(&self) -> Option<usize> {
@@ -312,14 +312,6 @@ impl Optimal {
 struct Child {
     from_base: usize,
     schedule: Vec<Planned>,
-}
-
-impl Child {
-    /// True if a task that was held back goes on in this piece, in another way than the one in which it failed.
-    fn releases(&self, task: TaskId) -> bool {
-        let goes_on = |step: &Planned| step.task == task && matches!(step.label, Some(Label::Way(Variant::Message(_))));
-        self.schedule.iter().any(goes_on)
-    }
 }
 
 fn number(place: usize) -> u32 {
@@ -352,7 +344,9 @@ impl Strategy for Optimal {
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         let Some(piece) = self.stack.pop() else { return Next::Done(self.claim()) };
         self.run.return_to(&piece.base[..piece.from_base]);
-        prefix.extend(self.run.entries.iter().map(|entry| Choice(entry.choice)));
+        prefix.extend(self.run.entries.iter().filter_map(|entry| entry.choice).map(Choice));
+        let failed = self.run.entries.iter().filter(|entry| entry.mark.failed().is_some());
+        self.held = failed.map(|entry| entry.task).collect();
         self.piece = piece;
         self.planned = 0;
         self.in_schedule = !self.piece.schedule.is_empty();
@@ -363,6 +357,7 @@ impl Strategy for Optimal {
     }
 
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
+        self.run.list_events(so_far);
         let Some((choice, mark)) = self.decide(at, so_far) else { return Decision::Prune };
         let entry = self.entry(at, choice, mark);
         self.run.entries.push(entry);

@@ -110,7 +110,7 @@ impl Explorer {
 
     /// How many executions run at the same time, each on an OS thread of its own; the number of cores if not set.
     ///
-    /// `dpor`, `dpor-source`, `dpor-classic` and `hapset` always use one worker: workers that share a reduction could lose orders.
+    /// `dpor-source`, `dpor-classic` and `hapset` always use one worker: workers that share such a search could lose orders.
     ///
     /// What a search covers does not depend on the number of workers. The reported failure may depend on it: under `exhaustive:breadth-first` and
     /// `exhaustive:random` it is the first that any worker finds, and under `preemption` it is one of those with the fewest preemptions. Under
@@ -119,8 +119,8 @@ impl Explorer {
         self.set("workers", &workers.to_string())
     }
 
-    /// Runs only orders that are near the first one, under `exhaustive` and `dpor`: taking the k-th alternative at a point, counted from 0, costs
-    /// k deviations, and an execution has at most `most` of them in all.
+    /// Runs only orders that are near the first one, with at most `most` deviations. Under `exhaustive`, `dpor-source` and `dpor-classic`, taking
+    /// the k-th alternative at a point, counted from 0, costs k deviations. Under `dpor`, each reversed race costs one.
     pub fn deviations(self, most: u32) -> Self {
         self.set("deviations", &most.to_string())
     }

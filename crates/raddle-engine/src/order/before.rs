@@ -146,10 +146,17 @@ impl Before {
     #[inline]
     #[must_use]
     pub fn accesses(&self, slot: usize, upto: usize) -> &[Touched] {
-        let table = self.touched.get(slot).map_or(&[][..], Vec::as_slice);
+        let table = self.accesses_to(slot);
         // Who asks looks at late events mostly, so the end is found from there.
         let beyond = table.iter().rev().take_while(|touched| touched.event as usize >= upto).count();
         &table[..table.len() - beyond]
+    }
+
+    /// All accesses to an object, oldest first.
+    #[inline]
+    #[must_use]
+    pub fn accesses_to(&self, slot: usize) -> &[Touched] {
+        self.touched.get(slot).map_or(&[][..], Vec::as_slice)
     }
 
     /// How many events of its own task there are up to this event, itself included.

@@ -9,6 +9,9 @@
 //! that led to the question as well: others come before both or after both.
 //!
 //! Being created is an object too: the parent's event gives it and the child's first event takes it.
+//!
+//! A look at something that cannot change any more ([`Role::Settled`]) needs no decision, but in another order it is a step of its own. It is
+//! part of the event before it, or an event of its own for those who [ask for that](Events::with_looks).
 
 use std::ops::Range;
 
@@ -160,6 +163,8 @@ pub struct Event {
     mask: Mask,
     /// It did not happen, and what it would touch is not known.
     vague: bool,
+    /// It is a look that needed no decision.
+    pub look: bool,
 }
 
 impl Event {
@@ -180,8 +185,20 @@ impl Event {
             end: 0,
             mask: Mask::default(),
             vague: false,
+            look: false,
         }
     }
+}
+
+/// What an event did, apart from any execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Did {
+    /// What kind of operation it was.
+    pub class: Class,
+    /// What its step was done to, if to anything.
+    pub object: ObjectId,
+    /// What it touched.
+    pub touches: Vec<Touch>,
 }
 
 /// A message that receives may choose.
@@ -216,6 +233,8 @@ pub struct Events {
     used: Vec<Touch>,
     /// Which task's end an object is, and how many events there were when it ended.
     ends: Vec<(ObjectId, TaskId, usize)>,
+    /// Looks at what cannot change any more are events of their own.
+    looks_apart: bool,
 }
 
 /// One change to what is handed on to a task.
@@ -247,6 +266,12 @@ struct Handed {
 }
 
 impl Events {
+    /// No events yet. Looks at what cannot change any more will be events of their own, though nothing was decided there.
+    #[must_use]
+    pub fn with_looks() -> Self {
+        Self { looks_apart: true, ..Self::default() }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.events.clear();
@@ -375,10 +400,20 @@ impl Events {
 
     /// Takes in what is new in `trace`.
     pub fn follow(&mut self, trace: &Trace) {
+        self.follow_to(trace, usize::MAX);
+    }
+
+    /// Takes in what is new in `trace`, until there are `events` events and another would begin.
+    pub fn follow_to(&mut self, trace: &Trace, events: usize) {
         while let Some(step) = trace.steps().get(self.followed) {
             let index = StepIx::next_of(self.followed);
+            let is_look = self.looks_apart && step.access.role == Role::Settled && !self.events.is_empty();
+            let begins = step.alternatives > 0 || is_look;
+            if begins && self.events.len() >= events {
+                break;
+            }
             self.followed += 1;
-            if step.alternatives > 0 {
+            if begins {
                 self.begin(step, index);
                 self.add(step, index, trace);
             } else if !self.events.is_empty() {
@@ -421,6 +456,14 @@ impl Events {
         let mask = Mask::of(&self.touches[begin as usize..]);
         self.events.push(Event { begin, end, mask, ..event });
         self.events.len() - 1
+    }
+
+    /// Adds an event without a step, which stays: a step of `task` that counts as done, though it is not in the trace.
+    pub fn assume(&mut self, task: TaskId, label: Label, did: &Did) {
+        let offers = u32::try_from(self.offered.len()).expect("raddle bug: more than 2^32 messages in one execution");
+        let step = u32::try_from(self.followed).expect("raddle bug: more than 2^32 steps in one execution");
+        let event = Event { offers, step, ..Event::pending(task, label, did.class, did.object) };
+        self.suppose(event, did.touches.iter().copied());
     }
 
     /// Adds an event that did not happen and may touch anything, in the same way.
@@ -492,11 +535,12 @@ impl Events {
             end: self.mark(),
             mask: Mask::of(&self.touches[begin as usize..]),
             vague: false,
+            look: step.alternatives == 0,
         });
     }
 
     fn add(&mut self, step: &Step, index: StepIx, trace: &Trace) {
-        let now = self.events.len();
+        let now = self.owner(step.task) + 1;
         let owner = self.events[now - 1].task;
         let waited = step.op.class == Class::Join || matches!(step.access.role, Role::Takes | Role::Alone);
         let let_go = step.alternatives == 0 && waited;
@@ -521,10 +565,13 @@ impl Events {
                 if access.role == Role::Timed && access.effect == Effect::Read {
                     self.events[now - 1].timed = access.object;
                 }
-                let role = match step.op.class {
-                    Class::Join => Role::Takes,
-                    Class::Finish => Role::Gives,
-                    _ => access.role,
+                let role = match (step.op.class, access.role) {
+                    (Class::Join, _) => Role::Takes,
+                    (Class::Finish, _) => Role::Gives,
+                    // As an event of its own it has the role that the operation has as a step.
+                    (Class::Acquire, Role::Settled) if self.looks_apart => Role::Takes,
+                    (_, Role::Settled) => Role::Plain,
+                    (_, role) => role,
                 };
                 let touch = Touch { object: access.object, effect: access.effect, role };
                 if apart {
@@ -532,26 +579,41 @@ impl Events {
                     self.hand(step.task, seen);
                 }
                 if !apart || access.effect == Effect::Change {
-                    self.put(touch);
+                    self.put(now - 1, touch);
                 }
             }
         }
         match (step.op.class, step.found) {
-            (Class::Spawn, Some(child)) => self.give_birth(step.task, TaskId::next_of(child.0 as usize), apart),
+            (Class::Spawn, Some(child)) => self.give_birth(step.task, TaskId::next_of(child.0 as usize), apart, now),
             (Class::Finish, _) => self.ends.push((step.access.object, step.task, now)),
             _ => {}
         }
     }
 
-    fn put(&mut self, touch: Touch) {
-        let event = self.events.last_mut().expect("raddle bug: a touch without an event");
-        merge(&mut self.touches, event.begin as usize, touch);
-        event.mask.add(touch);
-        event.end = u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution");
-        let mut at = self.events.len() - 1;
-        while at > 0 && matches!(self.events[at].label, Label::Value(_)) {
+    /// The event that a step of `task` belongs to: the latest that is not the look of another task.
+    fn owner(&self, task: TaskId) -> usize {
+        let owns = |event: &Event| !event.look || event.task == task;
+        self.events.iter().rposition(owns).expect("raddle bug: nothing was decided before a look")
+    }
+
+    /// Adds a touch to an event, and to the event that asked for the value if it is a value.
+    fn put(&mut self, at: usize, touch: Touch) {
+        let is_value = |event: &Event| matches!(event.label, Label::Value(_));
+        if at + 1 == self.events.len() {
+            let event = &mut self.events[at];
+            merge(&mut self.touches, event.begin as usize, touch);
+            event.mask.add(touch);
+            event.end =
+                u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution");
+        } else {
+            self.put_earlier(at, touch);
+        }
+        let mut at = at;
+        let mut in_group = is_value(&self.events[at]);
+        while at > 0 && in_group {
             at -= 1;
             self.put_earlier(at, touch);
+            in_group = is_value(&self.events[at]) || self.events[at].look;
         }
     }
 
@@ -571,9 +633,8 @@ impl Events {
         }
     }
 
-    fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool) {
-        self.put(Touch::birth(child, Effect::Change, Role::Gives));
-        let now = self.events.len();
+    fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool, now: usize) {
+        self.put(now - 1, Touch::birth(child, Effect::Change, Role::Gives));
         let born = self.handed_to(child);
         (born.apart, born.born) = (if apart { now } else { 0 }, now);
         if apart {

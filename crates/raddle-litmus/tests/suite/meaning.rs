@@ -133,6 +133,7 @@ fn accesses_are_exact() {
             let role = match access.role {
                 Role::Alone => "alone",
                 Role::Plain => "",
+                Role::Settled => " settled",
                 Role::Takes => " takes",
                 Role::Gives => " gives",
                 Role::Timed => " timed",

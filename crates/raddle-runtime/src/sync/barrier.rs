@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync;
 
+use raddle_engine::ids::ObjectId;
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role, Site};
 
 use crate::execution::{Ask, Kind, ObjectRef, Tag, here, word_as_number};
@@ -12,9 +13,11 @@ static WAIT: Operation = Operation { verb: "wait for the others", class: Class::
 
 static BARRIER: Kind = Kind { noun: "Barrier", show: word_as_number };
 
-/// The word of a barrier: the low bits count the threads that have arrived, the bits above count how often it has opened.
+/// The word of a barrier: the low bits count the threads that have arrived, the bits above name its latest opening.
 const ARRIVED: u64 = (1 << 32) - 1;
-const OPENED: u64 = 1 << 32;
+/// The name of an opening is the number of an object of its own. Threads that waited for the opening depend on that object, and not on
+/// those who arrive for the next one.
+const OPENING: u32 = 32;
 
 /// Lets threads go on once a number of them has arrived, as [`std::sync::Barrier`].
 pub struct Barrier {
@@ -66,8 +69,9 @@ impl Barrier {
                 *moment.word() = opened | arrived;
                 return Some(opened);
             }
-            *moment.word() = opened.wrapping_add(OPENED);
-            moment.gives();
+            let opening = moment.state.next_message();
+            moment.state.also_touch(opening, Effect::Change, Role::Gives, Ordered::RELEASE);
+            *moment.word() = u64::from(opening.number()) << OPENING;
             moment.state.unsettled = true;
             None
         });
@@ -76,8 +80,11 @@ impl Barrier {
         let ready: fn(u64, u64) -> bool = |word, opened| word & !ARRIVED != opened;
         let ask = Ask::new(&WAIT, place.object, Effect::Read, site);
         let ask =
-            Ask { role: Role::Takes, ordered: Ordered::ACQUIRE, ready: Some(ready), key: opened, unseen: true, ..ask };
-        place.execution.step(ask, |_| ());
+            Ask { role: Role::Alone, ordered: Ordered::ACQUIRE, ready: Some(ready), key: opened, unseen: true, ..ask };
+        place.execution.step(ask, |moment| {
+            let opening = ObjectId::new((*moment.word() >> OPENING) as u32);
+            moment.state.also_touch(opening, Effect::Read, Role::Takes, Ordered::ACQUIRE);
+        });
         false
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use raddle_engine::rng::Rng;
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use raddle_runtime::sync::{Condvar, Mutex, RwLock, mpsc};
+use raddle_runtime::sync::{Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
 use raddle_runtime::thread;
 
 use crate::reduction::{Body, fault};
@@ -41,6 +41,17 @@ enum Op {
     Cell(usize),
     /// A thread that is started here.
     Start(usize),
+    /// The value that is made once: by this thread, or by whoever comes first.
+    Set,
+    Init,
+    Get,
+    Await,
+    TryRead,
+    Barrier,
+    SendBounded(usize),
+    TrySendBounded(usize),
+    RecvBounded,
+    TryRecvBounded,
 }
 
 struct Shared {
@@ -52,6 +63,9 @@ struct Shared {
     sender: mpsc::Sender<usize>,
     receiver: Mutex<mpsc::Receiver<usize>>,
     handles: Mutex<Vec<thread::Thread>>,
+    once: OnceLock<usize>,
+    barrier: Barrier,
+    bounded: (mpsc::SyncSender<usize>, Mutex<mpsc::Receiver<usize>>),
 }
 
 /// With `panics`, every program has threads that fail in some orders.
@@ -59,7 +73,7 @@ fn generate(seed: u64, panics: bool) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed);
     let threads = 2 + rng.below(2) as usize;
     // Each program has a few kinds of operations, so that two of a kind meet.
-    let mut kinds: Vec<u32> = (0..3).map(|_| rng.below(16)).collect();
+    let mut kinds: Vec<u32> = (0..3).map(|_| rng.below(20)).collect();
     if panics {
         kinds[..2].copy_from_slice(&[11, 1]);
     }
@@ -85,6 +99,13 @@ fn generate(seed: u64, panics: bool) -> Vec<Vec<Op>> {
                 12 => ops.push(Op::CasWeak(v, k - 1, k)),
                 14 => ops.push(Op::Cell(v)),
                 15 => ops.push(Op::Start(v)),
+                16 => ops.push([Op::Set, Op::Init, Op::Init, Op::Get, Op::Await][rng.below(5) as usize]),
+                17 => ops.extend([[Op::TryRead, Op::Read, Op::TryWrite, Op::Write][rng.below(4) as usize], Op::EndRw]),
+                18 => ops.push(Op::Barrier),
+                19 => ops.push(
+                    [Op::SendBounded(k), Op::TrySendBounded(k), Op::RecvBounded, Op::TryRecvBounded]
+                        [rng.below(4) as usize],
+                ),
                 _ => ops.push([Op::Send(k), Op::RecvTimeout, Op::Sleep(5 * k as u64)][rng.below(3) as usize]),
             }
         }
@@ -181,6 +202,19 @@ fn run_thread(me: usize, ops: &[Op], shared: &Arc<Shared>) -> usize {
                 let child = move || shared.variables[v].swap(me, SeqCst) + 2 * shared.cells[4 - v].fetch_add(1, SeqCst);
                 children.push(thread::spawn(child));
             }
+            Op::Set => note(usize::from(shared.once.set(me).is_ok())),
+            Op::Init => note(*shared.once.get_or_init(|| shared.variables[0].load(SeqCst) + me)),
+            Op::Get => note(shared.once.get().map_or(3, |&value| value)),
+            Op::Await => note(*shared.once.wait()),
+            Op::TryRead => {
+                reading = shared.rw.try_read().ok();
+                note(reading.as_ref().map_or(3, |guard| **guard));
+            }
+            Op::Barrier => note(usize::from(shared.barrier.wait().is_leader())),
+            Op::SendBounded(k) => shared.bounded.0.send(k).unwrap(),
+            Op::TrySendBounded(k) => note(usize::from(shared.bounded.0.try_send(k).is_ok())),
+            Op::RecvBounded => note(shared.bounded.1.lock().unwrap().recv().unwrap_or(3)),
+            Op::TryRecvBounded => note(shared.bounded.1.lock().unwrap().try_recv().unwrap_or(3)),
         }
     }
     children.into_iter().for_each(|child| note(child.join().unwrap()));
@@ -190,6 +224,7 @@ fn run_thread(me: usize, ops: &[Op], shared: &Arc<Shared>) -> usize {
 
 fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
     let (sender, receiver) = mpsc::channel();
+    let (bounded, bounded_receiver) = mpsc::sync_channel(program.iter().map(Vec::len).sum::<usize>() % 2);
     let shared = Arc::new(Shared {
         variables: Default::default(),
         cells: Default::default(),
@@ -199,6 +234,9 @@ fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
         sender,
         receiver: Mutex::new(receiver),
         handles: Mutex::new(Vec::new()),
+        once: OnceLock::new(),
+        barrier: Barrier::new(2),
+        bounded: (bounded, Mutex::new(bounded_receiver)),
     });
     let mut threads = Vec::new();
     for (me, ops) in program.into_iter().enumerate() {
@@ -251,6 +289,7 @@ fn generated_programs_that_panic() {
 fn many_generated_programs() {
     let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
     let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
-    fuzz(from..from + count, 20_000, false);
-    fuzz(from..from + count, 20_000, true);
+    let most = number("MOST", 20_000);
+    fuzz(from..from + count, most, false);
+    fuzz(from..from + count, most, true);
 }

@@ -17,9 +17,9 @@ impl Optimal {
         for event in first..self.run.entries.len() {
             if matches!(self.run.entries[event].label, Label::Value(_)) {
                 let values = trace.steps()[self.run.events.step(event).index()].alternatives;
-                let own = self.run.entries[event].choice;
-                (0..values).filter(|&value| value != own).for_each(|value| {
-                    self.take_instead(event, Label::Value(value), children);
+                let own = self.run.entries[event].label;
+                (0..values).map(Label::Value).filter(|&value| value != own).for_each(|value| {
+                    self.take_instead(event, value, children);
                 });
             }
         }
@@ -43,10 +43,12 @@ impl Optimal {
                     let mark = if entry.mark == Mark::LateValue { Mark::LateMember } else { entry.mark.clone() };
                     Planned { task: entry.task, label: Some(entry.label), mark }
                 };
-                let mut schedule: Vec<Planned> = (start..event).map(as_it_was).collect();
+                let decided = |at: &usize| run.entries[*at].mark != Mark::Look;
+                let mut schedule: Vec<Planned> = (start..event).filter(decided).map(as_it_was).collect();
                 let (task, label) = (run.entries[event].task, Some(Label::Value(value)));
                 schedule.push(Planned { task, label, mark: Mark::LateMember });
-                schedule.extend((rest..=head).filter(|&at| run.entries[at].mark != Mark::LateValue).map(as_it_was));
+                let given = |at: &usize| decided(at) && run.entries[*at].mark != Mark::LateValue;
+                schedule.extend((rest..=head).filter(given).map(as_it_was));
                 children.push(Child { from_base: start, schedule });
             }
         }
@@ -63,6 +65,7 @@ impl Optimal {
         foreseen.extend(old.iter().flat_map(|head| head.foreseen.iter().copied()));
         let head = Head { foreseen, ..old.map(|head| (**head).clone()).unwrap_or_default() };
         let mut schedule: Vec<Planned> = (start..event)
+            .filter(|&at| run.entries[at].mark != Mark::Look)
             .map(|at| {
                 let entry = &run.entries[at];
                 let mark = if entry.mark == Mark::LateMember { Mark::LateMember } else { Mark::Member };

@@ -3,6 +3,7 @@
 //! The execution that handed out the piece has not seen its head in this place. If the head touches other objects here, the trace may be one
 //! that another piece leads to. Then this piece is redundant.
 
+use super::piece::Mark;
 use super::{Mistake, Optimal};
 
 impl Optimal {
@@ -15,7 +16,7 @@ impl Optimal {
         let start = self.run.schedule_start(head);
         let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
         // A value comes along with the step that asked for it.
-        let steps = (start..head).filter(|&member| self.run.group(member).start == member);
+        let steps = (start..head).filter(|&member| self.run.group(member).start == member && !self.run.is_look(member));
         if !steps.into_iter().all(|member| happens(member, head)) {
             return false;
         }
@@ -24,6 +25,7 @@ impl Optimal {
             return self.run.heads_put_before(start, self.run.entries[head].task).all(|other| happens(other, head));
         };
         let after = self.run.group(last).end;
+        let after = after + self.run.entries[after..].iter().take_while(|entry| entry.mark == Mark::Look).count();
         let is_undone = |at: &usize| self.run.entries.get(*at).is_some_and(|entry| entry.task == undone);
         if Some(after).filter(is_undone).is_some_and(|at| at < self.run.before.len() && !happens(head, at)) {
             return false;

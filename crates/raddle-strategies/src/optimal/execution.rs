@@ -2,17 +2,21 @@
 //!
 //! A step that asks for a value and the values that it is given form a group: nothing can happen between them. A group is moved as a whole,
 //! and what it touches is known of its first event.
+//!
+//! A look at something that cannot change any more is an event that nobody decided. It is never moved by itself: it follows wherever the
+//! object cannot change any more.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::order::before::Before;
-use raddle_engine::order::events::{Events, Label, Touch};
+use raddle_engine::order::events::{Did, Event, Events, Label, Touch};
 use raddle_engine::trace::{Class, Effect, Hold, Trace};
 use smallvec::SmallVec;
 
 use super::names::TaskNames;
-use super::piece::{Entry, Mark};
+use super::piece::{Entry, Mark, TaskSet};
 
 #[derive(Debug)]
 pub(super) struct Execution {
@@ -31,7 +35,7 @@ impl Default for Execution {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
-            events: Events::default(),
+            events: Events::with_looks(),
             before: Before::anonymous(),
             names: TaskNames::default(),
             holds: Vec::new(),
@@ -43,11 +47,13 @@ impl Default for Execution {
 impl Execution {
     /// Goes back to the first entries, which the next execution begins with, and sets their marks as these say.
     pub fn return_to(&mut self, entries: &[Entry]) {
-        let same = |(mine, next): &(&Entry, &Entry)| (mine.task, mine.label) == (next.task, next.label);
+        let same = |(mine, next): &(&Entry, &Entry)| {
+            (mine.task, mine.label, mine.mark.failed()) == (next.task, next.label, next.mark.failed())
+        };
         let known = self.entries.len().min(self.before.len()).min(self.events.len());
         let mut common = self.entries[..known].iter().zip(entries).take_while(same).count();
         // What is done with a value counts for the step that asked for it, so a group is taken in anew as a whole.
-        while common > 0 && (common == known || matches!(self.events.get(common).label, Label::Value(_))) {
+        while common > 0 && (common == known || self.continues(common)) {
             common -= 1;
         }
         self.forget_events(common);
@@ -75,33 +81,112 @@ impl Execution {
         if trace.len() < self.events.followed() {
             self.forget_events(0);
         }
-        self.events.follow(trace);
+        self.list_events(trace);
         self.before.follow(&self.events);
         self.names.follow(trace);
         for event in self.holds.len()..self.events.len() {
-            self.holds.push(trace.steps()[self.events.step(event).index()].hold == Hold::Taken);
+            let steps = &trace.steps()[self.steps(event)];
+            self.holds.push(steps.first().is_some_and(|step| step.hold == Hold::Taken));
             let touches = self.events.touches(event).iter().filter(|touch| is_ordinary(touch));
             let most = touches.map(|touch| touch.object.number() + 1).max().unwrap_or(0);
             self.touched.push(most.max(self.touched.last().copied().unwrap_or(0)));
         }
     }
 
-    /// The group of an event.
+    /// Takes in the new events, but not what happens before them. Adds entries for looks that followed from the latest entry.
+    pub fn list_events(&mut self, trace: &Trace) {
+        loop {
+            let rest = &self.entries[self.events.len().min(self.entries.len())..];
+            let failed =
+                |(at, entry): (usize, &'_ Entry)| Some((at, entry.task, entry.label, entry.mark.failed().cloned()?));
+            let Some((next, task, label, did)) = rest.iter().enumerate().find_map(failed) else { break };
+            let next = self.events.len() + next;
+            self.events.follow_to(trace, next);
+            if self.events.len() != next {
+                // Fewer steps than in the execution that the piece comes from: the program is not deterministic.
+                return;
+            }
+            self.events.assume(task, label, &did);
+        }
+        self.events.follow(trace);
+        while let Some(last) = self.entries.last()
+            && self.entries.len() < self.events.len()
+        {
+            let Event { task, label, look, .. } = *self.events.get(self.entries.len());
+            if !look {
+                break;
+            }
+            let known_objects = last.known_objects;
+            let enabled = TaskSet::default();
+            self.entries.push(Entry { task, label, mark: Mark::Look, choice: None, enabled, known_objects });
+        }
+    }
+
+    /// The entries up to an event that failed, which counts as done in the next execution.
+    pub fn with_failed(&self, event: usize) -> Arc<[Entry]> {
+        let touches = self.events.touches(event).iter().copied().filter(|touch| self.is_known(touch, event));
+        let Event { class, object, .. } = *self.events.get(event);
+        let mark = Mark::Failed(Arc::new(Did { class, object, touches: touches.collect() }));
+        let failed = Entry { mark, choice: None, ..self.entries[event].clone() };
+        self.entries[..event].iter().cloned().chain([failed]).collect()
+    }
+
+    fn is_value(&self, event: usize) -> bool {
+        matches!(self.events.get(event).label, Label::Value(_))
+    }
+
+    pub fn is_look(&self, event: usize) -> bool {
+        self.events.get(event).look
+    }
+
+    /// True if nothing can happen between an event and the one before it.
+    #[inline]
+    fn continues(&self, event: usize) -> bool {
+        self.is_value(event) || self.is_look(event)
+    }
+
+    /// The group of an event. A look belongs to the group before it if a value follows.
+    #[inline]
     pub fn group(&self, event: usize) -> Range<usize> {
-        let is_value = |at: usize| matches!(self.events.get(at).label, Label::Value(_));
+        let is_last = event + 1 >= self.events.len() || !self.continues(event + 1);
+        if is_last && !self.continues(event) { event..event + 1 } else { self.group_of_several(event) }
+    }
+
+    fn group_of_several(&self, event: usize) -> Range<usize> {
+        let len = self.events.len();
+        let next_decided = |at: usize| (at..len).find(|&at| !self.is_look(at));
+        let next_value = |at: usize| next_decided(at).filter(|&at| self.is_value(at));
         let mut start = event;
-        while start > 0 && is_value(start) {
+        while start > 0 && (self.is_value(start) || self.is_look(start) && next_value(start).is_some()) {
             start -= 1;
         }
         let mut end = event + 1;
-        while end < self.events.len() && is_value(end) {
-            end += 1;
+        while let Some(value) = next_value(end) {
+            end = value + 1;
         }
         start..end
     }
 
+    /// False if no step of another task is in a race with an event: whatever conflicts with it happens before what its task did earlier.
+    pub fn may_race(&self, event: usize) -> bool {
+        if self.events.get(event).class == Class::Receive || self.group(event).len() > 1 {
+            return true;
+        }
+        let task = self.events.get(event).task;
+        let previous = self.before.previous(task, event);
+        let known =
+            |earlier: usize| previous.is_some_and(|previous| self.before.ordered(&self.events, earlier, previous));
+        self.events.touches(event).iter().any(|touch| {
+            let accesses = self.before.accesses(touch.slot(), event);
+            // Whatever comes before a change happens before it.
+            let latest = accesses.iter().rposition(|earlier| earlier.effect == Effect::Change).unwrap_or(0);
+            accesses[latest..].iter().any(|earlier| !known(earlier.event()))
+        })
+    }
+
+    /// True if the policy chose all of a group.
     pub fn is_free(&self, group: Range<usize>) -> bool {
-        self.entries[group].iter().all(|entry| entry.mark.is_free())
+        self.entries[group].iter().all(|entry| entry.mark.is_free() || entry.mark == Mark::Look)
     }
 
     /// The entry of a group that is the head of a schedule. Values that the head has asked for may come after it.
@@ -111,8 +196,9 @@ impl Execution {
 
     /// Where the schedule begins whose head's group begins here.
     pub fn schedule_start(&self, head: usize) -> usize {
-        let is_member =
-            |at: &usize| matches!(self.entries[*at].mark, Mark::Member | Mark::LateMember | Mark::LateValue);
+        let is_member = |at: &usize| {
+            matches!(self.entries[*at].mark, Mark::Member | Mark::LateMember | Mark::LateValue | Mark::Look)
+        };
         head - (0..head).rev().take_while(is_member).count()
     }
 
@@ -142,16 +228,19 @@ impl Execution {
 
     /// What an event touches, as far as the objects are the same in executions that begin with the entries before `from`.
     pub fn foreseen(&self, touches: &[Touch], from: usize) -> SmallVec<[(ObjectId, bool); 2]> {
+        let touches = touches.iter().filter(|touch| self.is_known(touch, from));
+        touches.map(|touch| (touch.object, touch.effect == Effect::Change)).collect()
+    }
+
+    /// True if the object has the same number in all executions that begin with the entries before `from`.
+    fn is_known(&self, touch: &Touch, from: usize) -> bool {
         let asked_for = self.entries.get(from).map_or(0, |entry| entry.known_objects);
         let known = from.checked_sub(1).map_or(0, |last| self.touched[last]).max(asked_for);
-        // The objects of messages are named by who sends them. Their numbers stay the same if no task is created from there on.
-        let same_tasks = from >= self.events.len() || !self.names.creates_from(self.events.step(from));
-        let is_known = |touch: &&Touch| match touch.object.as_message() {
-            Some(_) => same_tasks,
+        match touch.object.as_message() {
+            // The objects of messages are named by who sends them. Their numbers stay the same if no task is created from there on.
+            Some(_) => from >= self.events.len() || !self.names.creates_from(self.events.step(from)),
             None => touch.object.number() < known,
-        };
-        let touches = touches.iter().filter(is_known);
-        touches.map(|touch| (touch.object, touch.effect == Effect::Change)).collect()
+        }
     }
 }
 

@@ -10,9 +10,8 @@ use raddle_engine::ids::ObjectId;
 use raddle_engine::order::events::{Label, Touch};
 use raddle_engine::trace::Effect;
 
-use super::execution::Execution;
 use super::piece::Mark;
-use super::races::{Direct, Second, planned};
+use super::races::{Direct, Schedule, Second};
 use super::{Child, Mistake, Optimal};
 
 impl Optimal {
@@ -36,17 +35,12 @@ impl Optimal {
         if run.entries[same..second.end].iter().any(|entry| entry.label != Label::Value(0)) {
             return;
         }
-        let mut tasks = run.names.renumbered_from(run.events.step(start));
-        let mut schedule = Vec::new();
-        let mut push = |event: usize, mark: Mark| {
-            schedule.push(planned(run, event, &tasks, mark));
-            tasks.take(run.steps(event));
-        };
-        (start..group.start).for_each(|event| push(event, run.entries[event].mark.clone()));
-        members(run, group.end..second.event, |event| self.past.has(run, event), |event| push(event, Mark::Member));
-        (second.event..same).for_each(|event| push(event, Mark::LateMember));
-        (group.start..=last).for_each(|event| push(event, run.entries[event].mark.clone()));
-        children.push(Child { from_base: start, schedule });
+        let mut schedule = Schedule::leaving(run, start);
+        (start..group.start).for_each(|event| schedule.take(event, run.entries[event].mark.clone()));
+        schedule.take_past(group.end..second.event, &self.past);
+        (second.event..same).for_each(|event| schedule.take(event, Mark::LateMember));
+        (group.start..=last).for_each(|event| schedule.take(event, run.entries[event].mark.clone()));
+        children.push(schedule.into_child(start));
     }
 
     /// Late members that are concurrent come in the order of their tasks' names.
@@ -62,16 +56,4 @@ impl Optimal {
 /// True if other executions find out by this object that the step can come before the head.
 fn is_foreseen((object, changed): (ObjectId, bool), touch: &Touch) -> bool {
     object == touch.object && (changed || touch.effect == Effect::Change)
-}
-
-/// Calls `push` for the events of each group that is wanted.
-fn members(run: &Execution, range: Range<usize>, wanted: impl Fn(usize) -> bool, mut push: impl FnMut(usize)) {
-    let mut event = range.start;
-    while event < range.end {
-        let group = run.group(event);
-        if wanted(event) {
-            group.clone().for_each(&mut push);
-        }
-        event = group.end;
-    }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::order::events::Label;
+use raddle_engine::order::events::{Did, Label};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -18,8 +18,8 @@ pub(super) struct Entry {
     pub task: TaskId,
     pub label: Label,
     pub mark: Mark,
-    /// Which alternative of its point it was.
-    pub choice: u32,
+    /// Which alternative of its point it was; `None` for what is not decided: looks, and steps that have failed before.
+    pub choice: Option<u32>,
     /// The tasks that could go on at its point.
     pub enabled: TaskSet,
     /// Objects with smaller numbers are the same in all executions that begin with the entries before this one.
@@ -37,13 +37,25 @@ pub(super) enum Mark {
     LateMember,
     /// A value that a step of a schedule asked for, and that the piece did not give.
     LateValue,
+    /// A look at something that cannot change any more. It followed from the entry before it, and nothing can come between.
+    Look,
+    /// The policy chose it in an earlier execution, which failed with it. It is not run again, but counts as done.
+    Failed(Arc<Did>),
     /// The last step of a schedule.
     Head(Arc<Head>),
 }
 
 impl Mark {
+    /// True if the policy chose it.
     pub fn is_free(&self) -> bool {
-        *self == Self::Free
+        matches!(self, Self::Free | Self::Failed(_))
+    }
+
+    pub fn failed(&self) -> Option<&Did> {
+        match self {
+            Self::Failed(did) => Some(did),
+            _ => None,
+        }
     }
 
     pub fn head(&self) -> Option<&Arc<Head>> {
@@ -100,14 +112,12 @@ pub(super) struct Pending {
     pub schedule: Vec<Planned>,
     /// How many reversals it is away from the first execution.
     pub reversals: u32,
-    /// Tasks that have failed here and are not to go on, so that it is seen what the others do.
-    pub held: SmallVec<[TaskId; 1]>,
 }
 
 impl Pending {
     /// The whole search.
     pub fn whole() -> Self {
-        Self { base: Arc::new([]), from_base: 0, schedule: Vec::new(), reversals: 0, held: SmallVec::new() }
+        Self { base: Arc::new([]), from_base: 0, schedule: Vec::new(), reversals: 0 }
     }
 }
 
@@ -124,11 +134,10 @@ struct WrittenPiece {
     taken: Vec<WrittenEntry>,
     schedule: Vec<(TaskId, Option<Label>, WrittenMark)>,
     reversals: u32,
-    held: SmallVec<[TaskId; 1]>,
 }
 
 /// Task, label, mark, choice, enabled tasks, known objects.
-type WrittenEntry = (TaskId, Label, WrittenMark, u32, TaskSet, u32);
+type WrittenEntry = (TaskId, Label, WrittenMark, Option<u32>, TaskSet, u32);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum WrittenMark {
@@ -136,6 +145,8 @@ enum WrittenMark {
     Member,
     LateMember,
     LateValue,
+    Look,
+    Failed(Did),
     Head(Head),
 }
 
@@ -146,6 +157,8 @@ impl From<&Mark> for WrittenMark {
             Mark::Member => Self::Member,
             Mark::LateMember => Self::LateMember,
             Mark::LateValue => Self::LateValue,
+            Mark::Look => Self::Look,
+            Mark::Failed(did) => Self::Failed((**did).clone()),
             Mark::Head(head) => Self::Head((**head).clone()),
         }
     }
@@ -158,6 +171,8 @@ impl From<WrittenMark> for Mark {
             WrittenMark::Member => Self::Member,
             WrittenMark::LateMember => Self::LateMember,
             WrittenMark::LateValue => Self::LateValue,
+            WrittenMark::Look => Self::Look,
+            WrittenMark::Failed(did) => Self::Failed(Arc::new(did)),
             WrittenMark::Head(head) => Self::Head(Arc::new(head)),
         }
     }
@@ -167,7 +182,12 @@ impl Format for Written {
     const NAME: &'static str = "reversals 1";
 
     fn is_sound(&self) -> bool {
-        let planned = |piece: &WrittenPiece| piece.schedule.iter().all(|step| !matches!(step.2, WrittenMark::Free));
+        let planned = |piece: &WrittenPiece| {
+            piece
+                .schedule
+                .iter()
+                .all(|step| !matches!(step.2, WrittenMark::Free | WrittenMark::Look | WrittenMark::Failed(_)))
+        };
         self.pieces.iter().all(planned)
     }
 }
@@ -179,7 +199,6 @@ impl Written {
             taken: pending.base[..pending.from_base].iter().map(entry).collect(),
             schedule: pending.schedule.iter().map(|step| (step.task, step.label, (&step.mark).into())).collect(),
             reversals: pending.reversals,
-            held: pending.held.clone(),
         };
         Self { pieces: pieces.map(piece).collect(), hit_bound }
     }
@@ -200,7 +219,6 @@ impl Written {
             base: piece.taken.into_iter().map(entry).collect(),
             schedule: piece.schedule.into_iter().map(planned).collect(),
             reversals: piece.reversals,
-            held: piece.held,
         })
     }
 }

@@ -18,7 +18,8 @@ use raddle_engine::system::{Pending as PendingStep, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Role, Trace};
 use smallvec::SmallVec;
 
-use super::execution::Execution;
+use super::execution::{Execution, Past};
+use super::names::Renumbered;
 use super::piece::{Head, Mark, Planned};
 use super::{Child, Mistake, Optimal, receives};
 
@@ -34,13 +35,15 @@ pub(super) struct Second {
     pub label: Option<Label>,
     /// It is to take another message than it did, and what follows from that is not known.
     pub takes_message: bool,
+    /// It needed no decision.
+    is_look: bool,
     pub touches: SmallVec<[Touch; 4]>,
     /// The objects that it waits for.
     pub waits_for: SmallVec<[ObjectId; 2]>,
     /// The latest event of its task before it.
     pub previous: Option<usize>,
     /// The earlier accesses that are directly before it.
-    pub direct: Vec<Direct>,
+    pub direct: SmallVec<[Direct; 4]>,
     /// It receives, and this object decides which message is first.
     queue: Option<ObjectId>,
     /// If it asks for values: what it touches up to the first question, then up to the second, and so on.
@@ -61,6 +64,9 @@ pub(super) struct Direct {
 impl Second {
     /// A step that took place.
     pub fn happened(run: &Execution, event: usize, trace: &Trace) -> Self {
+        if run.is_look(event) {
+            return Self::looked(run, event);
+        }
         let group = run.group(event);
         let parts = if group.len() > 1 {
             group.clone().map(|event| run.own_touches(event, trace)).collect()
@@ -91,12 +97,35 @@ impl Second {
             class,
             label: Some(label),
             takes_message: false,
+            is_look: false,
             touches,
             waits_for,
             previous,
-            direct: Vec::new(),
+            direct: SmallVec::new(),
             queue: queue_of(run, event, trace),
             parts,
+        };
+        second.find_direct(run);
+        second
+    }
+
+    /// A look that needed no decision. In another place it is a step of its own.
+    pub fn looked(run: &Execution, event: usize) -> Self {
+        let Event { task, label, class, object, .. } = *run.events.get(event);
+        let mut second = Self {
+            task,
+            event,
+            end: event + 1,
+            class,
+            label: Some(label),
+            takes_message: false,
+            is_look: true,
+            touches: run.events.touches(event).into(),
+            waits_for: std::iter::once(object).filter(|_| class == Class::Acquire).collect(),
+            previous: run.before.previous(task, event),
+            direct: SmallVec::new(),
+            queue: None,
+            parts: Vec::new(),
         };
         second.find_direct(run);
         second
@@ -125,10 +154,11 @@ impl Second {
             class: action.op.class,
             label: None,
             takes_message: false,
+            is_look: false,
             touches,
             waits_for,
             previous,
-            direct: Vec::new(),
+            direct: SmallVec::new(),
             queue: None,
             parts: Vec::new(),
         };
@@ -190,7 +220,16 @@ impl Optimal {
     pub(super) fn reverse_races(&mut self, run: &Run<'_>, cut: bool, children: &mut Vec<Child>) {
         let mut event = self.first_new();
         while event < self.run.events.len() {
+            if !self.run.may_race(event) {
+                event += 1;
+                continue;
+            }
             let second = Second::happened(&self.run, event, run.trace);
+            for look in event + 1..second.end {
+                if self.run.is_look(look) {
+                    self.reverse(&Second::looked(&self.run, look), children);
+                }
+            }
             event = second.end;
             self.reverse(&second, children);
         }
@@ -198,14 +237,9 @@ impl Optimal {
             return;
         }
         for pending in run.pending {
-            let held = self.piece.held.contains(&pending.action.task);
-            if !pending.ready || held {
-                let second = Second::pending(&self.run, pending);
-                self.reverse(&second, children);
-                if held {
-                    self.fail_last(&second, children);
-                    self.take_later_messages(&second, children);
-                }
+            // A step that is held back counts as done.
+            if !pending.ready && !self.held.contains(&pending.action.task) {
+                self.reverse(&Second::pending(&self.run, pending), children);
             }
         }
     }
@@ -213,7 +247,7 @@ impl Optimal {
     fn reverse(&mut self, second: &Second, children: &mut Vec<Child>) {
         let mut offered: SmallVec<[usize; 4]> = SmallVec::new();
         for direct in &second.direct {
-            let look = || self.is_look(second, direct);
+            let look = || self.is_look(second, direct) && self.was_enabled(second, direct.event) != Some(false);
             let races = !direct.cause && (!direct.waited_for || look()) && !offered.contains(&direct.event);
             if races && self.reverse_direct(second, *direct, children) {
                 offered.push(direct.event);
@@ -234,13 +268,18 @@ impl Optimal {
             }
             let table_len = self.run.before.accesses(slot, second.event).len();
             for at in (0..table_len).rev() {
-                let earlier = self.run.before.accesses(slot, second.event)[at];
+                let earlier = self.run.before.accesses_to(slot)[at];
+                let known = |previous| self.run.before.ordered(&self.run.events, earlier.event(), previous);
+                if earlier.effect == Effect::Change && second.previous.is_some_and(known) {
+                    // So does every earlier access.
+                    break;
+                }
                 let takes = matches!(earlier.role, Role::Takes | Role::Timed) || self.run.holds[earlier.event()];
                 let relevant = earlier.effect == Effect::Change || takes || second.is_timed();
                 let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change || second.is_timed();
                 let event = self.run.group(earlier.event()).start;
                 if relevant && conflict && !offered.contains(&event) {
-                    let before = &self.run.before.accesses(slot, second.event)[..at];
+                    let before = &self.run.before.accesses_to(slot)[..at];
                     if self.could_go_before(second, earlier, before) {
                         offered.push(event);
                         self.reverse_wait(second, event, children);
@@ -279,15 +318,20 @@ impl Optimal {
         past.clear();
         others().chain(second.previous).for_each(|event| past.add(&self.run, event));
         self.past = past;
-        let group = self.run.group(first);
-        let rival =
-            receives::are_rivals(&self.run, group.start, second) && receives::is_alternative(&self.run, group.clone());
-        if self.run.head_in(group).is_some() && !rival {
+        if self.is_settled_by_head(second, first) {
             self.extend(second, direct, children);
         } else {
             self.offer(second, first, false, children);
         }
         true
+    }
+
+    /// True if the earlier step is the head of a schedule, and not merely another message that its task receives.
+    fn is_settled_by_head(&self, second: &Second, first: usize) -> bool {
+        let group = self.run.group(first);
+        let rival =
+            receives::are_rivals(&self.run, group.start, second) && receives::is_alternative(&self.run, group.clone());
+        self.run.head_in(group).is_some() && !rival
     }
 
     /// Reverses a race with a step on an object that the second step waits for.
@@ -306,6 +350,12 @@ impl Optimal {
         second.previous.iter().for_each(|&event| past.add(&self.run, event));
         others().filter(|other| !after(other.event)).for_each(|other| past.add(&self.run, other.event));
         self.past = past;
+        if second.is_timed() && self.is_settled_by_head(second, first) {
+            let clock = second.waits_for.iter().copied().next();
+            let direct = clock.map(|object| Direct { event: first, object, cause: false, waited_for: true });
+            direct.into_iter().for_each(|direct| self.extend(second, direct, children));
+            return;
+        }
         let shared = self.shared_with(second, first);
         self.offer_with(second, first, &shared, children);
     }
@@ -368,14 +418,17 @@ impl Optimal {
     /// False if the second step surely is not enabled in the place of `first`.
     fn could_go_before(&self, second: &Second, first: Touched, before: &[Touched]) -> bool {
         let event = self.run.group(first.event()).start;
-        let needs = second.direct.iter().filter(|direct| direct.cause && !direct.waited_for).map(|direct| direct.event);
-        if needs.chain(second.previous).all(|needed| needed < event) {
-            return self.run.entries[event].enabled.contains(second.task).unwrap_or(true);
-        }
-        match first.role {
+        self.was_enabled(second, event).unwrap_or_else(|| match first.role {
             Role::Gives if !second.is_timed() => could_do_without(&self.run.events, before, first.event()),
             _ => true,
-        }
+        })
+    }
+
+    /// Whether the second step was enabled in the place of an event; `None` if it had not come that far, or if it is not known.
+    fn was_enabled(&self, second: &Second, event: usize) -> Option<bool> {
+        let needs = second.direct.iter().filter(|direct| direct.cause && !direct.waited_for).map(|direct| direct.event);
+        let came_so_far = needs.chain(second.previous).all(|needed| needed < event);
+        self.run.entries[event].enabled.contains(second.task).filter(|_| came_so_far)
     }
 
     /// Hands out the piece in which the second step and the past come before `first`, if it is this execution's to hand out.
@@ -385,7 +438,8 @@ impl Optimal {
         if !run.is_free(group.clone()) && !receives::is_alternative(run, group.clone())
             || !receives::is_first_alternative(run, group.start, second, &self.past)
             || self.past.has(run, group.start)
-            || !self.is_parsimonious(group.start, if waits { 0..0 } else { second.event..second.end })
+            // A wait that has a time can end in any order, so it is in every execution that may hand this out.
+            || !self.is_parsimonious(group.start, if waits && !second.is_timed() { 0..0 } else { second.event..second.end })
             || !self.makes(Mistake::IgnoresNames) && self.comes_too_late(group.start, second)
         {
             return;
@@ -413,12 +467,10 @@ impl Optimal {
     /// True if each head after `first` is one of the second step's events, or happens before it. A step that waits may never be done after
     /// `first`, so it counts as if it had not taken place.
     pub(super) fn is_parsimonious(&self, first: usize, second: Range<usize>) -> bool {
-        let fits = |at: usize| {
-            let is_head = self.run.entries[at].mark.head().is_some();
-            // A value comes along with the step that asked for it.
-            !is_head || second.contains(&at) || self.past.has(&self.run, self.run.group(at).start)
-        };
-        self.makes(Mistake::NotParsimonious) || (first + 1..self.run.entries.len()).all(fits)
+        // A value comes along with the step that asked for it.
+        let fits = |&at: &usize| second.contains(&at) || self.past.has(&self.run, self.run.group(at).start);
+        let mut after = self.heads.iter().rev().take_while(|&&head| head > first);
+        self.makes(Mistake::NotParsimonious) || after.all(fits)
     }
 
     /// True if the same trace comes from another piece, in which schedules before the same step are in the order of their heads' names.
@@ -453,44 +505,18 @@ impl Optimal {
         head: Head,
         children: &mut Vec<Child>,
     ) {
-        let run = &self.run;
-        let mut tasks = run.names.renumbered_from(run.events.step(first));
-        let mut schedule = Vec::new();
-        let mut event = after;
-        while event < second.event {
-            let group = run.group(event);
-            if self.past.has(run, event) {
-                for member in group.clone() {
-                    schedule.push(planned(run, member, &tasks, Mark::Member));
-                    tasks.take(run.steps(member));
-                }
-            }
-            event = group.end;
-        }
-        if second.label.is_none() || second.is_timed() || second.takes_message {
-            let mark = Mark::Head(Arc::new(head));
-            let label = second.label.filter(|_| second.takes_message);
-            schedule.push(Planned { task: tasks.of(second.task), label, mark });
+        let mut schedule = Schedule::leaving(&self.run, first);
+        schedule.take_past(after..second.event, &self.past);
+        let head = Mark::Head(Arc::new(head));
+        // If the race is about what follows from a value, the wait ends as it did. Otherwise it may end in another way.
+        let may_end_otherwise = second.is_timed() && second.end == second.event + 1;
+        if second.label.is_none() || may_end_otherwise || second.takes_message || second.is_look {
+            schedule.let_go_on(second.task, second.label.filter(|_| second.takes_message), head);
         } else {
-            for event in second.event..second.end {
-                let last = event + 1 == second.end;
-                let mark = if last { Mark::Head(Arc::new(head.clone())) } else { Mark::Member };
-                schedule.push(planned(run, event, &tasks, mark));
-                tasks.take(run.steps(event));
-            }
+            (second.event..second.end - 1).for_each(|event| schedule.take(event, Mark::Member));
+            schedule.take(second.end - 1, head);
         }
-        children.push(Child { from_base: first, schedule });
-    }
-
-    /// A step that is held back because it fails, after all that the others did: another failing trace, if something happens before it that
-    /// did not when it was found to fail.
-    fn fail_last(&self, second: &Second, children: &mut Vec<Child>) {
-        let from = self.first_held();
-        if second.direct.iter().any(|direct| direct.event >= from) {
-            let mark = Mark::Head(Arc::default());
-            let schedule = vec![Planned { task: second.task, label: None, mark }];
-            children.push(Child { from_base: self.run.entries.len(), schedule });
-        }
+        children.push(schedule.into_child(first));
     }
 }
 
@@ -505,10 +531,48 @@ fn queue_of(run: &Execution, event: usize, trace: &Trace) -> Option<ObjectId> {
     trace.accesses(run.events.step(event)).find(looks).map(|access| access.object)
 }
 
-/// A step of this execution as part of a schedule.
-pub(super) fn planned(run: &Execution, event: usize, tasks: &super::names::Renumbered<'_>, mark: Mark) -> Planned {
-    let entry = &run.entries[event];
-    Planned { task: tasks.of(entry.task), label: Some(entry.label), mark }
+/// A schedule that takes steps of this execution.
+pub(super) struct Schedule<'a> {
+    run: &'a Execution,
+    tasks: Renumbered<'a>,
+    steps: Vec<Planned>,
+}
+
+impl<'a> Schedule<'a> {
+    /// An empty one, in an execution that leaves this one at an event.
+    pub fn leaving(run: &'a Execution, event: usize) -> Self {
+        Self { run, tasks: run.names.renumbered_from(run.events.step(event)), steps: Vec::new() }
+    }
+
+    /// Takes this event, unless it is a look, which will follow by itself.
+    pub fn take(&mut self, event: usize, mark: Mark) {
+        let entry = &self.run.entries[event];
+        if entry.mark != Mark::Look {
+            self.steps.push(Planned { task: self.tasks.of(entry.task), label: Some(entry.label), mark });
+        }
+        self.tasks.take(self.run.steps(event));
+    }
+
+    /// Takes the groups in this range that are in the past, as members.
+    pub fn take_past(&mut self, range: Range<usize>, past: &Past) {
+        let mut event = range.start;
+        while event < range.end {
+            let group = self.run.group(event);
+            if past.has(self.run, event) {
+                group.clone().for_each(|member| self.take(member, Mark::Member));
+            }
+            event = group.end;
+        }
+    }
+
+    /// Lets a task go on. What it does is not known of this execution.
+    pub fn let_go_on(&mut self, task: TaskId, label: Option<Label>, mark: Mark) {
+        self.steps.push(Planned { task: self.tasks.of(task), label, mark });
+    }
+
+    pub fn into_child(self, from_base: usize) -> Child {
+        Child { from_base, schedule: self.steps }
+    }
 }
 
 /// What the second step does to an object in the place of `first`, which finds it as it is there.

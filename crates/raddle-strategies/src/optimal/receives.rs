@@ -17,8 +17,8 @@ use raddle_engine::trace::{Class, Delivery, Role};
 use smallvec::SmallVec;
 
 use super::execution::{Execution, Past};
-use super::piece::{Head, Mark, Planned};
-use super::races::{Second, planned};
+use super::piece::{Head, Mark};
+use super::races::{Schedule, Second};
 use super::{Child, Optimal};
 
 /// True if an event is a receive that chose its message.
@@ -157,19 +157,6 @@ impl Optimal {
         }
     }
 
-    /// Hands out the messages that a receive which is held back, because it fails with another message, can take as soon as they are sent.
-    pub(super) fn take_later_messages(&self, second: &Second, children: &mut Vec<Child>) {
-        let run = &self.run;
-        let here = |sent: &&Offered| second.touches.iter().any(|touch| touch.object == sent.place);
-        for sent in run.events.offered().iter().filter(here) {
-            if let Some(send) = sent.event.filter(|&send| send >= self.first_new()) {
-                let mark = Mark::Head(Arc::default());
-                let schedule = vec![Planned { task: second.task, label: Some(label(sent)), mark }];
-                children.push(Child { from_base: run.group(send).end, schedule });
-            }
-        }
-    }
-
     /// Hands out the other messages that receives could have taken, as far as the receive or the send is new.
     pub(super) fn choose_other_messages(&mut self, children: &mut Vec<Child>) {
         if self.run.events.offered().is_empty() {
@@ -214,23 +201,11 @@ impl Optimal {
         if !can_take(run, receive, message, &happens) {
             return;
         }
-        let mut tasks = run.names.renumbered_from(run.events.step(receive));
-        let mut schedule = Vec::new();
-        let mut event = run.group(receive).end;
-        while later.is_some_and(|send| event <= send) {
-            let group = run.group(event);
-            if past.has(run, event) {
-                for member in group.clone() {
-                    schedule.push(planned(run, member, &tasks, Mark::Member));
-                    tasks.take(run.steps(member));
-                }
-            }
-            event = group.end;
-        }
+        let mut schedule = Schedule::leaving(run, receive);
+        schedule.take_past(run.group(receive).end..later.map_or(0, |send| send + 1), past);
         let foreseen = run.foreseen(run.events.touches(receive), receive);
         let head = Head { foreseen, ..Head::default() };
-        let task = run.entries[receive].task;
-        schedule.push(Planned { task, label: Some(label(&sent)), mark: Mark::Head(Arc::new(head)) });
-        children.push(Child { from_base: receive, schedule });
+        schedule.let_go_on(run.entries[receive].task, Some(label(&sent)), Mark::Head(Arc::new(head)));
+        children.push(schedule.into_child(receive));
     }
 }

@@ -55,7 +55,7 @@ pub(in crate::sync) fn look_at_complete(place: ObjectRef<'_>, op: &'static Opera
 /// Looks whether the stage is complete.
 pub(in crate::sync) fn look(place: ObjectRef<'_>, op: &'static Operation, site: Site) -> bool {
     if is_complete(place) {
-        look_at_complete(place, op, Role::Plain, site);
+        look_at_complete(place, op, Role::Settled, site);
         return true;
     }
     place.step(op, Effect::Read, Ordered::ACQUIRE, site, |moment| {
@@ -76,7 +76,7 @@ pub(in crate::sync) fn enter<'a>(
 ) -> Entered<'a> {
     if is_complete(place) {
         // In another order this task could be the first, and then it would wait for no other. So the role is not `Takes`.
-        look_at_complete(place, op, Role::Plain, site);
+        look_at_complete(place, op, Role::Settled, site);
         return Entered::Done;
     }
     let found = place.step_when((is_not_running, 0), op, Ordered::ACQUIRE, site, |moment| {
