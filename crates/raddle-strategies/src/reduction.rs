@@ -59,7 +59,7 @@ use raddle_engine::order::events::Events;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::strategy::{After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
 use raddle_engine::system::{Choice, Point};
-use raddle_engine::trace::{Effect, Hold, Role, Step, Trace};
+use raddle_engine::trace::{Access, Class, Effect, Hold, Role, Step, Trace};
 
 pub use self::guided::{Backtrack, NoGuide, RaceGuide};
 use self::interned::Interner;
@@ -94,8 +94,8 @@ pub struct Dpor<G = NoGuide> {
     bound: Option<u32>,
     /// Some alternative was dropped because of the bound.
     hit_bound: bool,
-    /// Some step took a lock together with others without waiting for it. Races with that are not all found, so no proof is claimed.
-    has_shared_attempt: bool,
+    /// Some step is [of a kind](is_unproven) whose races are not all found, so no proof is claimed.
+    has_unproven: bool,
     /// Unused nodes, whose memory is reused.
     spare: Vec<Node>,
     /// The wakeup tree of the next node.
@@ -199,7 +199,7 @@ impl<G: RaceGuide> Dpor<G> {
             first_event_unknown: false,
             bound: None,
             hit_bound: false,
-            has_shared_attempt: false,
+            has_unproven: false,
             spare: Vec::new(),
             tree_below: Vec::new(),
             first_new: 0,
@@ -289,7 +289,7 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
             return After::Next;
         }
         self.before.follow(&self.events);
-        self.has_shared_attempt |= run.trace.steps().iter().any(is_shared_attempt);
+        self.has_unproven |= run.trace.steps().iter().any(is_unproven);
         self.forced_choices.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
@@ -312,9 +312,12 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
     }
 }
 
-/// True if a step has taken something together with others, without waiting for it: a `try_read`.
-fn is_shared_attempt(step: &Step) -> bool {
-    step.hold == Hold::Taken && step.access.effect == Effect::Read && step.access.role == Role::Plain
+/// True if a step has taken something together with others, without waiting for it (a `try_read`), or sends to an object whose two sides wait
+/// for each other (a bounded channel).
+fn is_unproven(step: &Step) -> bool {
+    let Access { effect, role, .. } = step.access;
+    let shared_attempt = step.hold == Hold::Taken && effect == Effect::Read && role == Role::Plain;
+    shared_attempt || step.op.class == Class::Send && role == Role::Waits
 }
 
 impl<G: RaceGuide> Capabilities for Dpor<G> {

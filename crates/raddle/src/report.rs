@@ -204,7 +204,7 @@ impl Report {
                     .to_owned(),
             );
         } else if selective && caveats.guessed_spin == 0 && caveats.reduction_unproven > 0 {
-            let why = "senders that wait for room, crashes and timers of actors, and what must always hold in a model, are reduced by rules that are not proved to lose nothing";
+            let why = "senders and timed receives of a channel without room, crashes and timers of actors, and what must always hold in a model, are reduced by rules that are not proved to lose nothing";
             report.notes.push(format!(
                 "{why}: this is not a proof; the strategy `exhaustive`, or `states` for a model, would give one"
             ));

@@ -2,7 +2,7 @@
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::{Action, Pending, Variant};
-use raddle_engine::trace::{Class, Effect};
+use raddle_engine::trace::{Class, Effect, Role};
 
 use crate::actor::Mailboxes;
 use crate::execution::record::role;
@@ -97,7 +97,7 @@ impl State {
         self.plain_list = false;
         self.actors.changed.clear();
         actions.clear();
-        let (mut timed, mut waits_for_room) = (false, false);
+        let (mut timed, mut waits_for_receive) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             if self.stalled > 0 && self.spins[task.index()].is_stalled() {
@@ -110,11 +110,11 @@ impl State {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
-                waits_for_room |= ask.op.class == Class::Send;
+                waits_for_receive |= ask.op.class == Class::Send && ask.role != Role::Waits;
             }
         }
-        // The two sides of a bounded channel wait for each other. Reduction is not proven for that.
-        self.caveats.reduction_unproven |= waits_for_room;
+        // The sender of a rendezvous waits for its receive. Reduction is not proven for that.
+        self.caveats.reduction_unproven |= waits_for_receive;
         if timed {
             self.list_timeouts(actions);
             self.caveats.reduction_unproven |= self.has_timeout_or_crash(actions);
@@ -139,7 +139,7 @@ impl State {
     #[cold]
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
-        let (mut timed, mut waits_for_room) = (false, false);
+        let (mut timed, mut waits_for_receive) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             let others = self.turns_of_others(task);
@@ -156,11 +156,11 @@ impl State {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
-                waits_for_room |= ask.op.class == Class::Send;
+                waits_for_receive |= ask.op.class == Class::Send && ask.role != Role::Waits;
             }
         }
-        // The two sides of a bounded channel wait for each other. Reduction is not proven for that.
-        self.caveats.reduction_unproven |= waits_for_room;
+        // The sender of a rendezvous waits for its receive. Reduction is not proven for that.
+        self.caveats.reduction_unproven |= waits_for_receive;
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.move_clock_for_spinners() {
                 return self.list_actions_slowly(actions);

@@ -19,6 +19,7 @@ mod explore;
 mod fickle;
 mod forks;
 mod generated_channels;
+mod generated_ends;
 mod generated_threads;
 mod hard_cases;
 mod is_finished;

@@ -248,7 +248,9 @@ impl Optimal {
         let mut offered: SmallVec<[usize; 4]> = SmallVec::new();
         for direct in &second.direct {
             let look = || self.is_look(second, direct) && self.was_enabled(second, direct.event) != Some(false);
-            let races = !direct.cause && (!direct.waited_for || look()) && !offered.contains(&direct.event);
+            let waits = || self.waits_for_step(second, direct.event);
+            let may_race = || if direct.waited_for { look() } else { !waits() };
+            let races = !direct.cause && !offered.contains(&direct.event) && may_race();
             if races && self.reverse_direct(second, *direct, children) {
                 offered.push(direct.event);
             }
@@ -296,6 +298,12 @@ impl Optimal {
         !second.is_timed()
             && !self.run.holds[direct.event]
             && touches.iter().any(|touch| touch.object == direct.object && look(touch))
+    }
+
+    /// True if a step that is directly before changes or takes something that the second step waits for.
+    fn waits_for_step(&self, second: &Second, first: usize) -> bool {
+        let waited_for = |direct: &&Direct| direct.event == first && direct.waited_for;
+        !second.is_timed() && second.direct.iter().filter(waited_for).any(|direct| !self.is_look(second, direct))
     }
 
     /// Reverses a race with a step that is directly before. Returns false if something lies between the two.
@@ -348,7 +356,8 @@ impl Optimal {
         let mut past = std::mem::take(&mut self.past);
         past.clear();
         second.previous.iter().for_each(|&event| past.add(&self.run, event));
-        others().filter(|other| !after(other.event)).for_each(|other| past.add(&self.run, other.event));
+        let needed = others().filter(|other| other.cause || second.is_timed());
+        needed.filter(|other| !after(other.event)).for_each(|other| past.add(&self.run, other.event));
         self.past = past;
         if second.is_timed() && self.is_settled_by_head(second, first) {
             let clock = second.waits_for.iter().copied().next();
@@ -360,22 +369,35 @@ impl Optimal {
         self.offer_with(second, first, &shared, children);
     }
 
-    /// The steps on an object that the second step waits for which `first` takes or looks at together with others, after `first`. Each of
-    /// them may come before the second step or not.
+    /// The steps after `first`, and not because of it, that may come before the second step or not, oldest first. They are on an object that
+    /// the second step waits for and that `first` takes or looks at together with others; or they are on an object that the second step touches
+    /// without waiting for it.
     fn shared_with(&self, second: &Second, first: usize) -> Vec<usize> {
         let run = &self.run;
-        let shared = |touch: &&Touch| second.waits_for.contains(&touch.object) && touch.effect == Effect::Read;
-        let Some(touch) = run.events.touches(first).iter().find(shared) else { return Vec::new() };
         if second.is_timed() {
             return Vec::new();
         }
-        let other = |event: &usize| {
-            *event > first
-                && run.events.get(*event).task != second.task
-                && !run.before.ordered(&run.events, first, *event)
+        let taken_together = |touch: &Touch| {
+            let reads = |it: &Touch| it.object == touch.object && it.effect == Effect::Read;
+            run.events.touches(first).iter().any(reads)
         };
-        let accesses = run.before.accesses(touch.slot(), second.event);
-        accesses.iter().map(|earlier| earlier.event()).filter(other).collect()
+        let concurrent = |event: usize| {
+            event > first && run.events.get(event).task != second.task && !run.before.ordered(&run.events, first, event)
+        };
+        let mut shared = Vec::new();
+        for touch in &second.touches {
+            let waited_for = second.waits_for.contains(&touch.object);
+            if waited_for && !taken_together(touch) {
+                continue;
+            }
+            let accesses = run.before.accesses(touch.slot(), second.event).iter();
+            let conflicts =
+                |earlier: &&Touched| waited_for || touch.effect == Effect::Change || earlier.effect == Effect::Change;
+            shared.extend(accesses.filter(conflicts).map(|earlier| earlier.event()).filter(|&event| concurrent(event)));
+        }
+        shared.sort_unstable();
+        shared.dedup();
+        shared
     }
 
     /// Offers the reversal with each set of these steps in the past, if the second step is enabled after them.
@@ -487,11 +509,16 @@ impl Optimal {
         false
     }
 
-    /// True if the second step, in the place of `first`, may depend on an earlier event.
+    /// True if an earlier event may happen before the second step in the place of `first`. If the step in that place had to wait, other steps may
+    /// lie between the event and it.
     fn may_depend(&self, first: usize, earlier: usize, second: &Second) -> bool {
+        let run = &self.run;
         let conflicts = |touch: &Touch| {
-            let effect = effect_before(&self.run, first, second, touch);
-            self.run.events.touches(earlier).iter().any(|other| other.conflicts(Touch { effect, ..*touch }))
+            let effect = effect_before(run, first, second, touch);
+            let wanted = Touch { effect, ..*touch };
+            let follows = |event: usize| event == earlier || run.before.ordered(&run.events, earlier, event);
+            (earlier..first)
+                .any(|event| run.events.touches(event).iter().any(|it| it.conflicts(wanted)) && follows(event))
         };
         second.touches.iter().any(conflicts)
     }

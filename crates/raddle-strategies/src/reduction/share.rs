@@ -232,7 +232,7 @@ impl<G: RaceGuide> ByPiece for Dpor<G> {
     }
 
     fn claim(&self) -> Claim {
-        if self.has_shared_attempt {
+        if self.has_unproven {
             return Claim::Selective;
         }
         match self.bound.filter(|_| self.hit_bound) {

@@ -43,7 +43,10 @@ impl<T> Channel<T> {
             |_| self.first_word(),
             |place| {
                 place.step(&DROP_SENDER, Effect::Change, Ordered::RELEASE, site, |moment| {
-                    moment.gives();
+                    // In a bounded channel the two sides wait for each other, so no access has only one role.
+                    if self.is_unbounded() {
+                        moment.gives();
+                    }
                     *moment.word() |= NO_SENDERS;
                     moment.state.also_touch(self.end, Effect::Change, Role::Gives, Ordered::RELAXED);
                 });
@@ -88,6 +91,8 @@ impl<T> Channel<T> {
         let left = current::with(|execution| {
             execution.look(Ask::new(&LEAVE, ObjectId::NONE, Effect::Read, site), |moment| {
                 moment.state.also_touch(self.leaving, effect, Role::Plain, ordered);
+                // Whether a decision follows depends on what is left. So what comes next is no part of this decision in any case.
+                moment.state.task().let_go = true;
                 leave()
             })
         });

@@ -103,6 +103,8 @@ impl<T> Channel<T> {
                 return first;
             }
             let ask = wait_to_receive(&place, timeout, site);
+            // Reduction is not proven for a receive of two steps that may time out in between.
+            place.execution.state.borrow_mut().caveats.reduction_unproven |= timeout.is_some();
             // A timed wait accesses the clock when it ends, so then the step is visible.
             let unseen = timeout.is_none();
             place.execution.step(Ask { ordered: Ordered::ACQUIRE, unseen, ..ask }, |moment| {
