@@ -8,6 +8,7 @@ use crate::programs::Program;
 use crate::searcher::{Counted, Ended, Searcher, Task, Watch};
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -83,7 +84,12 @@ impl Order {
     /// Searches in a process of its own. The error says what became of that process.
     pub fn carry_out(&self) -> Result<Answer, String> {
         let this = std::env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
-        let ran = Command::new(this)
+        self.carry_out_by(&this)
+    }
+
+    /// Searches in a process of another build of this program.
+    pub fn carry_out_by(&self, build: &Path) -> Result<Answer, String> {
+        let ran = Command::new(build)
             .arg("--search")
             .args(self.words())
             .stderr(Stdio::null())
