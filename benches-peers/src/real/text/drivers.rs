@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub fn hand_to<E: Explore, const PLANTED: bool>(code: Code, explorer: E) -> E::Seen {
     match code {
         Code::Channel => explorer.explore(channel::<PLANTED>),
+        Code::Senders => explorer.explore(senders::<PLANTED>),
         Code::Oneshot => explorer.explore(oneshot::<PLANTED>),
         Code::Notify => explorer.explore(notify::<PLANTED>),
         Code::Semaphore => explorer.explore(semaphore::<PLANTED>),
@@ -32,8 +33,22 @@ fn join<T>(thread: thread::JoinHandle<T>) -> T {
     thread.join().expect("a thread that panics ends the execution")
 }
 
-/// Two senders share room for one message. The receiver gets both, and then the end.
+/// A sender has room for one of its two messages. The receiver gets both in their order, and then the end.
 fn channel<const PLANTED: bool>() {
+    let (sender, mut receiver) = channel::bounded::<usize, PLANTED>(1);
+    let sends = thread::spawn(move || {
+        for message in 1..=2 {
+            block_on(sender.send(message)).expect("the receiver is there");
+        }
+    });
+    for expected in [Some(1), Some(2), None] {
+        assert_eq!(block_on(receiver.receive()), expected);
+    }
+    join(sends);
+}
+
+/// Two senders share room for one message. The receiver gets both, and then the end.
+fn senders<const PLANTED: bool>() {
     let (sender, mut receiver) = channel::bounded::<usize, PLANTED>(1);
     let other = sender.clone();
     let first = thread::spawn(move || block_on(sender.send(1)).expect("the receiver is there"));
