@@ -111,7 +111,7 @@ fn if_whole(answer: &Answer, searcher: Searcher, metric: Metric, figure: f64, ef
         Ended::Limit => Err(Missing {
             label: format!(">{}", readable(metric, figure)).into(),
             reason: format!(
-                "did not finish: {searcher} was cut off after {} s of the clock",
+                "did not finish: {searcher} was cut off after {} s of CPU time",
                 effort.search_at_most.as_secs_f64()
             ),
         }),
