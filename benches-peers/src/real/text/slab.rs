@@ -57,7 +57,7 @@ impl<T> Shard<T> {
     fn free(&self, key: Key) {
         let slot = &self.slots[key.slot];
         drop(slot.value.write(Option::take));
-        slot.word.store((key.generation + 1) * ONE_GENERATION | FREE, Release);
+        slot.word.store(((key.generation + 1) * ONE_GENERATION) | FREE, Release);
         let mut first = self.freed.load(Relaxed);
         loop {
             slot.next.store(first, Relaxed);
@@ -129,7 +129,7 @@ impl<T> Owner<'_, T> {
         let slot = &self.shard.slots[at];
         let generation = generation(slot.word.load(Acquire));
         slot.value.write(|place| *place = Some(value));
-        slot.word.store(generation * ONE_GENERATION | PRESENT, Release);
+        slot.word.store((generation * ONE_GENERATION) | PRESENT, Release);
         Some(Key { shard: self.number, slot: at, generation })
     }
 
