@@ -18,8 +18,8 @@ usage: benches-peers [--json] [--quick] [--filter SUBSTR]
   --quick           shorter measurements and fewer of them: for a look, not for a record
   --filter SUBSTR   only the experiments whose name contains SUBSTR
   --search …        one search of all orders of one program in this process, and what came of it: for
-                    callgrind and perf. Searchers: dpor, exhaustive, bare-dpor, bare-exhaustive, bare-random,
-                    loom, shuttle-dfs, traceforge
+                    callgrind and perf. Searchers: dpor, exhaustive, preemption:2, random, the same with bare- in
+                    front, loom, loom:2, shuttle-dfs, shuttle-random, traceforge
   --states …        one search of all states of one protocol (2pc-5, paxos-11, ping-pong-60). Searchers: raddle-dfs,
                     raddle-strata, stateright-dfs, stateright-bfs
   --help            this text

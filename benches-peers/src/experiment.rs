@@ -1,9 +1,11 @@
 //! The experiments: which programs are measured, and which figures make one comparison.
 
 use crate::actors::{self, ACTORS, Crowd};
+use crate::debug;
 use crate::library::{Library, Missing};
 use crate::measure::{self, Effort, Figure, Figures};
 use crate::programs::{Operation, Program};
+use crate::real::Code;
 use crate::states::{self, PROTOCOLS, Protocol};
 use crate::whole;
 
@@ -28,6 +30,10 @@ pub enum Experiment {
     Cost(Program),
     /// Does memory stay where it was while reduction explores?
     SearchMemory(Program),
+    /// What does it take to cover the test of a larger piece of code, and what does an execution of it cost?
+    Real(Code),
+    /// What does it cost without optimisation?
+    Debug,
     /// What does a second worker bring to the strategy of this number?
     Scaling(usize, Program),
 }
@@ -152,6 +158,8 @@ impl Experiment {
             (2, Program::Locked),
             (2, Program::LastZero(8)),
         ];
+        all.extend(Code::ALL.map(Experiment::Real));
+        all.push(Experiment::Debug);
         all.extend(shared.map(|(strategy, program)| Experiment::Scaling(strategy, program)));
         all
     }
@@ -167,6 +175,8 @@ impl Experiment {
             Experiment::Coverage(program) => format!("coverage {program}"),
             Experiment::Cost(program) => format!("cost {program}"),
             Experiment::SearchMemory(program) => format!("search memory {program}"),
+            Experiment::Real(code) => format!("real {code}"),
+            Experiment::Debug => format!("debug {}", debug::PROGRAM),
             Experiment::Scaling(strategy, program) => format!("workers {} {program}", whole::SHARED[*strategy].0),
         }
     }
@@ -184,24 +194,27 @@ impl Experiment {
                     figures: seconds.map(|figure| figure.map(|seconds| 1.0 / seconds)).into(),
                 });
             }
-            Experiment::Lifecycle(program) => {
-                let seconds = measure::seconds_per_execution(program, effort);
-                show(Comparison {
-                    program: program.to_string(),
-                    metric: Metric::NsPerExecution,
-                    columns: LIBRARIES,
-                    figures: seconds.map(|figure| figure.map(|seconds| seconds * 1e9)).into(),
-                });
-            }
+            Experiment::Lifecycle(program) => show(compare_executions(program, effort)),
             Experiment::LongExecution(operation) => compare_lengths(operation, effort, show),
             Experiment::Actors(crowd) => actors::compare(crowd, effort, show),
             Experiment::States(protocol) => states::compare(protocol, effort, show),
             Experiment::Coverage(program) => whole::coverage(program, effort, show),
             Experiment::Cost(program) => show(whole::cost(program, effort)),
             Experiment::SearchMemory(program) => whole::memory(program, effort, show),
+            Experiment::Real(code) => {
+                whole::real(code, effort, &mut show);
+                show(compare_executions(Program::Real(code), effort));
+            }
+            Experiment::Debug => show(debug::compare(effort)),
             Experiment::Scaling(strategy, program) => whole::scaling(whole::SHARED[strategy], program, effort, show),
         }
     }
+}
+
+fn compare_executions(program: Program, effort: &Effort) -> Comparison {
+    let seconds = measure::seconds_per_execution(program, effort);
+    let figures = seconds.map(|figure| figure.map(|seconds| seconds * 1e9)).into();
+    Comparison { program: program.to_string(), metric: Metric::NsPerExecution, columns: LIBRARIES, figures }
 }
 
 fn compare_memory(effort: &Effort) -> Comparison {

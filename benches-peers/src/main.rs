@@ -4,18 +4,21 @@
 //! the figures, `experiment` says which figures make one comparison, and `report` prints it.
 //!
 //! Searches of all orders are apart: `searcher` says who can do one, `apart` runs it in a process of its own,
-//! and `whole` makes the comparisons. `states` compares searches of all states of a model.
+//! and `whole` makes the comparisons. `real` holds larger programs, and `debug`
+//! compares a build without optimisation. `states` compares searches of all states of a model.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
 mod actors;
 mod apart;
 mod arguments;
+mod debug;
 mod experiment;
 mod library;
 mod measure;
 mod process;
 mod programs;
+mod real;
 mod report;
 mod searcher;
 mod states;

@@ -11,6 +11,7 @@
 
 pub mod traceforge;
 
+use crate::real::Code;
 use std::fmt;
 use std::str::FromStr;
 
@@ -45,6 +46,12 @@ pub enum Program {
     LeftFirst(usize),
     /// This many threads with two critical sections each, on one lock.
     Critical(usize),
+    /// One thread sends this many numbers to another through a ring with room for two.
+    Ring(usize),
+    /// The test of a larger piece of code.
+    Real(Code),
+    /// The same, with a bug in the code.
+    Planted(Code),
     /// Two threads that repeat one operation this many times each, in one long execution.
     Long(Operation, usize),
 }
@@ -68,6 +75,8 @@ impl Program {
         1 + match self {
             Program::Locked | Program::Mpsc | Program::Long(..) => 2,
             Program::Atomic | Program::Philosophers => 3,
+            Program::Ring(_) => 1,
+            Program::Real(_) | Program::Planted(_) => 2,
             Program::SpawnJoin(threads) | Program::LeftFirst(threads) | Program::Critical(threads) => threads,
             Program::Readers(others) | Program::LastZero(others) => 1 + others,
         }
@@ -86,6 +95,9 @@ impl fmt::Display for Program {
             Program::LastZero(writers) => write!(f, "lastzero-{writers}"),
             Program::LeftFirst(all_workers) => write!(f, "left-first-{all_workers}"),
             Program::Critical(threads) => write!(f, "critical-{threads}"),
+            Program::Ring(numbers) => write!(f, "spsc-{numbers}"),
+            Program::Real(code) => write!(f, "real-{code}"),
+            Program::Planted(code) => write!(f, "planted-{code}"),
             Program::Long(operation, repetitions) => write!(f, "{operation}-{repetitions}"),
         }
     }
@@ -104,15 +116,21 @@ impl FromStr for Program {
                 "lastzero" => Program::LastZero(size),
                 "left-first" => Program::LeftFirst(size),
                 "critical" => Program::Critical(size),
+                "spsc" => Program::Ring(size),
                 _ => return None,
             })
         };
+        let code = |prefix| name.strip_prefix(prefix).and_then(Code::named);
         match name {
             "locked" => Ok(Program::Locked),
             "atomic" => Ok(Program::Atomic),
             "mpsc" => Ok(Program::Mpsc),
             "philosophers" => Ok(Program::Philosophers),
-            _ => sized().ok_or_else(|| format!("there is no program `{name}` to search")),
+            _ => code("real-")
+                .map(Program::Real)
+                .or_else(|| code("planted-").map(Program::Planted))
+                .or_else(sized)
+                .ok_or_else(|| format!("there is no program `{name}` to search")),
         }
     }
 }
@@ -128,9 +146,10 @@ impl fmt::Display for Operation {
 }
 
 macro_rules! programs {
-    ($module:ident, $library:ident, $arc:path) => {
+    ($module:ident, $library:ident, $arc:path, $real:ident) => {
         pub mod $module {
             use super::{Explore, Operation, Program};
+            use crate::real::$real::drivers;
             use ::$library::sync::atomic::{AtomicUsize, Ordering};
             use ::$library::sync::{Mutex, mpsc};
             use ::$library::thread;
@@ -148,6 +167,9 @@ macro_rules! programs {
                     Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
                     Program::LeftFirst(all_workers) => explorer.explore(move || left_first(all_workers)),
                     Program::Critical(threads) => explorer.explore(move || critical(threads)),
+                    Program::Ring(numbers) => explorer.explore(move || ring(numbers)),
+                    Program::Real(code) => drivers::hand_to::<E, false>(code, explorer),
+                    Program::Planted(code) => drivers::hand_to::<E, true>(code, explorer),
                     Program::Long(Operation::YieldNow, repetitions) => {
                         explorer.explore(move || long_yield(repetitions))
                     }
@@ -286,6 +308,34 @@ macro_rules! programs {
                 join_all((0..threads).map(increment_twice).collect());
             }
 
+            fn ring(numbers: usize) {
+                const ROOM: usize = 2;
+                /// Places, how many numbers were written, and how many were read.
+                type Ring = ([AtomicUsize; ROOM], AtomicUsize, AtomicUsize);
+                let place = || AtomicUsize::new(0);
+                let ring: Arc<Ring> = Arc::new(([place(), place()], place(), place()));
+                let sends = Arc::clone(&ring);
+                let sender = thread::spawn(move || {
+                    let (places, written, read) = &*sends;
+                    for number in 0..numbers {
+                        while number - read.load(Ordering::SeqCst) == ROOM {
+                            thread::yield_now();
+                        }
+                        places[number % ROOM].store(number, Ordering::SeqCst);
+                        written.store(number + 1, Ordering::SeqCst);
+                    }
+                });
+                let (places, written, read) = &*ring;
+                for number in 0..numbers {
+                    while written.load(Ordering::SeqCst) == number {
+                        thread::yield_now();
+                    }
+                    assert_eq!(places[number % ROOM].load(Ordering::SeqCst), number, "numbers arrive in order");
+                    read.store(number + 1, Ordering::SeqCst);
+                }
+                join_all(vec![sender]);
+            }
+
             fn long_yield(repetitions: usize) {
                 let yield_often = |_| {
                     thread::spawn(move || {
@@ -327,9 +377,9 @@ macro_rules! programs {
 }
 
 #[cfg(feature = "raddle")]
-programs!(raddle, raddle, ::raddle::sync::Arc);
-programs!(shuttle, shuttle, ::shuttle::sync::Arc);
-programs!(loom, loom, ::loom::sync::Arc);
+programs!(raddle, raddle, ::raddle::sync::Arc, on_raddle);
+programs!(shuttle, shuttle, ::shuttle::sync::Arc, on_shuttle);
+programs!(loom, loom, ::loom::sync::Arc, on_loom);
 // To loom, its own `Arc` is one more shared object, whose every clone and drop is a step with orders of its own. Where
 // executions are counted, it gets that of std, so that it searches what the others search.
-programs!(loom_with_plain_arc, loom, ::std::sync::Arc);
+programs!(loom_with_plain_arc, loom, ::std::sync::Arc, on_loom);

@@ -3,6 +3,7 @@
 use crate::library::{self, Library, Missing};
 use crate::process;
 use crate::programs::{self, Explore, Program};
+use shuttle::scheduler::{DfsScheduler, RandomScheduler, Scheduler};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
@@ -20,19 +21,28 @@ pub enum Searcher {
     /// The same without the probes that tell how large a search is, so that every execution belongs to the search.
     Bare(&'static str),
     Loom,
+    /// Loom with a bound of two preemptions.
+    LoomBounded,
     ShuttleDfs,
+    /// It samples, as `random` of Raddle does.
+    ShuttleRandom,
     Traceforge,
 }
 
 /// How each of them is written on the command line and in tables.
-const NAMES: [(&str, Searcher); 8] = [
+const NAMES: [(&str, Searcher); 13] = [
     ("dpor", Searcher::Raddle("dpor")),
     ("exhaustive", Searcher::Raddle("exhaustive")),
+    ("preemption:2", Searcher::Raddle("preemption:2")),
+    ("random", Searcher::Raddle("random")),
     ("bare-dpor", Searcher::Bare("dpor")),
     ("bare-exhaustive", Searcher::Bare("exhaustive")),
+    ("bare-preemption:2", Searcher::Bare("preemption:2")),
     ("bare-random", Searcher::Bare("random")),
     ("loom", Searcher::Loom),
+    ("loom:2", Searcher::LoomBounded),
     ("shuttle-dfs", Searcher::ShuttleDfs),
+    ("shuttle-random", Searcher::ShuttleRandom),
     ("traceforge", Searcher::Traceforge),
 ];
 
@@ -143,8 +153,8 @@ impl Searcher {
     pub fn obstacle(self, program: Program) -> Option<Missing> {
         match self {
             Searcher::Raddle(_) | Searcher::Bare(_) => Library::Raddle.obstacle(program),
-            Searcher::Loom => library::obstacle_for_loom(program),
-            Searcher::ShuttleDfs => None,
+            Searcher::Loom | Searcher::LoomBounded => library::obstacle_for_loom(program),
+            Searcher::ShuttleDfs | Searcher::ShuttleRandom => None,
             Searcher::Traceforge => {
                 programs::traceforge::obstacle(program).map(|reason| Missing::cannot_run(reason.to_owned()))
             }
@@ -161,8 +171,8 @@ impl Task {
             Searcher::Raddle(_) | Searcher::Bare(_) => programs::raddle::hand_to(program, self),
             #[cfg(not(feature = "raddle"))]
             Searcher::Raddle(_) | Searcher::Bare(_) => unreachable!("`obstacle` keeps this from being run"),
-            Searcher::Loom => programs::loom_with_plain_arc::hand_to(program, self),
-            Searcher::ShuttleDfs => programs::shuttle::hand_to(program, self),
+            Searcher::Loom | Searcher::LoomBounded => programs::loom_with_plain_arc::hand_to(program, self),
+            Searcher::ShuttleDfs | Searcher::ShuttleRandom => programs::shuttle::hand_to(program, self),
             Searcher::Traceforge => programs::traceforge::hand_to(program, self),
         }
     }
@@ -174,12 +184,13 @@ impl Task {
 
     #[cfg(feature = "raddle")]
     fn on_raddle<F: Fn() + Send + Sync + 'static>(&self, body: F) -> u64 {
-        use raddle::strategy::{Exhaustive, Random};
+        use raddle::strategy::{Exhaustive, Preemption, Random};
         use raddle_strategies::optimal::Optimal;
         let explorer = raddle::Explorer::new();
         let explorer = match self.searcher {
             Searcher::Bare("dpor") => explorer.strategy(Optimal::new()),
             Searcher::Bare("exhaustive") => explorer.strategy(Exhaustive::depth_first()),
+            Searcher::Bare("preemption:2") => explorer.strategy(Preemption::up_to(2)),
             Searcher::Bare("random") => explorer.strategy(Random::new(1)),
             Searcher::Raddle(name) => explorer.strategy(name),
             other => unreachable!("{other:?} is not one of Raddle's"),
@@ -195,26 +206,30 @@ impl Task {
     }
 }
 
-fn on_loom<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
+fn on_loom<F: Fn() + Send + Sync + 'static>(body: F, executions: u64, preemptions: Option<usize>) {
     let mut model = loom::model::Builder::new();
     // It looks at its limits at checkpoints only.
     model.checkpoint_interval = 1_000;
     model.max_permutations = usize::try_from(executions).ok();
     model.max_branches = 10_000;
     model.max_duration = None;
-    model.preemption_bound = None;
+    model.preemption_bound = preemptions;
     model.checkpoint_file = None;
     model.location = false;
     model.log = false;
     model.check(body);
 }
 
-fn on_shuttle<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
+fn on_shuttle<F, S>(body: F, scheduler: impl FnOnce(usize) -> S, executions: u64)
+where
+    F: Fn() + Send + Sync + 'static,
+    S: Scheduler + 'static,
+{
     let mut config = shuttle::Config::new();
     config.silence_warnings = true;
     config.failure_persistence = shuttle::FailurePersistence::None;
-    let scheduler = shuttle::scheduler::DfsScheduler::new(usize::try_from(executions).ok(), false);
-    shuttle::Runner::new(scheduler, config).run(body);
+    let at_most = usize::try_from(executions).expect("the executions of a search fit a usize");
+    shuttle::Runner::new(scheduler(at_most), config).run(body);
 }
 
 fn on_traceforge<F: Fn() + Send + Sync + 'static>(body: F, executions: u64) {
@@ -246,8 +261,14 @@ impl Explore for Task {
             }
             #[cfg(not(feature = "raddle"))]
             Searcher::Raddle(_) | Searcher::Bare(_) => unreachable!("`obstacle` keeps this from being run"),
-            Searcher::Loom => on_loom(watched, self.executions),
-            Searcher::ShuttleDfs => on_shuttle(watched, self.executions),
+            Searcher::Loom => on_loom(watched, self.executions, None),
+            Searcher::LoomBounded => on_loom(watched, self.executions, Some(2)),
+            Searcher::ShuttleDfs => {
+                on_shuttle(watched, |at_most| DfsScheduler::new(Some(at_most), false), self.executions)
+            }
+            Searcher::ShuttleRandom => {
+                on_shuttle(watched, |at_most| RandomScheduler::new_from_seed(1, at_most), self.executions);
+            }
             Searcher::Traceforge => on_traceforge(watched, self.executions),
         }
         self.counted(watch.begun() - before)
@@ -282,8 +303,8 @@ mod tests {
     #[test]
     fn everybody_searches_a_small_program_whole_or_says_why_not() {
         for (_, searcher) in NAMES {
-            let sampled = searcher == Searcher::Bare("random");
-            if !sampled && searcher.obstacle(Program::Readers(2)).is_none() {
+            let samples = [Searcher::Raddle("random"), Searcher::Bare("random"), Searcher::ShuttleRandom];
+            if !samples.contains(&searcher) && searcher.obstacle(Program::Readers(2)).is_none() {
                 let counted = executions(searcher, Program::Readers(2));
                 assert_eq!(counted.ended, Ended::Whole, "{searcher}");
                 assert!(counted.executions >= 4, "{searcher} missed orders: {counted:?}");

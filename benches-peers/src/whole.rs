@@ -6,6 +6,7 @@ use crate::experiment::{Comparison, Metric};
 use crate::library::Missing;
 use crate::measure::{Effort, Figure};
 use crate::programs::Program;
+use crate::real::Code;
 use crate::report::readable;
 use crate::searcher::{Counted, Ended, Searcher};
 use std::time::Duration;
@@ -21,6 +22,10 @@ const SEARCHERS: [Searcher; 5] = [
 
 /// Their columns.
 const COVERAGE: &[&str] = &["dpor", "exhaustive", "loom", "shuttle-dfs", "traceforge"];
+
+/// The columns of larger programs, with a bound of two preemptions and without one.
+const BOUNDED: &[&str] = &["preemption:2", "loom:2"];
+const UNBOUNDED: &[&str] = &["dpor", "loom"];
 
 /// More than any of these programs needs under reduction; who needs more will not be done in time anyway.
 const EXECUTIONS_AT_MOST: u64 = 5_000_000;
@@ -55,37 +60,66 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Executions, and CPU time, until every order was covered.
-pub fn coverage(program: Program, effort: &Effort, mut show: impl FnMut(Comparison)) {
-    let answers = SEARCHERS.map(|searcher| match searcher.obstacle(program) {
+pub fn coverage(program: Program, effort: &Effort, show: impl FnMut(Comparison)) {
+    cover(program, &SEARCHERS, COVERAGE, effort, show);
+}
+
+/// The test of a larger piece of code: full coverage with a bound of two preemptions and without one, and what an execution
+/// costs on the way.
+pub fn real(code: Code, effort: &Effort, mut show: impl FnMut(Comparison)) {
+    let bounded = [Searcher::Raddle("preemption:2"), Searcher::LoomBounded];
+    let unbounded = [Searcher::Raddle("dpor"), Searcher::Loom];
+    let program = Program::Real(code);
+    for (searchers, columns) in [(bounded, BOUNDED), (unbounded, UNBOUNDED)] {
+        let answers = cover(program, &searchers, columns, effort, &mut show);
+        let cost = |answer: Answer| answer.cpu.as_secs_f64() * 1e9 / answer.counted.executions as f64;
+        let figures = answers.into_iter().map(|answer| answer.map(cost)).collect();
+        show(Comparison { program: program.to_string(), metric: Metric::NsPerExecution, columns, figures });
+    }
+}
+
+/// Lets each of them search the program whole, and shows how far they came.
+fn cover(
+    program: Program,
+    searchers: &[Searcher],
+    columns: &'static [&'static str],
+    effort: &Effort,
+    mut show: impl FnMut(Comparison),
+) -> Vec<Result<Answer, Missing>> {
+    let search = |&searcher: &Searcher| match searcher.obstacle(program) {
         Some(missing) => Err(missing),
         None => order(searcher, program, effort).carry_out().map_err(broken),
-    });
-    let figures = |metric: Metric, figure: &dyn Fn(&Answer) -> f64| -> Vec<Figure> {
-        let whole = |(answer, searcher): (&Result<Answer, Missing>, Searcher)| {
-            let answer = answer.as_ref().map_err(Missing::clone)?;
-            match answer.counted.ended {
-                Ended::Whole => Ok(figure(answer)),
-                Ended::Limit => Err(Missing {
-                    label: format!(">{}", readable(metric, figure(answer))).into(),
-                    reason: format!(
-                        "did not finish: {searcher} was cut off after {} s of the clock",
-                        effort.search_at_most.as_secs_f64()
-                    ),
-                }),
-                Ended::Failure => Err(Missing {
-                    label: format!("fails@{}", answer.counted.executions).into(),
-                    reason: format!("fails@N: {searcher} ends at the program's first failure"),
-                }),
-            }
-        };
-        answers.iter().zip(SEARCHERS).map(whole).collect()
     };
+    let answers: Vec<Result<Answer, Missing>> = searchers.iter().map(search).collect();
     let mut give = |metric, figure: &dyn Fn(&Answer) -> f64| {
-        let figures = figures(metric, figure);
-        show(Comparison { program: program.to_string(), metric, columns: COVERAGE, figures });
+        let figures = answers.iter().zip(searchers);
+        let figures = figures.map(|(answer, &searcher)| {
+            let answer = answer.as_ref().map_err(Missing::clone)?;
+            if_whole(answer, searcher, metric, figure(answer), effort)
+        });
+        show(Comparison { program: program.to_string(), metric, columns, figures: figures.collect() });
     };
     give(Metric::ExecutionsToCover, &|answer| answer.counted.executions as f64);
     give(Metric::MsToCover, &|answer| milliseconds(answer.cpu));
+    answers
+}
+
+/// The figure of a search that covered everything, or how far it came.
+fn if_whole(answer: &Answer, searcher: Searcher, metric: Metric, figure: f64, effort: &Effort) -> Figure {
+    match answer.counted.ended {
+        Ended::Whole => Ok(figure),
+        Ended::Limit => Err(Missing {
+            label: format!(">{}", readable(metric, figure)).into(),
+            reason: format!(
+                "did not finish: {searcher} was cut off after {} s of CPU time",
+                effort.search_at_most.as_secs_f64()
+            ),
+        }),
+        Ended::Failure => Err(Missing {
+            label: format!("fails@{}", answer.counted.executions).into(),
+            reason: format!("fails@N: {searcher} ends at the program's first failure"),
+        }),
+    }
 }
 
 /// CPU time of one execution under reduction and without.

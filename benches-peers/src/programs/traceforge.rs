@@ -14,7 +14,9 @@ use traceforge::thread;
 pub fn obstacle(program: Program) -> Option<&'static str> {
     match program {
         Program::Atomic => Some("traceforge's atomics have no fetch_add"),
-        Program::SpawnJoin(_) | Program::Long(..) => Some("not written for traceforge"),
+        Program::SpawnJoin(_) | Program::Ring(_) | Program::Real(_) | Program::Planted(_) | Program::Long(..) => {
+            Some("not written for traceforge")
+        }
         _ => None,
     }
 }
@@ -33,7 +35,12 @@ pub fn hand_to<E: Explore>(program: Program, explorer: E) -> E::Seen {
         Program::Readers(count) => explorer.explore(move || readers(count)),
         Program::LastZero(writers) => explorer.explore(move || last_zero(writers)),
         Program::Critical(threads) => explorer.explore(move || lock_often(threads, 2)),
-        Program::Atomic | Program::SpawnJoin(_) | Program::Long(..) => {
+        Program::Atomic
+        | Program::SpawnJoin(_)
+        | Program::Ring(_)
+        | Program::Real(_)
+        | Program::Planted(_)
+        | Program::Long(..) => {
             unreachable!("`obstacle` keeps {program} from being run")
         }
     }
