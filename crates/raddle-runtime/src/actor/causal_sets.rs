@@ -10,9 +10,10 @@
 
 use raddle_engine::ids::TaskId;
 
+use crate::actor::actor_mailbox::{MessageForm, Named};
 use crate::actor::delivery::Delivery;
 use crate::actor::envelope::Envelope;
-use crate::actor::mailboxes::{Mailboxes, MessageForm, Named};
+use crate::actor::mailboxes::Mailboxes;
 use crate::actor::store::StoreSlot;
 use crate::mailbox::Row;
 

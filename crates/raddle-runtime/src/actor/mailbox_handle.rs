@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
+use crate::actor::actor_mailbox::ActorMailbox;
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::{Home, Life};
-use crate::actor::mailboxes::{ActorMailbox, dead_letter};
+use crate::actor::mailboxes::dead_letter;
 use crate::actor::resident::Resident;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;

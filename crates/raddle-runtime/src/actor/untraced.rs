@@ -18,8 +18,9 @@ use raddle_engine::system::Action;
 
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
+use crate::actor::actor_mailbox::{ActorMailbox, MessageForm, Named};
 use crate::actor::delivery::Delivery;
-use crate::actor::mailboxes::{ActorMailbox, Mailboxes, Member, MessageForm, Named};
+use crate::actor::mailboxes::{Mailboxes, Member};
 use crate::actor::resident::Resident;
 use crate::actor::store::StoreSlot;
 use crate::execution::{Execution, State};

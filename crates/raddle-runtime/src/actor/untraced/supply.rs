@@ -6,7 +6,7 @@ use raddle_engine::ids::TaskId;
 
 use super::After;
 use super::counts::Counts;
-use crate::actor::mailboxes::ActorMailbox;
+use crate::actor::actor_mailbox::ActorMailbox;
 
 /// How many messages can be received from each mailbox.
 #[derive(Default)]
