@@ -1,4 +1,4 @@
-//! How an address reaches an actor inside an execution.
+//! Handles to the mailboxes of actors inside an execution, as addresses have them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -150,7 +150,7 @@ impl<M> MailboxHandle<M> {
         });
     }
 
-    /// The task that handles what is put here.
+    /// The task of the actor.
     pub(crate) fn task(&self) -> Option<TaskId> {
         current::with(|execution| {
             let state = execution.state.borrow();
@@ -159,7 +159,7 @@ impl<M> MailboxHandle<M> {
         .flatten()
     }
 
-    /// Takes the actor out, to be looked at or dropped; `None` if it handles something or has stopped.
+    /// Takes the actor out of its mailbox; `None` if it is in a handler or has stopped.
     pub(crate) fn take_actor(&self) -> Option<Box<dyn Resident>> {
         let take = |execution: &Execution| {
             let mut state = execution.state.borrow_mut();
@@ -171,7 +171,7 @@ impl<M> MailboxHandle<M> {
         current::with(take).flatten()
     }
 
-    /// Puts it back.
+    /// Puts the actor back.
     pub(crate) fn put_actor(&self, actor: Box<dyn Resident>) {
         current::with(|execution| execution.state.borrow_mut().actors.mailboxes[self.mail].actor = Some(actor));
     }
