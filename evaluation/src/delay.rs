@@ -52,7 +52,7 @@ pub struct Arguments {
 /// What one run of a strategy on one program came to.
 #[derive(Clone, Debug, Default)]
 struct Trial {
-    /// Executions until the bug was found, or until it was given up.
+    /// Executions until the bug was found, or until the budget was spent.
     executions: u64,
     states: u64,
     /// How it failed, if it did.

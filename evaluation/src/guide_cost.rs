@@ -76,9 +76,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let (report, choices) = search(&body, &mut *arguments.who.strategy(arguments.turns), arguments.executions);
     let Report { executions, pruned, failing, steps, .. } = report;
     let who = arguments.who;
-    say(&format!(
-        "{who:?}: {executions} executions, {pruned} given up, {failing} failed, {steps} steps: {choices:016x}"
-    ));
+    say(&format!("{who:?}: {executions} executions, {pruned} pruned, {failing} failed, {steps} steps: {choices:016x}"));
     ExitCode::SUCCESS
 }
 

@@ -50,7 +50,7 @@ pub struct Arguments {
 /// What one run of a strategy on one program came to.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// Executions until the bug was found, or until it was given up; those included that the strategy gave up itself.
+    /// Executions until the bug was found, or until the budget was spent; pruned ones included.
     executions: u64,
     cpu: Duration,
     /// How it failed, if it did.

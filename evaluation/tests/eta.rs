@@ -85,9 +85,9 @@ fn estimates_end_at_the_truth(curves: &[&Value]) {
 fn exhaustive_sees_everything(courses: &[&Value]) {
     let ends: Vec<_> = courses
         .iter()
-        .map(|course| {
-            let last = course["points"].as_array().and_then(|points| points.last()).expect("the end is a point");
-            (course["strategy"].as_str().expect("a name"), last[1].as_u64(), last[2].as_u64())
+        .map(|curve| {
+            let last = curve["points"].as_array().and_then(|points| points.last()).expect("the end is a point");
+            (curve["strategy"].as_str().expect("a name"), last[1].as_u64(), last[2].as_u64())
         })
         .collect();
     assert_eq!(ends[0], ("exhaustive", Some(1_946), Some(1_946)));

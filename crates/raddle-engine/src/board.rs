@@ -38,10 +38,10 @@ pub trait Board: Sync {
     /// Gives back executions that were allowed and not used.
     fn give_back(&self, unused: u64);
 
-    /// Adds what was done to the totals, and takes in what was given away and what is left.
+    /// Adds the results of a worker to the totals, and stores the pieces that it gives away and the rest of its own piece.
     fn commit(&self, job: &mut Job<'_>, commit: Commit);
 
-    /// The budget is spent: all workers are to stop and leave what is left.
+    /// Asks all workers to stop, because the budget is spent. Each commits the rest of its piece.
     fn stop(&self);
 
     /// The failing execution that would be reported now.
@@ -54,11 +54,11 @@ pub trait Board: Sync {
 /// Whether to wait for a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Until there is one, or never will be.
+    /// Waits until there is a piece, or until there will never be one again.
     UntilThereIsOne,
     /// Not at all.
     No {
-        /// The worker was told before that there is none now, and has done nothing else since.
+        /// The last answer to this worker was [`TakeResult::NotNow`], and it has done nothing since.
         still_waits: bool,
     },
 }
@@ -66,13 +66,13 @@ pub enum Wait {
 /// What a board asks a worker to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
-    /// Go on.
+    /// Continue.
     GoOn,
     /// Give some of its work to others.
     Share,
     /// A failure was found: run only executions that come before it.
     Failing,
-    /// Stop, and commit what is left.
+    /// Stop, and commit the rest of its piece.
     Stop,
 }
 
@@ -90,7 +90,7 @@ pub struct Job<'b> {
     board: &'b dyn Board,
     ticket: usize,
     closed: bool,
-    /// What is to be done.
+    /// The piece.
     pub piece: Piece,
 }
 
@@ -114,26 +114,26 @@ pub enum TakeResult<'b> {
 
 /// What a worker commits.
 pub struct Commit {
-    /// What was done since the commit before.
+    /// Results since the previous commit.
     pub tally: Tally,
-    /// What others can have.
+    /// A piece for other workers.
     pub given: Option<Piece>,
-    /// What is to be done at a later stage.
+    /// Pieces of later stages.
     pub later: Vec<Piece>,
     /// The strongest claim that holds for what this worker has covered.
     pub claim: Claim,
-    /// How it goes on.
+    /// What happens to the rest of the piece.
     pub then: Then,
 }
 
-/// How it goes on with a piece.
+/// What happens to the rest of a piece after a commit.
 pub enum Then {
-    /// The worker goes on with what is left of it.
+    /// The worker continues with this rest.
     GoesOn(Piece),
-    /// The worker leaves it, and this is left of it.
+    /// The worker stops working on the piece; this rest goes back to the board.
     Leaves(Piece),
-    /// It is done.
+    /// Nothing is left of the piece.
     Done(Claim),
-    /// It is done, and with it the whole search.
+    /// Nothing is left of the piece, and the whole search is done.
     AllDone(Claim),
 }

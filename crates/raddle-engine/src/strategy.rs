@@ -1,4 +1,4 @@
-//! Who decides: the trait of all strategies, and what a strategy may be able to do beside deciding.
+//! The trait of all strategies, which choose what happens next, and their capabilities.
 //!
 //! A strategy is a value that lives through a whole search. The search asks it once what it [needs](Strategy::needs). For every
 //! execution it then calls [`begin`](Strategy::begin) once, [`choose`](Strategy::choose) at each point that has more than one
@@ -25,8 +25,8 @@ pub trait Strategy: Send {
     /// same.
     fn needs(&self) -> Needs;
 
-    /// The search calls this before each execution. To run one, the strategy leaves in `prefix` (which it is given empty) the choices
-    /// that lead to where it wants to decide itself; the search brings the program there without asking it.
+    /// The search calls this before each execution. `prefix` is empty. To run an execution, the strategy writes to it the choices up to the
+    /// first point where it wants to choose itself. The search replays them without asking. A sampler leaves the prefix empty.
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next;
 
     /// The search calls this at each point beyond the prefix that has at least two alternatives. `at` is never the end.
@@ -35,7 +35,8 @@ pub trait Strategy: Send {
     /// The search calls this after each execution, also after one that failed, was pruned or did not follow its prefix.
     fn end(&mut self, run: &Run<'_>) -> After;
 
-    /// What the strategy can do beside deciding; `None` if nothing. Who wants to use a capability asks each time.
+    /// What the strategy can do in addition to choosing; `None` if nothing. The search and the explorer call this each time they need a
+    /// capability.
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         None
     }
@@ -99,16 +100,17 @@ pub struct Needs {
     pub goal: Goal,
     /// Which executions it takes to be equal, so that one of them is enough.
     pub equivalence: Equivalence,
-    /// It has no end of its own, or one that is not to be waited for: if nobody says otherwise, its executions are limited and not its time.
+    /// It has no end of its own, or one that comes too late. Without a budget from the user, such a search ends after a number of executions;
+    /// all others end after some time.
     pub endless: bool,
-    /// It is about the order in which messages are received, so what was covered of that is reported.
+    /// It is about the order in which messages are received, so the report shows the coverage of receives.
     pub receives: bool,
-    /// It runs prefixes of earlier executions again. The search then keeps snapshots, and watches for programs that do not do the
-    /// same thing twice.
+    /// It runs prefixes of earlier executions again. The search then keeps snapshots, and checks that the program does the same thing in the
+    /// same prefix.
     pub revisits: bool,
-    /// It is asked at points with a single alternative too.
+    /// The search calls [`choose`](Strategy::choose) also at points with a single alternative.
     pub every_point: bool,
-    /// At the end of an execution it is told what the tasks that have not ended were about to do.
+    /// At the end of an execution, [`Run::pending`] lists what the tasks that have not ended were about to do.
     pub pending: bool,
 }
 
@@ -185,21 +187,21 @@ pub enum Next {
 pub struct Start {
     /// Feeds the program's own random numbers: equal seeds, equal numbers.
     pub seed: u64,
-    /// The execution is as the latest one that was not a probe, up to a choice; the prefix is empty then. This saves time where executions
-    /// are long and part late.
+    /// The execution repeats the latest one that was not a probe, up to a choice; the prefix is then empty. This saves time if executions are
+    /// long and differ only near their end.
     pub backtrack: Option<BacktrackTo>,
-    /// Every choice is drawn uniformly from here, and [`choose`](Strategy::choose) is not called. Such walks tell how many orders
-    /// there are, and programs can often run them without stopping at each point.
+    /// The engine draws every choice uniformly from this generator and does not call [`choose`](Strategy::choose). Programs can often run
+    /// such walks without stopping at each point, and the number of orders can be estimated from them.
     pub uniform: Option<Rng>,
-    /// The strategy looks at the steps of this execution, and not only at how many there are. If nobody does, they are
+    /// The strategy looks at the steps of this execution, and not only at their number. If false, steps may be
     /// [not recorded](Trace::discard_steps).
     pub steps: bool,
-    /// The execution is there to find out how large the search is, and is counted apart from it.
+    /// The execution only helps to estimate the size of the search, and does not count as a part of it.
     pub probe: bool,
 }
 
 impl Start {
-    /// An execution whose steps are recorded, and that the strategy decides about beyond the prefix.
+    /// An execution whose steps are recorded, and in which the strategy makes all choices after the prefix.
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self { seed, backtrack: None, uniform: None, steps: true, probe: false }
@@ -211,7 +213,7 @@ impl Start {
 pub struct BacktrackTo {
     /// How many choices are the same; fewer than [the latest execution took](Run::choices).
     pub depth: usize,
-    /// What is taken then.
+    /// The choice that follows.
     pub choice: Choice,
 }
 
@@ -234,11 +236,11 @@ impl Next {
 pub enum Decision {
     /// This alternative.
     Take(Choice),
-    /// This alternative; and the next execution may go on from this point, and surely from none after it. A snapshot is kept here.
+    /// This alternative. The next execution may continue from this point, and continues from no later one. The search keeps a snapshot here.
     TakeAndReturn(Choice),
-    /// This alternative; and no later execution goes on from this point, so that no snapshot is kept.
+    /// This alternative. No later execution continues from this point, so the search keeps no snapshot.
     TakeAndLeave(Choice),
-    /// Nothing new lies beyond: the execution is pruned here.
+    /// No alternative: nothing new can follow, and the execution is pruned here.
     Prune,
 }
 
@@ -254,12 +256,12 @@ impl Decision {
     }
 }
 
-/// An execution, as its strategy looks back at it.
+/// An execution that has ended.
 #[derive(Debug)]
 pub struct Run<'a> {
     /// How it ended; `None` if it was pruned.
     pub outcome: Option<&'a Outcome>,
-    /// What it did.
+    /// Its steps.
     pub trace: &'a Trace,
     /// At how many points something was chosen, by the strategy or by the prefix.
     pub choices: usize,
@@ -285,9 +287,9 @@ pub enum Counting {
     Traces,
 }
 
-/// The choice that stays with the task that stepped last if it can go on in the ordinary way, and else takes the first
-/// task that can: the order with the fewest switches. Data choices get their first value. The steps must be
-/// [recorded](Start::steps).
+/// The choice that leads to few switches: the task of the latest step continues if it can, and otherwise the first task that can. Only
+/// alternatives that are [`Ready`](Variant::Ready) count; if there is none, the first alternative is taken. Data choices get their first
+/// value. The steps must be [recorded](Start::steps).
 ///
 /// # Panics
 ///

@@ -32,8 +32,8 @@ pub trait Program {
         false
     }
 
-    /// Whether the worker can go on here after the execution that just ended. A program that had to be left in the
-    /// middle of what cannot be undone says no, and the search asks its caller for a fresh worker.
+    /// Whether this worker can run another execution after the one that just ended. False if that one was abandoned in the middle of
+    /// something that cannot be undone. The search then asks its caller for a new worker.
     fn sound(&self) -> bool {
         true
     }
@@ -65,13 +65,13 @@ pub trait System: Sized {
     /// failed is known before.
     fn point(&self) -> Point<'_>;
 
-    /// Does what was decided and runs to the next point, adding the steps it takes to `trace`: at least one, and as many more as follow
-    /// without any decision. The search calls this with a choice within the point's alternatives.
+    /// Takes the chosen alternative and runs to the next point. Adds the steps to `trace`: at least one, and all that follow without a
+    /// decision. The search calls this with a choice within the point's alternatives.
     fn step(&mut self, choice: Choice, trace: &mut Trace);
 
-    /// Finds out what can happen next, if that is not known. The search calls this before it asks for the actions of a
-    /// [`point`](Self::point), maybe more than once. It does not call this at all if the state that was reached is known: there, what could
-    /// happen next does not matter.
+    /// Computes which actions are enabled, if that is not known yet. The search calls this before it asks for the actions of a
+    /// [`point`](Self::point), maybe more than once. It does not call this if the state was visited before: the enabled actions
+    /// do not matter then.
     fn compute_enabled(&mut self) {}
 
     /// Names, participants, and who waits for what.
@@ -107,7 +107,7 @@ pub trait System: Sized {
     }
 }
 
-/// Says what is needed to tell a person about an execution, and to follow its schedule.
+/// Describes an execution, for reports and for schedules.
 pub trait Describe {
     /// How a task came to be. Called when a schedule is written down or followed, for tasks of this execution.
     fn task_name(&self, task: TaskId) -> TaskName;
@@ -139,11 +139,11 @@ pub trait Describe {
 
 /// Copies a program in the middle of an execution, and compares its states.
 pub trait Snapshots<S> {
-    /// A second copy, paused at the same point. The search calls this along the way, where the strategy returns later: later executions
-    /// go on from there, each as if it had been run from its start. Best if it costs no more than a step or two.
+    /// Returns a copy, paused at the same point. The search calls this at points to which the strategy returns later. Later executions
+    /// continue from the copy, each as if it had been run from its start. A copy should cost no more than a step or two.
     fn fork(&self) -> S;
 
-    /// As [`fork`](Self::fork), in place of an execution of the same program that is over: its memory may be used again.
+    /// As [`fork`](Self::fork), but replaces `other`, an execution of the same program that is over, whose memory may be used again.
     fn fork_onto(&self, other: &mut S) {
         *other = self.fork();
     }
@@ -153,9 +153,9 @@ pub trait Snapshots<S> {
         None
     }
 
-    /// What a choice would lead to, where that can be told for less than it costs to go there; the program stays where it is.
+    /// The state that a choice would lead to, if it costs less to compute than to take the choice. The program stays where it is.
     /// Searches by states call this at a point; unless they prune the execution, the next call is [`step`](System::step) with the same
-    /// choice. `so_far` is what has happened until here.
+    /// choice. `so_far` is the trace up to here.
     fn peek(&mut self, choice: Choice, so_far: &Trace) -> Option<Peeked> {
         let _ = (choice, so_far);
         None
@@ -205,7 +205,7 @@ pub enum Point<'a> {
 }
 
 impl Point<'_> {
-    /// How many ways there are to go on from here; 0 at the end.
+    /// How many alternatives there are; 0 at the end.
     #[inline]
     #[must_use]
     pub fn alternatives(&self) -> u32 {

@@ -16,6 +16,7 @@
 //! Timers and crashes are ways out of a wait that may or may not happen, so a reduced search that met one does not claim to have
 //! proved anything.
 
+mod actor_mailbox;
 mod address;
 mod behaviour;
 mod busy;

@@ -17,12 +17,11 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-use raddle_engine::ids::TaskId;
 use smallvec::{Array, SmallVec};
 
 pub(crate) use self::blank::Blank;
 pub(crate) use self::few::Few;
-use self::few::{count_released, is_held};
+use self::few::{count_released, hash_without, is_held, place_in_line};
 pub(crate) use self::hash::HashedMessage;
 use self::hash::Sum;
 use self::many::Many;
@@ -60,11 +59,13 @@ pub(crate) struct Mailbox<T: Message> {
     few: T::Few,
     /// If this is there, the short list is empty.
     many: Option<Box<Many<T>>>,
+    /// The hash of the short list; zero if the mailbox has none.
+    hash: Sum,
 }
 
 impl<T: Message> Default for Mailbox<T> {
     fn default() -> Self {
-        Self { few: T::Few::default(), open: 0, many: None }
+        Self { few: T::Few::default(), open: 0, many: None, hash: Sum::default() }
     }
 }
 
@@ -108,7 +109,7 @@ impl<T: Message> Mailbox<T> {
             return self.put_to_many(delivery, message, Many::put);
         }
         if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.delivery_info(len - 1).delayed) {
-            return self.few.overtake(message);
+            return self.overtake(delivery, message);
         }
         self.append_to_few(delivery, message);
     }
@@ -123,9 +124,21 @@ impl<T: Message> Mailbox<T> {
         self.append_to_few(delivery, message);
     }
 
+    /// Puts a message before the last one of the short list, which is delayed and is not any more afterwards.
+    #[cold]
+    fn overtake(&mut self, delivery: Delivery, message: T) {
+        self.few.overtake(message);
+        let terms = (0..self.few.len()).filter_map(|at| Some(self.few.hashed(at)?.term(delivery).at(at)));
+        self.hash = terms.fold(Sum::default(), Sum::plus);
+    }
+
     #[inline(always)]
     fn append_to_few(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
+        if let Some(hashed) = delivery.hashed(&message) {
+            let place = place_in_line(&self.few, delivery, hashed.sender, len);
+            self.hash = self.hash.plus(hashed.term(delivery).at(place));
+        }
         self.few.push(message);
         self.open = match delivery.count_open(len + 1) {
             Some(open) => open,
@@ -143,6 +156,7 @@ impl<T: Message> Mailbox<T> {
             }
             many
         });
+        self.hash = Sum::default();
         put(many, message);
         self.open = many.count_open();
     }
@@ -189,6 +203,7 @@ impl<T: Message> Mailbox<T> {
     /// Takes out the oldest message of a short list, where only the oldest can be received.
     #[inline(always)]
     fn take_first(&mut self) -> T {
+        self.hash = hash_without(&self.few, Delivery::Arrival, self.hash, 0);
         self.open = u32::from(self.few.len() > 1);
         self.few.remove_first()
     }
@@ -196,6 +211,7 @@ impl<T: Message> Mailbox<T> {
     #[inline(always)]
     fn take_at(&mut self, delivery: Delivery, place: usize) -> T {
         let len = self.few.len();
+        self.hash = hash_without(&self.few, delivery, self.hash, place);
         self.open = match delivery.count_open(len - 1) {
             Some(open) => open,
             // Where all can be received, nothing waits for this one.
@@ -219,6 +235,7 @@ impl<T: Message> Mailbox<T> {
     /// Keeps the messages in a short list from now on.
     fn write_list(&mut self) {
         if let Some(mut many) = self.many.take() {
+            self.hash = many.hash_with(None, std::iter::empty());
             while let Some(message) = many.drain_oldest() {
                 self.few.push(message);
             }
@@ -227,7 +244,7 @@ impl<T: Message> Mailbox<T> {
 
     /// Takes everything out, in order of arrival.
     pub(crate) fn take_all(&mut self) -> Vec<T> {
-        self.open = 0;
+        (self.open, self.hash) = (0, Sum::default());
         match self.many.take() {
             Some(mut many) => std::iter::from_fn(|| many.drain_oldest()).collect(),
             None => (0..self.few.len()).map(|_| self.few.remove(0)).collect(),
@@ -271,14 +288,19 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
             return many.hash_with(without, sent).number();
         }
         let without = without.and_then(|number| number.map_or(Some(0), |number| self.place(number)));
-        let stays = self.few.iter().enumerate().filter(|(at, _)| without != Some(*at));
-        let all = stays.filter_map(|(_, message)| message.hashed()).chain(sent);
-        let mut before: SmallVec<[TaskId; 32]> = SmallVec::new();
-        let sum = all.fold(Sum::default(), |sum, message| {
-            let line = message.line(delivery);
-            let place = before.iter().filter(|other| **other == line).count();
-            before.push(line);
-            sum.plus(message.term(delivery).at(place))
+        let without = without.filter(|at| *at < self.few.len());
+        let hash = without.map_or(self.hash, |at| hash_without(&self.few, delivery, self.hash, at));
+        let mut place = None;
+        let sum = sent.fold(hash, |sum, message| {
+            let next = place.unwrap_or_else(|| {
+                let gone = without.is_some_and(|at| {
+                    let line = |sender| delivery.hash_line(sender);
+                    line(self.few.delivery_info(at).sender) == line(message.sender)
+                });
+                place_in_line(&self.few, delivery, message.sender, self.few.len()) - usize::from(gone)
+            });
+            place = Some(next + 1);
+            sum.plus(message.term(delivery).at(next))
         });
         sum.number()
     }
@@ -290,7 +312,7 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
     fn clone(&self) -> Self {
         // Most mailboxes are empty, which is no reason to look through them.
         let few = if self.few.is_empty() { SmallVec::new() } else { self.few.clone() };
-        Self { few, open: self.open, many: self.many.clone() }
+        Self { few, open: self.open, many: self.many.clone(), hash: self.hash }
     }
 
     #[inline]
@@ -299,7 +321,7 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T>> Clone for Mailbox<T> {
         if !other.few.is_empty() {
             self.few.extend(other.few.iter().cloned());
         }
-        self.open = other.open;
+        (self.open, self.hash) = (other.open, other.hash);
         self.many.clone_from(&other.many);
     }
 }

@@ -90,26 +90,26 @@ struct Code {
     site: Site,
     /// What is sent arrives for sure, in an order that only the queues tell.
     plain: bool,
-    /// What handlers did before.
+    /// Cached results of handlers.
     memo: memo::Memo,
     spare_slots: spare_slots::SpareSlots,
     labels: Labels,
-    /// What the setup sent, to be told at the start of every execution.
+    /// The sends of the setup, which are the first steps of every execution.
     first_steps: Vec<FirstStep>,
 }
 
-/// A message of the setup's.
+/// A send of the setup.
 #[derive(Clone)]
 struct FirstStep {
     step: Step,
     message: Access,
-    /// Whom it was sent to, and its number there.
+    /// The receiver, and the number of the message there.
     to: usize,
     number: u32,
 }
 
 impl Model {
-    /// The model that `setup` describes: its first actors and messages, and what holds for it.
+    /// The model that `setup` describes: its first actors and messages, and its rules.
     pub fn new(setup: impl FnOnce(&mut Setup)) -> Self {
         static NEXT_WORLD: AtomicU64 = AtomicU64::new(1);
         crate::panics::install();
@@ -131,7 +131,7 @@ impl Model {
         Self { first: first.finish() }
     }
 
-    /// From now on executions are told in words, as whoever shows one wants them.
+    /// Records the texts for a report in all executions from now on.
     #[doc(hidden)]
     #[must_use]
     pub fn telling(mut self) -> Self {
@@ -139,7 +139,7 @@ impl Model {
         self
     }
 
-    /// Something that must hold after every step; a panic says that it does not.
+    /// Adds a check that must hold after every step. If it panics, the execution fails.
     ///
     /// A reduced search (`dpor`) runs independent steps in one order only, so it may miss a state in which a predicate over several
     /// actors is false. Use a [monitor](crate::actor::Monitor), or search exhaustively.
@@ -149,7 +149,7 @@ impl Model {
         self
     }
 
-    /// Something that must hold when nothing is left to happen; a panic says that it does not. Reduction misses none of these.
+    /// Adds a check that must hold at the end of every execution. If it panics, the execution fails. Reduced searches miss none of these.
     #[must_use]
     pub fn finally(mut self, check: impl Fn(&View<'_>) + 'static) -> Self {
         Rc::make_mut(&mut self.first.code).finally.push(Rc::new(check));
@@ -157,7 +157,7 @@ impl Model {
     }
 }
 
-/// Where actors of a model receive, as reports know it: a place of ours, which says nothing.
+/// The source location of receives in reports: one in Raddle, which reports do not show.
 fn receives_at() -> Site {
     Location::caller()
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::model::Model;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::report::progress::ProgressLine;
 use crate::session::Session;
-use crate::settings::{Plan, SettingError, Settings, Wanted};
+use crate::settings::{SettingError, Settings, Wanted};
 use crate::strategy::Strategy;
 use crate::workers::Body;
 

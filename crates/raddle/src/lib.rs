@@ -117,6 +117,7 @@ mod golden;
 mod interrupt;
 mod last_words;
 mod learned;
+mod plan;
 mod regressions;
 mod replay_source;
 mod report;

@@ -41,7 +41,7 @@ pub fn plot(rows: &[Row], most: u64) -> Plot {
     });
     Plot {
         title: TITLE.to_owned(),
-        x: Axis::new("executions, those included that were given up", Kind::Log, 1.0, end.max(10.0)),
+        x: Axis::new("executions, pruned ones included", Kind::Log, 1.0, end.max(10.0)),
         y: Axis::new("bugs", Kind::Linear, 0.0, (bugs.len() as f64).max(1.0)),
         level: None,
         lines: lines.collect(),

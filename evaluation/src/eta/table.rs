@@ -19,7 +19,7 @@ use crate::grid::{Grid, duration, grouped, rounded};
 pub struct Measured {
     pub strategy: &'static str,
     pub executions: u64,
-    /// Executions that were given up.
+    /// Executions that were pruned.
     pub blocked: u64,
     /// For the whole search.
     pub cpu: Duration,

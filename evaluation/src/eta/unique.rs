@@ -30,12 +30,12 @@ pub struct Race {
     /// The name of its picture.
     pub slug: &'static str,
     pub counted: Counted,
-    pub exhaustive: Course,
-    pub random: Course,
+    pub exhaustive: Curve,
+    pub random: Curve,
 }
 
-/// How a strategy has fared.
-pub struct Course {
+/// How many unique executions a strategy had seen, over time.
+pub struct Curve {
     strategy: &'static str,
     pub seen: Vec<Seen>,
 }
@@ -102,7 +102,7 @@ impl<S> Counter<S> {
     }
 }
 
-impl Course {
+impl Curve {
     fn run(program: Eta, strategy: impl Strategy, all: u64, most: u64) -> Self {
         let mut counter = Counter {
             inner: strategy,
@@ -140,8 +140,8 @@ impl Race {
             Self {
                 slug,
                 counted,
-                exhaustive: Course::run(program, Exhaustive::depth_first(), executions, executions),
-                random: Course::run(program, Random::new(SEED), executions, walks),
+                exhaustive: Curve::run(program, Exhaustive::depth_first(), executions, executions),
+                random: Curve::run(program, Random::new(SEED), executions, walks),
             }
         })
     }
@@ -157,12 +157,12 @@ impl Race {
 
     /// One object for each strategy.
     pub fn json(&self) -> Vec<Value> {
-        let object = |course: &Course| {
-            let points = course.seen.iter().map(|seen| json!([seen.seconds, seen.executions, seen.unique]));
+        let object = |curve: &Curve| {
+            let points = curve.seen.iter().map(|seen| json!([seen.seconds, seen.executions, seen.unique]));
             json!({
                 "kind": "unique",
                 "program": Name(self.counted.program).to_string(),
-                "strategy": course.strategy,
+                "strategy": curve.strategy,
                 "all": self.counted.executions,
                 "points": points.collect::<Vec<_>>(),
             })
@@ -173,12 +173,12 @@ impl Race {
     /// The part that was seen, over time.
     pub fn plot(&self) -> Plot {
         let all = self.counted.executions as f64;
-        let line = |(colour, course): (usize, &Course)| {
+        let line = |(colour, curve): (usize, &Curve)| {
             let point = |seen: &Seen| (seen.seconds * 1e3, seen.unique as f64 / all * 100.0);
-            let label = course.strategy.to_owned();
-            Line { label, dashed: false, colour, points: course.seen.iter().map(point).collect() }
+            let label = curve.strategy.to_owned();
+            Line { label, dashed: false, colour, points: curve.seen.iter().map(point).collect() }
         };
-        let courses = [&self.exhaustive, &self.random];
+        let curves = [&self.exhaustive, &self.random];
         // Before a hundredth of the way there is nothing to be seen.
         let whole = self.exhaustive.last().seconds * 1e3;
         let (from, to) = (whole / 100.0, self.random.last().seconds.max(1e-6) * 1e3);
@@ -187,7 +187,7 @@ impl Race {
             x: Axis::new("CPU time, ms", Kind::Log, from, to.max(whole) * 1.05),
             y: Axis::new("different executions seen, % of all", Kind::Linear, 0.0, 105.0),
             level: None,
-            lines: courses.into_iter().zip([0, 1]).map(|(course, colour)| line((colour, course))).collect(),
+            lines: curves.into_iter().zip([0, 1]).map(|(curve, colour)| line((colour, curve))).collect(),
         }
     }
 }

@@ -58,8 +58,8 @@ impl Estimator {
         Self { rule }
     }
 
-    /// Takes in an execution: the points along its branch, and whether it ran to its end. One that was given up in the middle
-    /// is a leaf that does not count.
+    /// Takes in an execution: the points along its branch, and whether it ran to its end. A pruned one is a leaf
+    /// that does not count.
     ///
     /// For [`Kind::Recursive`], executions must come in depth-first order.
     pub fn add(&mut self, branch: &[Branching], complete: bool) {

@@ -1,4 +1,4 @@
-//! What a strategy may be able to do beside deciding.
+//! The capabilities of a strategy: what it may be able to do in addition to choosing.
 
 use super::{Bound, Sharing};
 use crate::coverage::Generated;
@@ -7,8 +7,8 @@ use crate::facts::Fact;
 use crate::search::Learning;
 use crate::system::Choice;
 
-/// What a strategy can do beside deciding. Each capability is a trait of its own; a strategy that has none of them need not implement
-/// this.
+/// What a strategy can do in addition to choosing. Each capability is a trait of its own. A strategy without capabilities does not
+/// implement this.
 pub trait Capabilities {
     /// Searching by states. The search asks at its start whether the strategy does, and uses the answer at each point.
     fn states(&mut self) -> Option<&mut dyn StateSearch> {
@@ -20,7 +20,7 @@ pub trait Capabilities {
         Sharing::Alone
     }
 
-    /// Telling about itself.
+    /// Estimates, guarantees and other facts for the report.
     fn summary(&mut self) -> Option<&dyn Summarize> {
         None
     }
@@ -33,79 +33,79 @@ pub trait Capabilities {
 
 /// Searches by states: a state that was entered before need not be entered again.
 pub trait StateSearch {
-    /// The program has come to a state with this [fingerprint](crate::system::Snapshots::fingerprint); `None` if its state cannot be seen.
-    /// The search calls this at each point just before [`choose`](super::Strategy::choose) and at the end. False if nothing new lies
-    /// beyond: the execution is then pruned without asking what could happen next, unless it is known to have ended.
+    /// The program has reached a state with this [fingerprint](crate::system::Snapshots::fingerprint); `None` if the program has no
+    /// fingerprints. The search calls this at each point just before [`choose`](super::Strategy::choose), and at the end. Return false if
+    /// nothing new can follow: the search then prunes the execution, unless it has ended.
     fn visit_state(&mut self, state: Option<u64>) -> bool;
 
-    /// What to do instead of the latest choice, which leads to a state that [`visit_state`](Self::visit_state) has just said no to. The
-    /// search calls this where the program can [tell beforehand](crate::system::Snapshots::peek) what a choice leads to, maybe more than
-    /// once at a point: the next executions need not begin anew only to end there as well. One execution then counts for all that it
-    /// makes unnecessary.
+    /// Returns another choice in place of the latest one, for which [`visit_state`](Self::visit_state) has just returned false. The search
+    /// calls this if the program can [peek](crate::system::Snapshots::peek) at the state that a choice leads to, maybe more than once at a
+    /// point. So no execution has to be started only to be pruned there. One execution then counts for all that it makes unnecessary.
     fn next_sibling(&mut self) -> Sibling {
         Sibling::Unknown
     }
 
-    /// States that nobody had been in before, of the execution that has just ended. The search calls this once for each.
+    /// How many states the execution that has just ended was the first to visit. The search calls this once after each execution.
     fn new_states(&mut self) -> u64;
 }
 
-/// How to go on before a state with nothing new beyond it.
+/// What to do in place of a choice that leads to a state after which nothing new can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sibling {
-    /// By going there: the execution is pruned there, with all its steps in its trace.
+    /// Take the choice all the same: the execution is pruned there, with all its steps in its trace.
     Unknown,
-    /// With this alternative of the same point, as if the next execution had come here; and whether a later one returns, if that is known.
+    /// Take this alternative of the same point, as if the next execution had come here; and whether a later one returns, if that is known.
     Instead {
         /// The alternative.
         choice: Choice,
         /// As in [`Decision::take`](super::Decision::take).
         returns: Option<bool>,
     },
-    /// No alternative is left: the execution ends here, and the strategy does not miss the steps that it did not take.
+    /// No alternative is left: the execution ends here. The strategy does not need the steps that were not taken.
     None,
 }
 
-/// Tells about the search so far. What it tells is data; the words are the reporter's.
+/// Facts about the search so far, for the report. They are data; the reporter turns them into words.
 pub trait Summarize {
     /// How many orders there are, as far as the strategy can tell. The search asks at its end and now and then while it runs.
     fn estimate(&self) -> Option<Estimate> {
         None
     }
 
-    /// Leaves in `branch`, which is given empty, the points along the execution that has just ended, from the root of the tree that the
-    /// strategy walks in depth-first order; false if it walks otherwise. Who [estimates](crate::estimate::Estimator) from that calls this.
+    /// Writes to `branch`, which is empty, the points of the execution that has just ended, from the root of the tree that the strategy
+    /// walks in depth-first order. Returns false if it walks in another order. An [estimator](crate::estimate::Estimator) calls this.
     fn branching(&self, branch: &mut Vec<Branching>) -> bool {
         let _ = branch;
         false
     }
 
-    /// What has been covered whole, of a search that is stopped before its end when all [stages](crate::piece::Piece::stage) before
-    /// this one are done. The search asks once, then.
+    /// What a search has covered completely that is stopped before its end, when all [stages](crate::piece::Piece::stage) before this one are
+    /// done. The search calls this once, when it is stopped.
     fn covered(&self, stage: u32) -> Option<Bound> {
         let _ = stage;
         None
     }
 
-    /// What is certain about what was run, beyond how much it was. Where executions go by number, the first `drawn` have been run, by
-    /// whatever worker. The search asks once, at its end. It becomes part of the verdict line, unless the program fails.
+    /// A guarantee that the executions so far give, such as the probability that a bug was missed. If executions are shared by number, the
+    /// first `drawn` have been run, by all workers together. The search calls this once, at its end. The verdict line shows it, unless the
+    /// program fails.
     fn guarantee(&self, drawn: u64) -> Option<Fact> {
         let _ = drawn;
         None
     }
 
-    /// What is to be said of the execution that has just ended, such as how many preemptions it took. The search asks after
+    /// A fact about the execution that has just ended, such as its number of preemptions. The search calls this after
     /// [`end`](super::Strategy::end), for the first execution that fails.
     fn about_failure(&self) -> Option<Fact> {
         None
     }
 
-    /// What else is to be said of the search, as notes below the verdict. Who reports asks once, at the end.
+    /// Further facts, which the report shows as notes below the verdict. The explorer calls this once, at the end.
     fn facts(&self) -> Vec<Fact> {
         Vec::new()
     }
 
-    /// Schedules that are worth being run again after changes to the program. Who keeps them asks once, at the end.
+    /// Schedules that are worth running again after the program has changed. The explorer calls this once, at the end, and saves them.
     fn generated(&self) -> &[Generated] {
         &[]
     }
@@ -116,27 +116,27 @@ pub trait Summarize {
     }
 }
 
-/// Remembers what was learned about a program. What is remembered is text that only the strategy understands.
+/// Remembers what was learned about a program, as text that only the strategy understands.
 pub trait Memory {
     /// Returns what the next search of the same program should know: what this one has learned, joined with what is on disk by now. The
     /// explorer calls this once, after the search. `None` if there is nothing worth keeping.
     ///
     /// # Errors
     ///
-    /// If `on_disk` cannot be understood; it says why.
+    /// If `on_disk` cannot be read; the text says why.
     fn save(&self, on_disk: Option<&str>) -> Result<Option<String>, String>;
 
-    /// Takes up what an earlier search has saved. The explorer calls this before the first execution.
+    /// Loads what an earlier search has saved. The explorer calls this before the first execution.
     ///
     /// # Errors
     ///
-    /// If it cannot be understood; it says why, and nothing was taken up.
+    /// If it cannot be read; the text says why. Then nothing was loaded.
     fn load(&mut self, saved: &str) -> Result<(), String>;
 
     /// Whether the text can be loaded.
     ///
     /// # Errors
     ///
-    /// If it cannot be understood; it says why.
+    /// If it cannot be read; the text says why.
     fn check(&self, saved: &str) -> Result<(), String>;
 }

@@ -6,23 +6,23 @@ use crate::system::Choice;
 
 /// How workers share a search.
 pub enum Sharing<'a> {
-    /// They cannot: one does all of it, in one go.
+    /// They cannot: one worker does the whole search, which cannot be resumed.
     Alone,
     /// Each runs the executions with certain numbers.
     ByNumber(&'a mut dyn ByNumber),
-    /// Each runs certain parts of what is to be searched.
+    /// Each runs certain parts of the search, such as subtrees.
     ByPiece(&'a mut dyn ByPiece),
 }
 
 /// A strategy whose executions depend on their number and on the first few, but not on one another: a sampler.
 pub trait ByNumber {
-    /// How many executions are run first, in order and by one worker: from these the strategy may learn, from the others it
-    /// must not.
+    /// How many executions one worker runs first, in order. The strategy may learn from these, and must not learn from any other: the
+    /// others run in any order, on any worker.
     fn warm_up(&self) -> u64 {
         0
     }
 
-    /// The next execution is the one with this number. The search calls this at the start of each range of numbers. Within a range the
+    /// Makes the execution with this number the next one. The search calls this at the start of each range of numbers. Within a range the
     /// strategy counts: every [`begin`](Strategy::begin) is for the next number, except after [`After::SameNumber`](super::After).
     fn jump(&mut self, number: u64);
 
@@ -31,70 +31,69 @@ pub trait ByNumber {
         Some(Vec::new())
     }
 
-    /// How many executions have been run by the time that the latest one has [ended](Strategy::end), which has this number, if one
-    /// worker runs them in order. The search asks for one that fails.
+    /// How many executions one worker, who runs all numbers in order, has run when the latest execution has [ended](Strategy::end); `number`
+    /// is the number of that execution. The search calls this for an execution that fails.
     fn executions(&self, number: u64) -> u64 {
         number + 1
     }
 
-    /// The same strategy for another worker, with what was learned. The search calls this after the [warm-up](Self::warm_up), and then
-    /// tells the copy where to [`jump`](Self::jump).
+    /// Returns the same strategy for another worker, with everything it has learned. The search calls this after the
+    /// [warm-up](Self::warm_up), and then [`jump`](Self::jump) of the copy.
     fn copy(&mut self) -> Box<dyn Strategy>;
 
-    /// What was learned so far, to be written down with what is left of the search. The search calls this at its end, and now and then
-    /// while it runs, also in the middle of the warm-up. Which numbers are left is not part of it: the search knows.
+    /// Returns what the strategy has learned so far, as bytes that are saved with the rest of the search. The search calls this at its
+    /// end, and every few seconds while it runs, also in the middle of the warm-up. It saves by itself which numbers are left.
     fn checkpoint(&mut self) -> Checkpoint {
         Checkpoint::default()
     }
 
-    /// Takes up what was learned by a search that left off before the execution with number `next`. False if the checkpoint does not
-    /// fit: a file may say anything. The search calls this on a new strategy before the first execution, maybe more than once, and
-    /// then [`jump`](Self::jump). Without a checkpoint to restore it is not called.
+    /// Restores what a search had learned that stopped before the execution with number `next`. Returns false if the bytes are not a
+    /// checkpoint of this strategy: they come from a file, which may contain anything. The search calls this on a new strategy before the
+    /// first execution, maybe more than once, and then [`jump`](Self::jump). It does not call this if nothing was saved.
     fn restore(&mut self, checkpoint: &Checkpoint, next: u64) -> bool {
         let _ = next;
         checkpoint.is_empty()
     }
 }
 
-/// A strategy that covers what is to be searched part by part.
+/// A strategy that covers the search piece by piece.
 pub trait ByPiece {
     /// The same strategy for another worker, which has nothing to do yet.
     fn copy(&self) -> Box<dyn Strategy>;
 
-    /// Whether the strategy can take up this piece: it made it itself and understands it, or it is the whole. The search asks before
-    /// it uses what was written down, as a file may say anything.
+    /// Whether the strategy can continue with this piece: it can read the bytes, or the piece is the whole search. The search calls this
+    /// before it uses a piece from a file, which may contain anything.
     fn understands(&self, piece: &Piece) -> bool;
 
-    /// Takes up a piece that it [understands](Self::understands).
+    /// Makes the strategy continue with a piece that it [understands](Self::understands).
     fn place(&mut self, piece: Piece);
 
-    /// Gives away some of what is left, as near to the root as possible; `None` if there is not enough for two. The search calls this
-    /// after an execution, when other workers have nothing to do.
+    /// Splits off a part of the rest for another worker, as near to the root as possible; `None` if the rest is too small. The search calls
+    /// this after an execution, when other workers have nothing to do.
     fn give(&mut self) -> Option<Piece>;
 
-    /// All that is left, as data; `None` if nothing is. The strategy goes on as if it had not been asked.
+    /// Returns the whole rest as a piece; `None` if nothing is left. This does not change the strategy.
     fn rest(&mut self) -> Option<Piece>;
 
-    /// Whether parts can be given away at all. If not, one worker does all of it.
+    /// Whether [`give`](Self::give) can ever return a piece. If not, the search uses one worker.
     fn splits(&self) -> bool {
         true
     }
 
-    /// What belongs to a later [stage](Piece::stage) than the piece, as far as it was not asked for before. The search calls this with
-    /// every commit: from then on, what was done counts.
+    /// Returns the pieces of later [stages](Piece::stage) that the strategy has made since the previous call. The search calls this with
+    /// every commit.
     fn take_later(&mut self) -> Vec<Piece> {
         Vec::new()
     }
 
-    /// What was done since the latest commit does not count. The search calls this just before the piece is handed out again as it was
-    /// then.
+    /// Undoes everything since the latest commit. The search calls this just before it hands out the piece again as it was then.
     fn revert(&mut self) {}
 
-    /// What can be said of what was covered, once nothing is left.
+    /// What the strategy claims to have covered once nothing is left.
     fn claim(&self) -> Claim;
 
-    /// Whether something may be left that one worker alone would have run before the execution with these choices. Once a failure is
-    /// found, only that is still run.
+    /// Whether the rest may contain executions that one worker alone would have run before the one with these choices. After a failure,
+    /// the search runs only such executions.
     fn may_precede(&self, choices: &[Choice]) -> bool {
         let _ = choices;
         false

@@ -1,4 +1,4 @@
-//! Where messages are sent to.
+//! The addresses of actors.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,20 +9,20 @@ use crate::actor::mailbox_handle::MailboxHandle;
 use crate::model::Pack;
 use crate::sync::Arc;
 
-/// Where an actor can be reached. Cheap to clone, and to be put into messages.
+/// The address of an actor, to which messages can be sent. It is cheap to clone and can be part of messages.
 ///
-/// Comparable: in order of creation. Written as the actor's name, such as `Writer#2`.
-// What is needed to send comes first, on as few lines of memory as can be.
+/// Addresses are ordered by creation. `Debug` writes the actor's name, such as `Writer#2`.
+// The fields that a send needs come first, in as few cache lines as possible.
 #[repr(C)]
 pub struct Address<M> {
     pub(crate) route: Route<M>,
     pub(crate) who: Who,
 }
 
-/// What the kinds of those outside begin with.
+/// The prefix of the names of external actors.
 pub(crate) const EXTERNAL: &str = "external ";
 
-/// Which actor of which system.
+/// The identity of an actor: its system, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Who {
@@ -30,14 +30,14 @@ pub(crate) struct Who {
     pub(crate) world: u64,
     /// Its place in the order of creation.
     pub(crate) index: u32,
-    /// Which of those like it it is, from 1.
+    /// Its number among the actors of its type, from 1.
     pub(crate) ordinal: u32,
-    /// What they are called.
+    /// The name of its type.
     pub(crate) kind: &'static str,
 }
 
 impl Who {
-    /// Whether it stands for somebody outside.
+    /// Whether it is an external actor.
     pub(crate) fn is_external(&self) -> bool {
         self.kind.starts_with(EXTERNAL)
     }
@@ -49,17 +49,17 @@ impl fmt::Display for Who {
     }
 }
 
-/// How a message gets there.
+/// How messages reach an actor.
 pub(crate) enum Route<M> {
-    /// In a model: as something that can be copied and hashed.
+    /// An actor of a model: messages can be copied and hashed.
     Model { pack: Pack<M>, label: fn(&M) -> &'static str },
-    /// In an execution.
+    /// An actor of an execution.
     Task {
         mailbox: Arc<MailboxHandle<M>>,
-        /// Its number, for those who need not ask the mailbox.
+        /// The number of its mailbox.
         mail: u32,
     },
-    /// To a thread of the system's.
+    /// An actor on a thread.
     Free(Arc<Door<M>>),
 }
 
@@ -113,7 +113,7 @@ impl<M> PartialEq for Address<M> {
 
 impl<M> Eq for Address<M> {}
 
-/// By order of creation only, so that equal states of a model have equal hashes.
+/// Only the order of creation is hashed, so that equal states of a model have equal hashes.
 impl<M> Hash for Address<M> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.who.index.hash(state);

@@ -4,7 +4,7 @@ use std::any::type_name;
 
 use crate::actor::context::Context;
 
-/// Something that handles one message after another: an ordinary type, used by nobody but through its messages.
+/// An actor: an ordinary type that handles one message after another. Others can reach its state only by messages.
 ///
 /// ```
 /// use raddle_runtime::actor::{Actor, Address, Context};
@@ -20,7 +20,7 @@ use crate::actor::context::Context;
 /// }
 /// ```
 pub trait Actor: Send + 'static {
-    /// What it can be told.
+    /// The type of its messages.
     type Msg: Send + 'static;
 
     /// Called once, when the actor is created or restarted, before its first message.
@@ -50,7 +50,7 @@ pub trait Actor: Send + 'static {
         short_name(Self::label(msg)).to_owned()
     }
 
-    /// A second copy of a message, for networks that duplicate; `None` if there is no such thing.
+    /// Returns a copy of a message, for faults that duplicate messages; `None` if it cannot be copied.
     fn duplicate(msg: &Self::Msg) -> Option<Self::Msg>
     where
         Self: Sized,
@@ -65,7 +65,7 @@ pub trait Actor: Send + 'static {
 /// Announcing takes part in dependence: a reduced search sees every order of the events of one monitor. A predicate over the private
 /// states of several actors does not, so a reduced search may miss the moment in which it is false.
 pub trait Monitor: Send + 'static {
-    /// What it hears of.
+    /// The type of the events that it sees.
     type Event: 'static;
 
     /// Called for each event, when it is announced.
@@ -75,7 +75,7 @@ pub trait Monitor: Send + 'static {
     /// If something has happened that must not: what the report is to say.
     fn observe(&mut self, event: &Self::Event) -> Result<(), String>;
 
-    /// Called when nothing is left to happen: what had to happen eventually must have happened by now.
+    /// Called when all is quiet. Checks that everything has happened that had to happen eventually.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Outside an execution: whether a system of actors is still at work.
+//! Outside an execution: whether a system of actors still has something to do.
 
 use std::sync::{Condvar, Mutex};
 use std::thread::{self, ThreadId};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::actor::system::lock;
 
-/// How much is going on in a system: messages that wait or are being handled, and timers that are set.
+/// How much a system has left to do: messages that wait or are being handled, and timers that are set.
 #[derive(Default)]
 pub(crate) struct Busy {
     count: Mutex<Going>,
@@ -16,7 +16,7 @@ pub(crate) struct Busy {
 #[derive(Default)]
 struct Going {
     on: u64,
-    /// The first actor that panicked, and what it said.
+    /// The message of the first panic of an actor.
     panicked: Option<String>,
     /// The threads of actors, and in how many waits for quiet each is.
     actors: Vec<(ThreadId, u32)>,
@@ -56,12 +56,12 @@ impl Busy {
         self.changed.notify_all();
     }
 
-    /// The current thread is an actor's from here on.
+    /// Notes that the current thread runs an actor.
     pub(crate) fn begin_actor(&self) {
         lock(&self.count).actors.push((thread::current().id(), 0));
     }
 
-    /// It is no more.
+    /// Notes that the current thread does not run an actor any more.
     pub(crate) fn end_actor(&self) {
         let me = thread::current().id();
         lock(&self.count).actors.retain(|actor| actor.0 != me);
@@ -81,7 +81,7 @@ impl Busy {
         self.changed.notify_all();
     }
 
-    /// Waits until nothing is going on; an actor that has panicked is told of here, unless the one who waits panics itself.
+    /// Waits until all is quiet. If an actor has panicked, this panics with its message, unless the caller is already panicking.
     pub(crate) fn wait_until_quiet(&self) {
         self.wait_until(|| false);
     }

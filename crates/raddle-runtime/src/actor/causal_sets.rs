@@ -10,9 +10,10 @@
 
 use raddle_engine::ids::TaskId;
 
+use crate::actor::actor_mailbox::{MessageForm, Named};
 use crate::actor::delivery::Delivery;
 use crate::actor::envelope::Envelope;
-use crate::actor::mailboxes::{Mailboxes, MessageForm, Named};
+use crate::actor::mailboxes::Mailboxes;
 use crate::actor::store::StoreSlot;
 use crate::mailbox::Row;
 
@@ -83,7 +84,7 @@ impl SlotMailbox {
 }
 
 impl CausalSets {
-    /// As before the first message.
+    /// Removes all messages.
     pub(crate) fn begin(&mut self, untraced: bool) {
         self.known.clear();
         self.holds.clear();
@@ -117,7 +118,7 @@ impl CausalSets {
         let (known, holds) = (&mut self.known[sender.index()], &mut self.holds[mail]);
         mailbox.open += u32::from(is_apart(known, holds));
         self.told[slot as usize] = *known;
-        // What is delayed holds back nobody, so nobody has to know of it.
+        // A delayed message holds back no other, so it is in no set.
         if !delayed {
             add(known, slot);
         }
@@ -162,7 +163,7 @@ impl CausalSets {
         (mailbox.len() > 0).then(|| self.number(mailbox.slots.get(0)))
     }
 
-    /// The task receives the message that comes after so many others that can be received; says where it lies.
+    /// The task receives the n-th message that can be received. Returns its place in the store.
     #[inline]
     pub(super) fn take_open(
         &mut self,
@@ -182,7 +183,7 @@ impl CausalSets {
         self.take_at(mail, mailbox, at, receiver)
     }
 
-    /// The task receives the message with this number; says where it lies.
+    /// The task receives the message with this number. Returns its place in the store.
     pub(super) fn take(&mut self, mail: usize, mailbox: &mut SlotMailbox, number: u32, receiver: TaskId) -> StoreSlot {
         let at = mailbox.slots.iter().position(|slot| self.number(slot) == number);
         let at = at.expect("raddle bug: the message is gone");
@@ -206,7 +207,7 @@ impl CausalSets {
         self.messages[slot as usize].place
     }
 
-    /// Takes everything out: by whom each message was sent, and where it lies.
+    /// Takes out all messages: the sender of each, and its place in the store.
     pub(super) fn take_all(&mut self, mail: usize, mailbox: &mut SlotMailbox) -> Vec<(TaskId, StoreSlot)> {
         mailbox.open = 0;
         let slots = mailbox.slots.take_all();
@@ -218,7 +219,7 @@ impl CausalSets {
         slots.into_iter().map(message).map(|message| (message.sender, message.place)).collect()
     }
 
-    /// Whoever is created knows what its creator knows.
+    /// A new actor knows what its creator knows.
     pub(super) fn create(&mut self, creator: TaskId, created: TaskId) {
         if self.kept {
             self.meet(creator);
@@ -227,7 +228,7 @@ impl CausalSets {
         }
     }
 
-    /// There is a set for this task.
+    /// Makes sure that there is a set for this task.
     #[inline]
     fn meet(&mut self, task: TaskId) {
         if self.known.len() <= task.index() {
@@ -262,7 +263,7 @@ impl CausalSets {
         clock
     }
 
-    /// A message as it is where clocks are kept.
+    /// The same message with a clock.
     fn named(&self, slot: u32) -> Named {
         let SlotMessage { place, sender, ordinal, delayed } = self.messages[slot as usize];
         let envelope = Envelope::knowing(self.clock(&self.told[slot as usize]), sender, (place.0, ordinal), delayed);
@@ -279,7 +280,7 @@ impl Mailboxes {
         }
     }
 
-    /// From now on clocks say who knows of which messages.
+    /// Replaces the sets by clocks.
     #[cold]
     fn go_by_clocks(&mut self) {
         self.sets.kept = false;
@@ -297,7 +298,7 @@ impl Mailboxes {
     }
 }
 
-/// The slots that are in a set.
+/// The slots of a set.
 fn slots(set: &Set) -> impl Iterator<Item = u32> {
     set.iter().enumerate().flat_map(|(at, &word)| {
         let rest = |&left: &u64| Some(left & left.wrapping_sub(1));
@@ -306,7 +307,7 @@ fn slots(set: &Set) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Where a slot is in a set.
+/// The word and the bit of a slot.
 #[inline]
 fn bit(slot: u32) -> (usize, u64) {
     (slot as usize / WORD % WORDS, 1 << (slot as usize % WORD))
@@ -324,12 +325,12 @@ fn remove(set: &mut Set, slot: u32) {
     set[at] &= !bit;
 }
 
-/// Takes out what is not in the other.
+/// Removes the slots that are not in the other set.
 fn keep(set: &mut Set, other: &Set) {
     set.iter_mut().zip(other).for_each(|(set, other)| *set &= other);
 }
 
-/// Whether two sets have nothing in common.
+/// Whether two sets are disjoint.
 #[inline]
 fn is_apart(one: &Set, other: &Set) -> bool {
     (0..WORDS).fold(0, |common, word| common | one[word] & other[word]) == 0

@@ -73,7 +73,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Creates an actor that can be made anew: after a panic, if the system restarts actors, and after a crash.
+    /// Creates an actor that can be restarted: after a panic, if the system restarts actors, and after a crash.
     #[track_caller]
     pub fn spawn_with<A: Actor>(&mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
         let actor = make();
@@ -84,7 +84,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Says that the actor behaves differently from here on; the behaviour itself is in its own state. Coverage counts it.
+    /// Notes that the actor behaves differently from now on. Coverage counts the behaviours; the actor itself keeps which one it is in.
     #[track_caller]
     pub fn becomes(&mut self, behaviour: &'static str) {
         match &mut self.host {
@@ -94,7 +94,8 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Says that the actor, as it behaves now, does not handle this message. Counted; a failure if the system says so.
+    /// Notes that the actor does not handle this message in its present behaviour. Such messages are counted, and are failures after
+    /// [`fail_on_unhandled`](crate::actor::System::fail_on_unhandled).
     #[track_caller]
     pub fn unhandled(&mut self, msg: M) {
         match (&mut self.host, &self.me.route) {
@@ -111,13 +112,12 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Sends a request and waits for the reply, without handling anything else meanwhile. `make` puts the way back into the
-    /// request.
+    /// Sends a request and waits for the reply. The actor handles no other message meanwhile. `make` puts the [`ReplyTo`] into the request.
     ///
     /// # Panics
     ///
-    /// If the request is dropped without a reply: it was thrown away, or came to an actor that has stopped. If an actor asks
-    /// itself. In a model, whose handlers cannot wait.
+    /// If the request is dropped without a reply, for example because its receiver has stopped. If an actor asks itself. In a model, whose
+    /// handlers cannot wait.
     #[track_caller]
     pub fn ask<N: Send + 'static, R: Send + 'static>(
         &mut self,
@@ -149,8 +149,8 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Sends `msg` to the actor itself when `delay` has passed. Inside an execution that is time on the virtual clock, which
-    /// may pass at any moment; in a model there is no clock, and a timer may go off whenever it is set.
+    /// Sends `msg` to the actor itself when `delay` has passed. Inside an execution this is time of the virtual clock, which may advance at any
+    /// moment. In a model there is no clock: a timer that is set may go off at any moment.
     #[track_caller]
     pub fn after(&mut self, delay: Duration, msg: M) -> Timer {
         match &mut self.host {
@@ -166,7 +166,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// The same at a certain time.
+    /// Sends `msg` to the actor itself at this time.
     ///
     /// # Panics
     ///
@@ -183,7 +183,7 @@ impl<M: Send + 'static> Context<'_, M> {
         self.after(delay, msg)
     }
 
-    /// A timer does not go off, if it has not yet.
+    /// Cancels a timer, unless it has gone off already.
     #[track_caller]
     pub fn cancel(&mut self, timer: Timer) {
         match &mut self.host {
@@ -193,7 +193,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// The actor stops after this message; what is sent to it from then on is a dead letter.
+    /// Stops the actor after this message. Messages that are sent to it later are dead letters.
     #[track_caller]
     pub fn stop(&mut self) {
         match &mut self.host {
@@ -203,7 +203,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Tells a [delaying explorer](crate::hint_explorer) something about the program. Means nothing else.
+    /// Gives a [delaying explorer](crate::hint_explorer) a hint about the program. It has no other effect.
     #[track_caller]
     pub fn hint_explorer(&mut self, value: u64) {
         match &mut self.host {
@@ -213,7 +213,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Tells the monitors of events of this type.
+    /// Passes an event to all monitors of events of this type.
     #[track_caller]
     pub fn announce<E: Send + Sync + 'static>(&mut self, event: E) {
         match &mut self.host {
@@ -223,7 +223,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// One of the numbers below `n`, as the strategy decides; each equally likely outside of any search.
+    /// Returns a number below `n`, which the strategy chooses. Outside of any search, each is equally likely.
     ///
     /// # Panics
     ///
@@ -238,7 +238,7 @@ impl<M: Send + 'static> Context<'_, M> {
         }
     }
 
-    /// Yes or no, as the strategy decides.
+    /// Returns true or false, which the strategy chooses.
     #[track_caller]
     pub fn flip(&mut self) -> bool {
         self.choose(2) == 1
@@ -251,7 +251,7 @@ impl<M> fmt::Debug for Context<'_, M> {
     }
 }
 
-/// The request of one who waits was dropped.
+/// A request was dropped while its sender waits for the reply.
 #[track_caller]
 pub(crate) fn no_reply(who: Who, asked: Who) -> ! {
     panic!("raddle: {who} asked {asked}, and the request was dropped without a reply")

@@ -1,7 +1,7 @@
-//! Actors outside of any execution: a thread each, a queue each, the real clock.
+//! Actors outside of any execution: each has a thread, a queue, and the real clock.
 //!
-//! A thread ends when its actor stops, or when nobody is left who could send to it: no address, no timer, no message. Actors
-//! that know each other are kept alive by that; [`System::shutdown`] ends them all.
+//! A thread ends when its actor stops, or when nobody can send to it any more: no address, no timer and no message is left. Actors
+//! that have each other's addresses keep each other alive; [`System::shutdown`] ends them all.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -22,10 +22,10 @@ use crate::actor::system::{Inner, Make, System, lock};
 use crate::actor::tell::shorten;
 use crate::panics;
 
-/// What addresses lead to. When the last of them is gone, the actor is told.
+/// What an address of such an actor refers to. When the last address is dropped, the actor's thread is woken.
 pub(crate) struct Door<M>(Arc<Inbox<M>>);
 
-/// What an actor on a thread is sent, and itself.
+/// An actor on a thread, and the messages that wait for it.
 pub(crate) struct Inbox<M> {
     system: Arc<Inner>,
     who: Who,
@@ -51,7 +51,7 @@ pub(crate) struct ActorThreads(Mutex<Vec<(JoinHandle<()>, Stop)>>);
 type Stop = Box<dyn Fn() + Send>;
 
 impl ActorThreads {
-    /// Stops all actors and waits for their threads, but for the one that calls this.
+    /// Stops all actors and waits for their threads, except the one that calls this.
     pub(crate) fn stop(&self) {
         loop {
             let threads = mem::take(&mut *lock(&self.0));
@@ -61,7 +61,7 @@ impl ActorThreads {
             threads.iter().for_each(|(_, stop)| stop());
             let me = std::thread::current().id();
             for (thread, _) in threads.into_iter().filter(|(thread, _)| thread.thread().id() != me) {
-                // What an actor panics about is told to whoever waits for quiet.
+                // A panic of an actor is passed on to the thread that waits for quiet.
                 drop(thread.join());
             }
         }
@@ -114,12 +114,12 @@ impl<M: Send + 'static> Inbox<M> {
             if !std::thread::panicking() {
                 panic!("{text}");
             }
-            // A destructor sends because of a panic: another one would end the process.
+            // A destructor sends during a panic. A second panic would end the process.
             self.system.busy.panicked(text);
         }
     }
 
-    /// Waits for a message or a timer; `None` once nobody is left who could send one, or the actor was stopped.
+    /// Waits for a message or a timer; `None` if nobody can send one any more, or if the actor was stopped.
     fn receive(&self) -> Option<M> {
         let mut queue = lock(&self.queue);
         loop {
@@ -223,7 +223,7 @@ impl<A: Actor> Living<A> {
         while goes_on {
             self.inbox.system.busy.less();
             let Some(msg) = self.inbox.receive() else {
-                // Nothing is going on here any more, but closing counts as going on.
+                // The actor has nothing left to do, but quiet must not be announced before it has ended.
                 self.inbox.system.busy.more();
                 break;
             };
@@ -265,7 +265,7 @@ impl<A: Actor> Living<A> {
         }
     }
 
-    /// An actor that has panicked is made anew, or it is told to whoever waits; says whether it goes on.
+    /// Restarts an actor that has panicked, or passes the panic on to the thread that waits for quiet. Returns whether the actor goes on.
     fn restart(&mut self, payload: Box<dyn Any + Send>, me: &Address<A::Msg>) -> bool {
         let Some(make) = self.make.as_ref().filter(|_| self.restarts_left > 0) else {
             self.inbox.system.busy.panicked(panics::message(&*payload));
@@ -308,7 +308,7 @@ impl FreeHandling {
         let Route::Free(door) = &me.route else { unreachable!("raddle bug: a free actor has another address") };
         let timer = Timer(self.next_timer);
         self.next_timer += 1;
-        // A time that no clock will show never comes.
+        // A time that the clock cannot represent is put a century from now.
         let due =
             Instant::now().checked_add(delay).or_else(|| Instant::now().checked_add(Duration::from_secs(1 << 32)));
         let due = due.expect("raddle: the clock cannot tell a time a century from now");

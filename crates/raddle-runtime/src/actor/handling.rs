@@ -24,11 +24,11 @@ static ANSWER: Kind = Kind { noun: "reply", show: word_as_number };
 /// A handler while it runs.
 pub(crate) struct TaskHandling {
     pub(crate) system: System,
-    /// What most handlers do not need: set when it is first used.
+    /// Fields that most handlers do not need, allocated at the first use.
     plans: Option<Box<Plans>>,
 }
 
-/// What there is to do when a handler has ended, and what is known of timers.
+/// What remains to be done when a handler has ended, and its timers.
 #[derive(Default)]
 struct Plans {
     stops: bool,
@@ -45,7 +45,7 @@ impl TaskHandling {
         self.plans.get_or_insert_default()
     }
 
-    /// Whether something is left to be done after the handler.
+    /// Whether something remains to be done after the handler.
     #[inline]
     pub(crate) fn wants_more(&self) -> bool {
         self.plans.as_ref().is_some_and(|plans| plans.stops || !plans.cancelled.is_empty())
@@ -56,7 +56,7 @@ impl TaskHandling {
         self.plans().stops = true;
     }
 
-    /// Whether it is to stop.
+    /// Whether it stops after the handler.
     #[inline]
     pub(crate) fn stops(&self) -> bool {
         self.plans.as_ref().is_some_and(|plans| plans.stops)

@@ -15,7 +15,7 @@ struct LabelEntry([AtomicU64; 2]);
 const PLACES: usize = 64;
 
 impl Labels {
-    /// The type of a message: as the program calls it, and which variant it is.
+    /// A hash of the label of a message and its variant.
     #[inline]
     pub(crate) fn type_of_message<M>(&self, message: &M, label: &'static str) -> u64 {
         mix(self.digest(label), digest(&std::mem::discriminant(message)))
@@ -50,7 +50,7 @@ impl Clone for Labels {
     }
 }
 
-/// Never 0 but by chance, so that nothing is found where nothing was put.
+/// Hardly ever 0, the value of empty entries.
 #[inline]
 fn sealed(key: u64, hash: u64) -> u64 {
     !(key ^ hash)

@@ -1,5 +1,5 @@
-//! The life of an actor inside an execution: a task that receives, handles, and receives again. Which message it receives is its only
-//! decision.
+//! What the task of an actor does inside an execution: it receives a message, handles it, and receives again. The scheduler decides only
+//! which message it receives.
 
 use std::any::Any;
 use std::mem;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use raddle_engine::trace::{Class, Effect, Operation, Site};
 
+use crate::actor::actor_mailbox::Taken;
 use crate::actor::address::Address;
 use crate::actor::behaviour::Actor;
 use crate::actor::context::{Context, Host};
 use crate::actor::handling::TaskHandling;
 use crate::actor::mailbox_handle::MailboxHandle;
-use crate::actor::mailboxes::Taken;
 use crate::actor::resident::{Resident, known};
 use crate::actor::system::{Make, System, lock};
 use crate::actor::untraced::After;
@@ -33,9 +33,9 @@ pub(crate) struct Life<A: Actor> {
     restarts_left: u32,
 }
 
-/// An actor with what its handlers need; kept by the execution while it handles nothing.
+/// An actor with what its handlers need. The execution stores it between two messages.
 ///
-/// It begins where a line of memory does, with what most handlers look at.
+/// It is aligned to a cache line. The fields that most handlers use come first.
 #[repr(C, align(64))]
 pub(crate) struct Home<A: Actor> {
     pub(crate) handling: TaskHandling,
@@ -59,7 +59,7 @@ impl<A: Actor> Home<A> {
         actor.started(&mut Context { me, host: Host::Task(handling) });
     }
 
-    /// Another actor instead of the one that is here, which is dropped before the other is made.
+    /// Drops the actor, then makes a new one in its place.
     fn renew(self, make: &Make<A>) -> Self {
         let Self { actor, handling, me } = self;
         drop(actor);
@@ -67,15 +67,15 @@ impl<A: Actor> Home<A> {
     }
 }
 
-/// What a wait for mail has come to.
+/// What an actor got when it waited for a message.
 enum Received<A: Actor> {
     Message(Box<Home<A>>, A::Msg),
-    /// A message was received and handled elsewhere.
+    /// An untraced run received a message and has handled it.
     Handled(Box<Home<A>>, After),
     Crash(Box<Home<A>>),
 }
 
-/// What was taken out of a mailbox: a message, and who it is for.
+/// A message that was taken out of a mailbox, and the actor that receives it.
 type Mail<M> = (Option<M>, Option<Box<dyn Resident>>);
 
 impl<A: Actor> Life<A> {
@@ -123,7 +123,7 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// Whoever is outside begins when the schedule says so; `false` if the execution is over before.
+    /// An external actor waits until the schedule lets it start. Returns `false` if the execution ends first.
     fn act(&self) -> bool {
         let begun = current::with(|execution| {
             let ask = Ask::new(&ACT, self.mailbox.head, Effect::Change, here());
@@ -139,7 +139,7 @@ impl<A: Actor> Life<A> {
         begun.flatten().is_some()
     }
 
-    /// Starts an actor that was made; where it panics, what is made in its stead.
+    /// Calls `started` of an actor. If that panics, the actor is restarted; returns `None` if it is not restarted either.
     fn start(&mut self, mut home: Box<Home<A>>) -> Option<Box<Home<A>>> {
         match guard(|| home.started()) {
             After::Done => Some(home),
@@ -147,12 +147,12 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// An actor that has panicked is made anew, or the task fails.
+    /// Restarts an actor that has panicked, if it may be restarted; otherwise its task panics.
     #[cold]
     fn restart(&mut self, panicked: Box<Home<A>>, payload: Box<dyn Any + Send>) -> Option<Box<Home<A>>> {
         let restarts = self.restarts_left > 0;
         let Some(make) = self.make.as_ref().filter(|_| restarts) else {
-            // The panic is what the task fails with, whatever the destructor of the actor has to add.
+            // The task fails with this panic, even if the destructor of the actor panics, too.
             if let Err(another) = panic::catch_unwind(AssertUnwindSafe(|| drop(panicked))) {
                 mem::forget(another);
             }
@@ -165,7 +165,7 @@ impl<A: Actor> Life<A> {
         self.start(made)
     }
 
-    /// Waits for the next message; `None` if the execution is over. The actor can be looked at meanwhile.
+    /// Waits for the next message; `None` if the execution is over. `System::with` can look at the actor meanwhile.
     fn receive(&self, home: Box<Home<A>>) -> Option<Received<A>> {
         let mail = self.mailbox.mail;
         let received = current::with(|execution| {
@@ -186,7 +186,7 @@ impl<A: Actor> Life<A> {
         Some(match msg {
             Some(msg) => Received::Message(known(home), msg),
             None => {
-                // What its timers were set for is gone with it.
+                // An actor that crashes loses the messages of its timers.
                 let timers = current::with(|execution| {
                     let mut state = execution.state.borrow_mut();
                     state.actors.mailboxes[mail].change_timers(Vec::clear);
@@ -198,7 +198,7 @@ impl<A: Actor> Life<A> {
         })
     }
 
-    /// The message that was received, `None` if the actor crashes; and the actor.
+    /// Returns the message that was received, `None` if the actor crashes, and the actor.
     #[inline]
     fn take_out(&self, state: &mut State, taken: Taken) -> Mail<A::Msg> {
         let mail = self.mailbox.mail;
@@ -226,7 +226,7 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// The actor stops; what still waits for it is never received.
+    /// Stops the actor. Messages that still wait for it become dead letters.
     fn close(&self, home: Box<Home<A>>) {
         let left = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
@@ -252,7 +252,7 @@ impl<A: Actor> Life<A> {
     }
 }
 
-/// However a life ends, nothing of the user's is left in the tables.
+/// Even if its task is unwound, no value of the user stays in the tables of the execution.
 impl<A: Actor> Drop for Life<A> {
     fn drop(&mut self) {
         drop(self.mailbox.vacate());
@@ -260,7 +260,7 @@ impl<A: Actor> Drop for Life<A> {
 }
 
 impl State {
-    /// The current task waits for its mail.
+    /// The current task asks to receive from its mailbox.
     #[inline]
     pub(crate) fn ask_for_mail(&mut self, mail: usize, act: Act) {
         let plain = self.actors.mailboxes[mail].timers.is_empty() && !self.actors.may_crash(mail);
@@ -283,7 +283,7 @@ impl State {
     }
 }
 
-/// Runs a handler to its end.
+/// Runs a handler and catches its panic.
 fn guard(run: impl FnOnce()) -> After {
     match panic::catch_unwind(AssertUnwindSafe(run)) {
         Ok(()) => After::Done,
@@ -291,7 +291,7 @@ fn guard(run: impl FnOnce()) -> After {
     }
 }
 
-/// Adds a row to the story, if it is told.
+/// Adds a row to the report, if this execution is run for a report.
 pub(crate) fn tell(text: String, site: Site) {
     current::with(|execution: &Execution| {
         let mut state = execution.state.borrow_mut();
@@ -301,7 +301,7 @@ pub(crate) fn tell(text: String, site: Site) {
     });
 }
 
-/// A panic that was caught is no failure.
+/// Removes the latest panic of the current task from its failures: the actor was restarted.
 pub(crate) fn forget_panic() {
     current::with(|execution| {
         let mut state = execution.state.borrow_mut();

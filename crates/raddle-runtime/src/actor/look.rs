@@ -59,7 +59,7 @@ impl System {
     }
 }
 
-/// Looks at an actor inside an execution. It is put back however that ends.
+/// Looks at an actor inside an execution, and puts it back, also after a panic.
 #[track_caller]
 fn look_at_task<M, R>(mailbox: &MailboxHandle<M>, who: Who, site: Site, look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
     struct Lent<'a, M>(&'a MailboxHandle<M>, Option<Box<dyn Resident>>);

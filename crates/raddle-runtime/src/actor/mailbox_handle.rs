@@ -1,4 +1,4 @@
-//! How an address reaches an actor inside an execution.
+//! Handles to the mailboxes of actors inside an execution, as addresses have them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::trace::{Effect, Ordered, Role, Site};
 
+use crate::actor::actor_mailbox::ActorMailbox;
 use crate::actor::address::{Address, Route, Who};
 use crate::actor::behaviour::Actor;
 use crate::actor::life::{Home, Life};
-use crate::actor::mailboxes::{ActorMailbox, dead_letter};
+use crate::actor::mailboxes::dead_letter;
 use crate::actor::resident::Resident;
 use crate::actor::system::{HEAD, Make, System, TAIL, lock};
 use crate::coroutine::current;
@@ -149,7 +150,7 @@ impl<M> MailboxHandle<M> {
         });
     }
 
-    /// The task that handles what is put here.
+    /// The task of the actor.
     pub(crate) fn task(&self) -> Option<TaskId> {
         current::with(|execution| {
             let state = execution.state.borrow();
@@ -158,7 +159,7 @@ impl<M> MailboxHandle<M> {
         .flatten()
     }
 
-    /// Takes the actor out, to be looked at or dropped; `None` if it handles something or has stopped.
+    /// Takes the actor out of its mailbox; `None` if it is in a handler or has stopped.
     pub(crate) fn take_actor(&self) -> Option<Box<dyn Resident>> {
         let take = |execution: &Execution| {
             let mut state = execution.state.borrow_mut();
@@ -170,7 +171,7 @@ impl<M> MailboxHandle<M> {
         current::with(take).flatten()
     }
 
-    /// Puts it back.
+    /// Puts the actor back.
     pub(crate) fn put_actor(&self, actor: Box<dyn Resident>) {
         current::with(|execution| execution.state.borrow_mut().actors.mailboxes[self.mail].actor = Some(actor));
     }

@@ -10,21 +10,19 @@ use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Note, Ordered, Role, Word};
-use smallvec::SmallVec;
 
+use crate::actor::actor_mailbox::{ActorMailbox, MessageForm, Named, Taken};
 use crate::actor::address::Who;
-use crate::actor::causal_sets::{CausalSets, SlotMailbox};
+use crate::actor::causal_sets::CausalSets;
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::envelope::{CausalClock, Envelope};
 use crate::actor::labels::Labels;
-use crate::actor::resident::Resident;
 use crate::actor::rules::{Faults, Rules};
-use crate::actor::store::{StoreId, StoreSlot, Stores};
+use crate::actor::store::{StoreSlot, Stores};
 use crate::actor::tell::shorten;
 use crate::actor::untraced::Supply;
 use crate::execution::{Moment, Progress, State};
-use crate::mailbox::{Blank, DeliveryInfo, Mailbox, Message};
 
 /// All mailboxes of an execution, by number.
 #[derive(Default)]
@@ -38,20 +36,20 @@ pub(crate) struct Mailboxes {
     pub(super) members: Vec<Member>,
     /// Who knows of which messages, for causal order in untraced runs.
     pub(crate) sets: CausalSets,
-    /// How much there is to receive, where nobody wants to know what.
+    /// In untraced runs: how many messages can be received, by mailbox.
     pub(crate) supply: Supply,
-    /// The mailboxes that have changed since what can happen was last listed.
+    /// The mailboxes that have changed since the enabled actions were last listed.
     pub(crate) changed: Vec<u32>,
     pub(crate) labels: Labels,
     pub(crate) somebody_waits_for_quiet: bool,
-    /// The current task looks at actors without anything happening meanwhile.
+    /// The current task checks a condition; no other task runs meanwhile.
     pub(crate) checks_condition: bool,
 }
 
-/// A system of actors, as far as its mailboxes have to know.
+/// What mailboxes need to know of their system of actors.
 pub(crate) struct ActorSystem {
     pub(crate) rules: Rules,
-    /// What is left of the faults that may happen.
+    /// How many faults may still happen.
     pub(crate) faults: Faults,
 }
 
@@ -63,95 +61,8 @@ pub(super) struct Member {
     mail: Option<u32>,
 }
 
-/// A mailbox. What is needed where choices are drawn comes first, on one line of memory: where there are many mailboxes, to fetch these is
-/// most of what a step takes.
-#[repr(C, align(64))]
-pub(crate) struct ActorMailbox {
-    /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
-    pub(crate) actor: Option<Box<dyn Resident>>,
-    /// How many messages were received since choices are drawn.
-    pub(super) received: u32,
-    pub(crate) task: TaskId,
-    /// Where its messages lie.
-    pub(crate) store: StoreId,
-    pub(crate) delivery: Delivery,
-    /// Which of the mailboxes below its messages are in.
-    pub(super) kind: MessageForm,
-    /// Nothing but a message can come: no timer is set, and it may not crash.
-    pub(crate) plain: bool,
-    /// Its actor has not begun yet, or waits for something else in the middle of a handler.
-    pub(super) away: bool,
-    /// True in an untraced run, if what is sent to this mailbox arrives at once.
-    pub(super) at_once: bool,
-    pub(super) blank: Mailbox<Blank>,
-    pub(super) slots: SlotMailbox,
-    pub(super) named: Mailbox<Named>,
-    /// How many messages there were when choices began to be drawn.
-    pub(super) began_with: usize,
-    pub(crate) timers: Vec<(Timer, u64, Envelope)>,
-    /// What the timers are set for.
-    pub(crate) timed: Vec<(Timer, StoreSlot)>,
-    /// How many decisions had been taken when its actor last received or began, not counting what it received in untraced runs.
-    pub(crate) since: u64,
-    pub(crate) may_crash: bool,
-    pub(crate) stopped: bool,
-    pub(crate) system: u32,
-    /// What its receives change.
-    pub(crate) head: ObjectId,
-    /// What sends to it change, where their order matters.
-    pub(crate) tail: ObjectId,
-    /// What is touched by all receives of a system.
-    pub(crate) activity: ObjectId,
-    pub(crate) faults: ObjectId,
-}
-
-// The first messages are still on the first line.
-const _: () = assert!(mem::offset_of!(ActorMailbox, blank) == 32);
-
-/// How the messages of a mailbox are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessageForm {
-    /// With all that is known of them: where steps are kept, or what senders knew is kept in clocks.
-    Named,
-    /// In untraced runs, unless deliveries are causal.
-    Blank,
-    /// In untraced runs, where deliveries are causal and what senders know is kept in [sets](CausalSets).
-    Slots,
-}
-
-/// A message that has a name.
-#[derive(Clone)]
-pub(super) struct Named {
-    pub(super) envelope: Envelope,
-    pub(super) place: StoreSlot,
-}
-
-impl Message for Named {
-    type Few = SmallVec<[Self; 1]>;
-
-    #[inline]
-    fn delivery_info(&self) -> DeliveryInfo<'_> {
-        self.envelope.delivery_info()
-    }
-
-    fn arrive_in_time(&mut self) {
-        self.envelope.delayed = false;
-    }
-}
-
-/// What was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// The message in this slot of its store.
-    Message(StoreSlot),
-    /// What this timer was set for.
-    Timer(Timer),
-    /// Nothing: it crashes.
-    Crash,
-}
-
 impl Mailboxes {
-    /// As before the first actor. What is still in mailboxes belongs to tasks that were left behind, and is left with them.
+    /// Removes all mailboxes. Actors that are still in them belong to abandoned tasks and are not dropped.
     pub(crate) fn clear(&mut self) {
         for mailbox in self.mailboxes.drain(..) {
             mem::forget(mailbox.actor);
@@ -178,7 +89,7 @@ impl Mailboxes {
         mailbox.each_open(mail as usize, &self.sets, |number| actions.push(action(Variant::Message(number))));
     }
 
-    /// Lists them in the place of what was listed there.
+    /// Replaces a part of the list of actions by what can be received now.
     #[inline]
     pub(crate) fn relist(
         &mut self,
@@ -224,7 +135,7 @@ impl Mailboxes {
         &mut self.members[task.index()]
     }
 
-    /// One who sends and creates; threads are named by how they came to be numbered.
+    /// The clock of a task that sends or creates actors. A thread that is no actor is named by its number.
     #[inline]
     pub(crate) fn clock(&mut self, task: TaskId) -> &mut CausalClock {
         self.member(task).clock.get_or_insert_with(|| match task {
@@ -266,15 +177,15 @@ impl Drop for Mailboxes {
 }
 
 impl State {
-    /// Whether what the current task does now is one with its latest step: it is an actor that has taken no other since it received,
-    /// or nothing has begun yet.
+    /// Whether what the current task does now is part of its latest step: it is an actor that has taken no step since it received, or no task
+    /// but main and actors exists yet.
     pub(crate) fn is_one_step(&self) -> bool {
         let begun = self.turns > 0 || self.tasks.len() > self.actors.mailboxes.len() + 1;
         let untraced = self.actors.supply.latest == Some((self.current, self.turns));
         !begun || untraced || self.actors.of(self.current).is_some_and(|mailbox| mailbox.since == self.turns)
     }
 
-    /// How the messages of a new mailbox are kept.
+    /// How much is stored of the messages of a new mailbox.
     pub(super) fn kind_of_mailbox(&self, delivery: Delivery) -> MessageForm {
         match delivery {
             _ if !self.discards_steps => MessageForm::Named,
@@ -284,19 +195,19 @@ impl State {
         }
     }
 
-    /// Keeps an access of the latest step to something that nobody waits for.
+    /// Records an access of the latest step to an object that nobody waits for.
     #[inline]
     pub(crate) fn also_touch(&mut self, object: ObjectId, effect: Effect, role: Role, ordered: Ordered) {
         self.trace.touch(Access { object, effect, role, ordered });
     }
 
-    /// A new object of the current task that is given and taken, such as a message to a channel.
+    /// A new object for a message that the current task sends through a channel.
     pub(crate) fn next_message(&mut self) -> ObjectId {
         let task = self.current;
         self.actors.clock(task).next_message(task)
     }
 
-    /// Writes the next message of the current task to a mailbox.
+    /// Makes the envelope of the next message that the current task sends to a mailbox.
     #[inline]
     pub(crate) fn write_envelope<M>(&mut self, mail: usize, msg: &M, label: &'static str) -> Envelope {
         let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
@@ -311,7 +222,7 @@ impl State {
         envelope
     }
 
-    /// The same where steps are only counted, so that nobody asks for names.
+    /// The same for untraced runs, which need no names.
     #[inline]
     pub(super) fn write_blank_envelope(&mut self, mail: usize) -> Envelope {
         let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
@@ -348,7 +259,7 @@ impl State {
 }
 
 impl Moment<'_> {
-    /// The receive of a mailbox takes effect; `contents` is told what is received.
+    /// Takes what the chosen receive says out of a mailbox, records it, and calls `contents` with it.
     #[inline]
     pub(crate) fn receive<R>(&mut self, mail: usize, contents: impl FnOnce(&mut State, Taken) -> R) -> R {
         self.progress(Progress::Changed);
@@ -368,7 +279,7 @@ impl Moment<'_> {
             }
         };
         let (faults, tail) = (mailbox.faults, mailbox.tail);
-        // What was received may have been late, or have overtaken what was: another that comes first makes a difference.
+        // The message may have been delayed, or have overtaken a delayed one. Then a send that comes first makes a difference.
         let looks_behind = delivery == Delivery::Arrival && systems[mailbox.system as usize].rules.faults.delay > 0;
         self.state.objects[mailbox.head.index()].word = mailbox.len() as u64;
         changed.push(mail as u32);
@@ -416,7 +327,7 @@ impl Mailboxes {
         self.stores.get(self.mailboxes[mail].store).take(place)
     }
 
-    /// Takes out all messages of a mailbox, but for those of timers; says by whom each was sent.
+    /// Takes out all messages of a mailbox, with their senders. Messages of timers stay.
     pub(crate) fn take_all<M: Send + 'static>(&mut self, mail: usize) -> Vec<(TaskId, M)> {
         let mailbox = &mut self.mailboxes[mail];
         debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while choices are drawn");
@@ -425,13 +336,13 @@ impl Mailboxes {
         all.map(|(sender, place)| (sender, store.take(place))).collect()
     }
 
-    /// Keeps what a timer is set for.
+    /// Stores the message of a timer.
     pub(crate) fn put_timed<M: Send + 'static>(&mut self, mail: usize, timer: Timer, msg: M) {
         let mailbox = &mut self.mailboxes[mail];
         mailbox.timed.push((timer, self.stores.get(mailbox.store).put(msg)));
     }
 
-    /// Takes out what these timers of a mailbox are set for.
+    /// Takes out the messages of these timers of a mailbox.
     pub(crate) fn take_timed<M: Send + 'static>(&mut self, mail: usize, is_one: impl Fn(Timer) -> bool) -> Vec<M> {
         let mailbox = &mut self.mailboxes[mail];
         let store = self.stores.get(mailbox.store);
@@ -439,119 +350,7 @@ impl Mailboxes {
     }
 }
 
-impl ActorMailbox {
-    /// How many messages wait.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        match self.kind {
-            MessageForm::Named => self.named.len(),
-            MessageForm::Blank => self.blank.len(),
-            MessageForm::Slots => self.slots.len(),
-        }
-    }
-
-    /// How many messages can be received.
-    #[inline]
-    pub(super) fn count_open(&self) -> u32 {
-        match self.kind {
-            MessageForm::Named => self.named.count_open(),
-            MessageForm::Blank => self.blank.count_open(),
-            MessageForm::Slots => self.slots.count_open(),
-        }
-    }
-
-    /// Calls `list` with the number of each message that can be received, in order of arrival.
-    #[inline]
-    fn each_open(&self, mail: usize, sets: &CausalSets, list: impl FnMut(u32)) {
-        match self.kind {
-            MessageForm::Named => self.named.each_open(self.delivery, list),
-            MessageForm::Blank => self.blank.each_open(self.delivery, list),
-            MessageForm::Slots => sets.each_open(mail, &self.slots, list),
-        }
-    }
-
-    /// The number of the oldest message.
-    #[inline]
-    fn first_number(&self, sets: &CausalSets) -> Option<u32> {
-        match self.kind {
-            MessageForm::Named => self.named.first_number(),
-            MessageForm::Blank => self.blank.first_number(),
-            MessageForm::Slots => sets.first_number(&self.slots),
-        }
-    }
-
-    /// A number that no message has: this one, or one of the next.
-    #[inline]
-    fn free_number(&self, mut number: u32) -> u32 {
-        while self.named.has(number) {
-            number = number.wrapping_add(1);
-        }
-        number
-    }
-
-    #[inline(always)]
-    pub(super) fn put_blank(&mut self, place: StoreSlot, sender: TaskId, delayed: bool) {
-        // In other orders it makes no difference who sent it.
-        let sender = (self.delivery == Delivery::PerSender).then_some(sender);
-        self.blank.put(self.delivery, Blank { place: place.0, sender, delayed });
-    }
-
-    /// The message with this number is received, or the oldest.
-    #[inline]
-    fn take(&mut self, mail: usize, sets: &mut CausalSets, number: Option<u32>) -> (Taken, Option<Envelope>) {
-        const GONE: &str = "raddle bug: the message is gone";
-        let (place, envelope) = match self.kind {
-            MessageForm::Named => {
-                let Named { envelope, place } = self.named.take(self.delivery, number).expect(GONE);
-                (place, Some(envelope))
-            }
-            MessageForm::Blank => (StoreSlot(self.blank.take(self.delivery, number).expect(GONE).place), None),
-            MessageForm::Slots => {
-                let number = number.or_else(|| sets.first_number(&self.slots)).expect(GONE);
-                (sets.take(mail, &mut self.slots, number, self.task), None)
-            }
-        };
-        (Taken::Message(place), envelope)
-    }
-
-    /// Takes everything out: by whom each message was sent, and where it lies.
-    fn take_all(&mut self, mail: usize, sets: &mut CausalSets) -> Vec<(TaskId, StoreSlot)> {
-        match self.kind {
-            MessageForm::Named => {
-                self.named.take_all().into_iter().map(|named| (named.envelope.sender, named.place)).collect()
-            }
-            MessageForm::Blank => {
-                let blank = |blank: Blank| (blank.sender.unwrap_or(TaskId::MAIN), StoreSlot(blank.place));
-                self.blank.take_all().into_iter().map(blank).collect()
-            }
-            MessageForm::Slots => sets.take_all(mail, &mut self.slots),
-        }
-    }
-
-    /// The first of its timers goes off.
-    #[cold]
-    fn take_timer(&mut self) -> (Taken, Option<Envelope>) {
-        let due = self.timers.iter().enumerate().min_by_key(|(_, timer)| timer.1).map(|(at, _)| at);
-        let due = due.expect("raddle bug: a timer went off that is not set");
-        let (timer, _, envelope) = self.change_timers(|timers| timers.remove(due));
-        (Taken::Timer(timer), Some(envelope))
-    }
-
-    /// Sets timers, or takes some away.
-    pub(crate) fn change_timers<R>(&mut self, change: impl FnOnce(&mut Vec<(Timer, u64, Envelope)>) -> R) -> R {
-        let changed = change(&mut self.timers);
-        self.plain = self.timers.is_empty() && !self.may_crash;
-        changed
-    }
-
-    /// When the first of its timers goes off.
-    #[inline]
-    pub(crate) fn first_due(&self) -> Option<u64> {
-        self.timers.iter().map(|timer| timer.1).min()
-    }
-}
-
-/// What is said of a message to an actor that has stopped.
+/// The failure for a message to an actor that has stopped.
 pub(crate) fn dead_letter(task: TaskId, to: Who, text: &str) -> Failure {
     Failure::DeadLetter { task, message: format!("{} was sent to {to}, which has stopped", shorten(text)) }
 }

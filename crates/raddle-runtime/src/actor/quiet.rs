@@ -1,4 +1,4 @@
-//! Letting a system run: until nothing is left to happen, or until a condition holds.
+//! Waiting for a system of actors: until nothing is left to do, or until a condition holds.
 
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Role};
 
@@ -10,12 +10,12 @@ static QUIET: Operation = Operation { verb: "wait until all is quiet", class: Cl
 static UNTIL: Operation = Operation { verb: "wait for a condition", class: Class::Wait };
 
 impl System {
-    /// Waits until nothing is left to happen: no message waits, no handler runs, no timer is set. Then the monitors say whether what
-    /// had to happen has happened.
+    /// Waits until nothing is left to do: no message waits, no handler runs, no timer is set. Then [`at_quiet`](crate::actor::Monitor::at_quiet)
+    /// of each monitor checks whether everything has happened that had to.
     ///
     /// # Panics
     ///
-    /// Outside an execution, if a monitor is not content; inside, if the system belongs to one that is over.
+    /// Outside an execution, if a monitor reports an error. Inside, if the system belongs to an execution that is over.
     #[track_caller]
     pub fn run_until_quiet(&self) {
         let site = here();
@@ -46,15 +46,15 @@ impl System {
         }
     }
 
-    /// Lets the system run until all is quiet, then stops its actors. Outside an execution their threads have ended when this
-    /// returns, unless an actor calls it, so nothing is left behind; inside, messages sent from then on are dead letters.
+    /// Waits until all is quiet, then stops all actors. Outside an execution, their threads have ended when this returns, except the thread of
+    /// an actor that calls it. Inside, messages that are sent later are dead letters.
     ///
     /// # Panics
     ///
     /// As [`run_until_quiet`](Self::run_until_quiet).
     #[track_caller]
     pub fn shutdown(&self) {
-        // Of several actors that call this, one waits for the others' threads.
+        // If several actors call this, one of them waits for the threads of the others.
         let _rest = self.inner.busy.rest();
         self.run_until_quiet();
         let Some(inside) = self.inner.inside else { return self.inner.threads.stop() };
@@ -65,8 +65,7 @@ impl System {
         });
     }
 
-    /// Lets the system run until `condition` holds, which is looked at after each message; returns whether it does when it is that or
-    /// quiet.
+    /// Waits until `condition` holds or all is quiet, and returns whether it holds. The condition is checked after each message.
     ///
     /// A reduced search runs independent steps in one order only, so it may miss a state in which the condition holds.
     ///
@@ -89,9 +88,9 @@ impl System {
     }
 }
 
-/// Nothing happens while the condition is looked at.
+/// Checks the condition. No other task runs meanwhile.
 fn holds(condition: &mut impl FnMut() -> bool) -> bool {
-    /// However it ends.
+    /// Ends the check, also if the condition panics.
     struct Check;
     impl Drop for Check {
         fn drop(&mut self) {
@@ -100,7 +99,7 @@ fn holds(condition: &mut impl FnMut() -> bool) -> bool {
     }
     current::with(|execution| {
         let mut state = execution.state.borrow_mut();
-        // It may be a handler that looks: how much was received has to be known, and how far each has come.
+        // The condition may be checked by a handler of an untraced run. That run ends here, so that it is known what each actor has received.
         if state.actors.supply.counts_on() {
             state.end_supply();
         }
@@ -110,7 +109,7 @@ fn holds(condition: &mut impl FnMut() -> bool) -> bool {
     condition()
 }
 
-/// Waits until a message was received; says whether all is quiet instead.
+/// Waits until a message was received. Returns true if all is quiet instead.
 fn wait_for_a_message(inside: ExecutionIds, site: raddle_engine::trace::Site) -> bool {
     let quiet = current::with(|execution| {
         let key = {

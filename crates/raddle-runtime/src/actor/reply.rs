@@ -29,7 +29,7 @@ enum Back<R> {
 
 type Slot<R> = Arc<Mutex<Option<(R, u64)>>>;
 
-/// What the one who asked keeps.
+/// The receiving end of a reply, kept by the actor that asked.
 pub(crate) struct Awaited<R> {
     slot: Slot<R>,
     object: ObjectId,
@@ -38,7 +38,7 @@ pub(crate) struct Awaited<R> {
     site: Site,
 }
 
-/// What the word of a reply is when it is there, and when it will never be.
+/// The word of a reply: the answer is there, or there will never be one.
 const ANSWERED: u64 = 1;
 const DROPPED: u64 = 2;
 
@@ -54,7 +54,7 @@ impl<R: Send + 'static> ReplyTo<R> {
         (Self(Some(back)), Awaited { slot, object, asked, whom, site })
     }
 
-    /// Gives the answer.
+    /// Sends the answer.
     ///
     /// # Panics
     ///
@@ -63,7 +63,7 @@ impl<R: Send + 'static> ReplyTo<R> {
     pub fn reply(mut self, answer: R) {
         let site = here();
         match self.0.take().expect("a reply is given once") {
-            // Whoever asked may have ended; then nobody wants to know.
+            // The actor that asked may have ended; then the answer is dropped.
             Back::Free(sender) => drop(sender.send(answer)),
             Back::Task { slot, object, execution } => {
                 let replied = give(object, execution, ANSWERED, &REPLY, site, |name| {
@@ -75,7 +75,7 @@ impl<R: Send + 'static> ReplyTo<R> {
     }
 }
 
-/// Lets the one who asked go on, as the current task. Says whether it is of the running execution.
+/// Wakes the task that asked. Returns whether it belongs to the running execution.
 fn give(object: ObjectId, number: u64, word: u64, op: &'static Operation, site: Site, act: impl FnOnce(u64)) -> bool {
     let given = current::with(|execution| {
         let mut state = execution.state.borrow_mut();

@@ -10,7 +10,7 @@ use crate::actor::store::StoreSlot;
 use crate::actor::untraced::After;
 use crate::execution::{Execution, State};
 
-/// An actor that handles nothing now.
+/// An actor that is not in a handler.
 pub(crate) trait Resident: Any + Send {
     /// Handles the message at this place, which was drawn in an [untraced run](crate::actor::untraced), and waits again; gives
     /// the state back if choices can go on to be drawn.
@@ -55,7 +55,7 @@ impl<A: Actor> Resident for Home<A> {
     }
 }
 
-/// The actor, by a type that is known to be its own.
+/// Casts the actor to its own type, which the caller knows.
 #[inline]
 pub(super) fn known<A: Actor>(resident: Box<dyn Resident>) -> Box<Home<A>> {
     let home: Box<dyn Any> = resident;

@@ -1,4 +1,4 @@
-//! What holds for a whole system of actors.
+//! The settings of a system of actors: delivery, restarts, faults.
 
 use crate::actor::delivery::Delivery;
 
@@ -21,7 +21,7 @@ pub struct Faults {
     pub crash: u32,
 }
 
-/// What may become of a message when it is sent.
+/// What may happen to a message when it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
@@ -31,7 +31,7 @@ pub(crate) enum Fate {
 }
 
 impl Faults {
-    /// What may become of the next message; the ordinary thing first.
+    /// What may happen to the next message; to arrive comes first.
     pub(crate) fn fates(&self, can_duplicate: bool) -> impl Iterator<Item = Fate> + use<> {
         let fates = [
             (Fate::Arrives, true),
@@ -42,13 +42,13 @@ impl Faults {
         fates.into_iter().filter(|(_, possible)| *possible).map(|(fate, _)| fate)
     }
 
-    /// Whether anything may still become of messages.
+    /// Whether messages may still be lost, duplicated or delayed.
     #[inline]
     pub(crate) fn befall_messages(&self) -> bool {
         self.drop | self.duplicate | self.delay > 0
     }
 
-    /// One of them has happened.
+    /// Reduces the budget of the fault that has happened.
     pub(crate) fn spend(&mut self, fate: Fate) {
         match fate {
             Fate::Arrives => {}
@@ -63,7 +63,7 @@ impl Faults {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) delivery: Delivery,
-    /// How often an actor that panics is made anew; `None` if a panic is a failure.
+    /// How often an actor that panics is restarted; `None` if a panic is a failure.
     pub(crate) restarts: Option<u32>,
     pub(crate) fail_on_dead_letters: bool,
     pub(crate) fail_on_unhandled: bool,

@@ -1,4 +1,4 @@
-//! How a message gets into a mailbox inside an execution.
+//! Sending a message to a mailbox inside an execution.
 //!
 //! What a handler sends, creates and announces is part of the step in which it received its message. There is one exception: in order of
 //! arrival, or if a monitor watches, a send is a step of its own if the handler has taken another step before it (a lock, say), or if a
@@ -7,10 +7,10 @@
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Effect, Offer, Operation, Ordered, Role, Site};
 
+use crate::actor::actor_mailbox::ActorMailbox;
 use crate::actor::address::Who;
 use crate::actor::delivery::Delivery;
 use crate::actor::mailbox_handle::MailboxHandle;
-use crate::actor::mailboxes::ActorMailbox;
 use crate::actor::rules::Fate;
 use crate::coroutine::current;
 use crate::execution::{Ask, Execution, Moment, Progress, State, here};
@@ -38,8 +38,8 @@ impl<M: Send + 'static> MailboxHandle<M> {
         self.send_beside(who, self.mail as u32, msg);
     }
 
-    /// The same where the actor is known to belong to the running execution. In a handler of an untraced run it takes no more
-    /// than to put the message there.
+    /// Sends a message to an actor that is known to belong to the running execution. A handler of an untraced run only puts the message into
+    /// the mailbox.
     #[inline]
     #[track_caller]
     pub(crate) fn send_beside(&self, who: &Who, mail: u32, msg: M) {
@@ -68,7 +68,7 @@ impl<M: Send + 'static> MailboxHandle<M> {
         }
     }
 
-    /// Finds out how a message is sent.
+    /// Decides how a message is sent.
     #[inline]
     fn route(&self, state: &State) -> Way {
         let mailbox = &state.actors.mailboxes[self.mail];
@@ -77,12 +77,12 @@ impl<M: Send + 'static> MailboxHandle<M> {
         if faulty || state.tells() || !at_once {
             return Way::WithCare;
         }
-        // At the end nothing is counted any more.
+        // After the end of an execution, steps are not counted any more.
         let counted = state.discards_steps && !state.over;
         if counted { Way::Blindly } else { Way::Noted }
     }
 
-    /// Sends a message in a step that is kept, or has to be taken care with.
+    /// Sends a message as part of a recorded step, or with care.
     #[inline(never)]
     fn send_noted(&self, who: Who, msg: M, careful: bool, site: Site) {
         let label = self.label(&msg);
@@ -95,7 +95,7 @@ impl<M: Send + 'static> MailboxHandle<M> {
         });
     }
 
-    /// Sends a message that may be faulty, has to be told of, is a step of its own, or is in vain.
+    /// Sends a message for which [`Way::WithCare`] is needed.
     fn send_with_care(&self, execution: &Execution, who: Who, msg: M, label: &'static str, site: Site) {
         let tells = execution.state.borrow().tells();
         let text = tells.then(|| (self.message_fns.describe)(&msg));
@@ -112,7 +112,7 @@ impl<M: Send + 'static> MailboxHandle<M> {
         }
     }
 
-    /// The ordinary case of [`put`](Self::put), and the same for everybody who looks: nothing is waited for.
+    /// The ordinary case of [`put`](Self::put): the sender does not wait. The recorded step is the same.
     #[inline]
     fn arrive_at_once(&self, state: &mut State, msg: M, label: &'static str, site: Site) {
         let envelope = state.write_envelope(self.mail, &msg, label);
@@ -133,7 +133,7 @@ impl<M: Send + 'static> MailboxHandle<M> {
         });
     }
 
-    /// What becomes of a message between actors.
+    /// Lets the strategy choose whether a message between actors is lost, duplicated or delayed.
     fn fate(&self, execution: &Execution, msg: &M, site: Site) -> Fate {
         let fates: Vec<Fate> = {
             let state = execution.state.borrow();
@@ -185,13 +185,13 @@ impl<M: Send + 'static> MailboxHandle<M> {
             drop(state);
             execution.step(ask, send);
         }
-        // What is left did not arrive.
+        // A message that is still here did not arrive.
         if let Some((envelope, msg)) = payload {
             self.bury(envelope.sender, who, msg);
         }
     }
 
-    /// A message arrives, unless the actor has stopped, maybe while the sender waited for its turn.
+    /// Puts a message into the mailbox, unless the actor has stopped, which may have happened while the sender waited.
     fn arrive(
         &self,
         moment: &mut Moment<'_>,
@@ -224,7 +224,7 @@ fn not_here(who: &Who) -> String {
     format!("raddle: {who} belongs to an execution that is over, or to another test's")
 }
 
-/// Says what a network does to a message, where that is out of the ordinary.
+/// Adds a row to the report if a message is lost, duplicated or delayed.
 #[cold]
 fn tell_fate(execution: &Execution, fate: Fate, text: &str, to: Who, site: Site) {
     let text = match fate {

@@ -1,9 +1,9 @@
-//! Where a program of actors can be set up, so that one setup serves models and running systems alike.
+//! A trait for setting up programs of actors, so that one function serves models and systems.
 
 use crate::actor::{Address, System};
 use crate::model::{ModelActor, Setup};
 
-/// Where first actors are created and first messages sent: the setup of a [model](crate::model::Model).
+/// Creates the first actors and sends the first messages, in the setup of a [model](crate::model::Model) or in a system.
 pub trait Stage {
     /// Creates an actor.
     fn spawn<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg>;

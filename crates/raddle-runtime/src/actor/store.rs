@@ -31,7 +31,7 @@ impl<M> Store<M> {
         self.put_from(&mut Some(msg))
     }
 
-    /// The same for a message in slot, so that a large one is moved only once.
+    /// Stores a message that is taken out of `msg`, so that a large one is moved only once.
     #[inline]
     pub(crate) fn put_from(&mut self, msg: &mut Option<M>) -> StoreSlot {
         let slot = match self.free.pop() {
@@ -87,7 +87,7 @@ impl Stores {
         StoreId(u16::try_from(known).expect("raddle bug: more than 2^16 types of messages"))
     }
 
-    /// That store.
+    /// The store with this index.
     #[inline]
     pub(crate) fn get<M: Send + 'static>(&mut self, store: StoreId) -> &mut Store<M> {
         let store: &mut dyn Any = &mut *self.stores[store.0 as usize].1;

@@ -1,4 +1,4 @@
-//! A system of actors: under control inside an execution, on threads of their own outside.
+//! A system of actors. Inside an execution its actors are tasks that the scheduler controls; outside, each has a thread.
 
 use std::any::type_name;
 use std::fmt;
@@ -66,10 +66,10 @@ pub(crate) struct Inner {
     pub(crate) watchers: Mutex<Vec<Watcher>>,
     pub(crate) dead_letters: AtomicU32,
     pub(crate) unhandled: AtomicU32,
-    /// Outside an execution: how much is going on, and the threads on which it does.
+    /// Outside an execution: how much is left to do, and the threads of the actors.
     pub(crate) busy: Busy,
     pub(crate) threads: ActorThreads,
-    /// Inside: which, and what stands for the system in dependence.
+    /// Inside an execution: its number, and the objects that steps of the system access.
     pub(crate) inside: Option<ExecutionIds>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct ExecutionIds {
 }
 
 impl ExecutionIds {
-    /// Demands that its execution is the one that runs.
+    /// Panics unless its execution is the one that runs.
     #[track_caller]
     pub(crate) fn demand_here(&self) {
         let number = current::with(|execution| execution.state.borrow().number);
@@ -154,7 +154,7 @@ impl System {
                         system.faults = rules.faults;
                     }
                     system.rules = rules;
-                    // It may be a handler that sets them, while choices are drawn under those before.
+                    // A handler of an untraced run may set them. That run goes by the earlier rules, so it ends here.
                     if state.actors.supply.counts_on() {
                         state.end_supply();
                     }
@@ -164,11 +164,11 @@ impl System {
         self
     }
 
-    /// Sets in which order messages can be received. Outside an execution they are received as they arrive.
+    /// Sets the order in which messages can be received. Outside an execution they are received in order of arrival.
     ///
     /// # Panics
     ///
-    /// If the system has actors already, whose messages would be in another order.
+    /// If the system already has actors.
     #[must_use]
     pub fn delivery(self, delivery: Delivery) -> Self {
         let empty = lock(&self.inner.roster).is_empty();
@@ -176,8 +176,8 @@ impl System {
         self.rule(|rules| rules.delivery = delivery)
     }
 
-    /// Makes actors that panic anew, up to so often each, instead of calling it a failure; only those made
-    /// [by a factory](Self::spawn_with).
+    /// Restarts actors that panic, each at most this often, instead of reporting a failure. Only actors made [by a factory](Self::spawn_with)
+    /// can be restarted.
     #[must_use]
     pub fn restart(self, most: u32) -> Self {
         self.rule(|rules| rules.restarts = Some(most))
@@ -195,13 +195,13 @@ impl System {
         self.rule(|rules| rules.fail_on_unhandled = fail)
     }
 
-    /// How many faults may happen in one execution; outside there are none.
+    /// Sets how many faults may happen in one execution. Outside an execution there are none.
     #[must_use]
     pub fn faults(self, faults: Faults) -> Self {
         self.rule(|rules| rules.faults = faults)
     }
 
-    /// Lets a monitor watch what is announced.
+    /// Adds a monitor, which sees every [announced](crate::actor::Context::announce) event.
     #[must_use]
     pub fn monitor<W: Monitor>(self, monitor: W) -> Self {
         let object = current::with(|execution| execution.state.borrow_mut().add_object(&MONITOR, 0));
@@ -216,16 +216,15 @@ impl System {
         self.spawn_anywhere(actor, None, short_name(type_name::<A>()), here())
     }
 
-    /// Creates an actor that can be made anew.
+    /// Creates an actor that can be restarted: `make` is called again.
     #[track_caller]
     pub fn spawn_with<A: Actor>(&self, make: impl Fn() -> A + Send + Sync + 'static) -> Address<A::Msg> {
         self.spawn_anywhere(make(), Some(Box::new(make)), short_name(type_name::<A>()), here())
     }
 
-    /// Creates an actor that stands for somebody outside: a user, a socket, a network. It is told messages like any other, and
-    /// what it sends by itself, when it [starts](Actor::started) or by timers, is scheduled too: inside an execution it starts
-    /// when the schedule says so, before, between or after anything that others do, while actors of the program are
-    /// started where they are created. Reports call it external. Outside an execution it has a thread like all others.
+    /// Creates an actor that stands for something outside the program: a user, a socket, a network. It receives messages like any other
+    /// actor. Inside an execution, the schedule decides when it [starts](Actor::started): before, between or after anything that others
+    /// do. All other actors start where they are created. Reports call it external. Outside an execution it has a thread like all others.
     #[track_caller]
     pub fn external<A: Actor>(&self, actor: A) -> Address<A::Msg> {
         self.spawn_anywhere(actor, None, external_name(short_name(type_name::<A>())), here())
@@ -253,7 +252,7 @@ impl System {
         crate::actor::free::spawn(self, actor, make, short_name(type_name::<A>()))
     }
 
-    /// An actor may [crash](Faults::crash). Outside an execution none does.
+    /// Allows an actor to [crash](Faults::crash). Outside an execution none does.
     ///
     /// # Panics
     ///
@@ -274,7 +273,7 @@ impl fmt::Debug for System {
     }
 }
 
-/// What external actors of a type are called; kept for ever, once for each type.
+/// The name of external actors of a type. Each name is allocated once and never freed.
 fn external_name(kind: &'static str) -> &'static str {
     static NAMES: Mutex<Vec<(&'static str, &'static str)>> = Mutex::new(Vec::new());
     let mut names = lock(&NAMES);

@@ -10,7 +10,7 @@ use raddle_engine::trace::Site;
 use crate::actor::address::Who;
 use crate::execution::{State, Task};
 
-/// The words for what happens in one execution.
+/// The texts of one execution.
 #[derive(Default)]
 pub(crate) struct Story {
     pub(crate) remarks: Vec<Remark>,
@@ -33,13 +33,13 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 impl State {
-    /// Whether this execution is run to be shown.
+    /// Whether this execution is run for a report.
     #[inline]
     pub(crate) fn tells(&self) -> bool {
         self.story.is_some()
     }
 
-    /// What a task is called.
+    /// The name of a task.
     fn called(&self, task: TaskId) -> String {
         match &self.tasks[task.index()].label {
             Some(label) => label.clone(),
@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// Puts words in the place of those that the latest step would have.
+    /// Replaces the text of the latest step.
     #[cold]
     pub(crate) fn tell_instead(&mut self, text: String) {
         let (step, task) = (self.latest_step(), self.current);
@@ -93,7 +93,7 @@ impl State {
         self.tell_instead(if timer { format!("timer: {text}") } else { format!("receive {text} from {from}") });
     }
 
-    /// The current task asks something, and waits for this.
+    /// Notes that the current task has sent a request, and waits for this object.
     pub(crate) fn tell_question(&mut self, object: ObjectId) {
         if self.tells() {
             let who = self.called(self.current);

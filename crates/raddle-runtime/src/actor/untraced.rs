@@ -18,17 +18,18 @@ use raddle_engine::system::Action;
 
 pub(crate) use self::counts::Counts;
 pub(crate) use self::supply::Supply;
+use crate::actor::actor_mailbox::{ActorMailbox, MessageForm, Named};
 use crate::actor::delivery::Delivery;
-use crate::actor::mailboxes::{ActorMailbox, Mailboxes, Member, MessageForm, Named};
+use crate::actor::mailboxes::{Mailboxes, Member};
 use crate::actor::resident::Resident;
 use crate::actor::store::StoreSlot;
 use crate::execution::{Execution, State};
 
 /// How a handler ended that ran on a stack that is not its task's own.
 pub(crate) enum After {
-    /// By itself.
+    /// It returned.
     Done,
-    /// With a panic.
+    /// It panicked.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -48,11 +49,11 @@ impl State {
         }
         let Mailboxes { mailboxes, systems, supply, .. } = &mut self.actors;
         let mail = |task: TaskId| self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail);
-        // Whoever is looked at cannot receive, and is told so; and who waits for the next message sees each.
+        // An actor that `with` looks at cannot receive. A task that waits for the next message must see each.
         let waited_for = |mailbox: &ActorMailbox| self.objects[mailbox.activity.index()].waiting_unseen > 0;
         let at_home =
             |mailbox: &ActorMailbox| mail(mailbox.task).is_none() || mailbox.actor.is_some() && !waited_for(mailbox);
-        // Also those who have no mail yet: others may send to them while choices are drawn.
+        // Also empty mailboxes: actors may send to them during the untraced run.
         if !actions.iter().all(|action| mail(action.task).is_some()) || !mailboxes.iter().all(at_home) {
             return false;
         }
@@ -74,7 +75,7 @@ impl State {
         true
     }
 
-    /// What can happen is listed from here on.
+    /// Ends the untraced run: enabled actions are listed again.
     #[cold]
     pub(crate) fn end_supply(&mut self) {
         let Mailboxes { mailboxes, supply, .. } = &mut self.actors;
@@ -102,7 +103,7 @@ impl State {
         Some((after, home.expect("raddle bug: a handler ended and left nobody at home")))
     }
 
-    /// Whether the current task has to go on by itself, on its own stack.
+    /// Whether the current task has to take over, on its own stack.
     pub(crate) fn has_to_take_over(&self) -> bool {
         self.actors.supply.after.is_some()
     }
@@ -150,14 +151,14 @@ impl State {
         Some((home.expect("raddle bug: a message without a receiver"), mail, place))
     }
 
-    /// Sends a message whose contents lie here, in a step that is only counted.
+    /// Sends a message whose contents are in this slot, in a step that is counted and not recorded.
     pub(crate) fn send_blindly(&mut self, mail: usize, place: StoreSlot) {
         self.note_change();
         self.trace.count();
         let envelope = self.write_blank_envelope(mail);
         let ActorMailbox { head, delivery, .. } = self.actors.mailboxes[mail];
         if delivery != Delivery::Arrival && !self.actors.supply.counts_on() {
-            // Who looks at the mailbox again and again sees the change, as where the step is kept.
+            // A task that polls the mailbox sees the change, as it does in a traced run.
             let head = &mut self.objects[head.index()];
             head.version += 1;
             self.stale |= head.watched;
@@ -183,7 +184,7 @@ impl State {
         self.trace.count();
     }
 
-    /// The same where deliveries are causal; leaves the message if too many wait.
+    /// The same in causal order. Does nothing if too many messages wait.
     fn send_causally_untraced<M: Send + 'static>(&mut self, mail: usize, msg: &mut Option<M>) {
         self.actors.make_room(Delivery::Causal);
         let Mailboxes { mailboxes, stores, supply, sets, .. } = &mut self.actors;
@@ -200,11 +201,11 @@ impl State {
 }
 
 impl Execution {
-    /// Draws choices and lets handlers run, on the stack of the caller, as long as that goes.
+    /// Runs handlers of randomly chosen receives on the stack of the caller, until something else has to be decided.
     pub(crate) fn draw_receive(&self) {
         let mut state = self.state.borrow_mut();
         loop {
-            // The choices are free again before the handler runs, which may keep this stack.
+            // The borrow of the choices ends before the handler runs, which may keep this stack.
             let received = state.receive_at_random(&mut self.choices.borrow_mut());
             let Some((home, mail, place)) = received else { return };
             self.handles.set(state.current);
@@ -216,7 +217,7 @@ impl Execution {
     }
 }
 
-/// Takes out a message of a mailbox where clocks say who knows of what; its receiver knows what the sender knew.
+/// Takes a message out of a mailbox whose messages have clocks. Its receiver then knows what the sender knew.
 #[cold]
 fn take_named(members: &mut [Member], mailbox: &mut ActorMailbox, nth: u32) -> StoreSlot {
     let Named { envelope, place } = mailbox.named.take_open(mailbox.delivery, nth);

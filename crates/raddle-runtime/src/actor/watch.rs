@@ -16,7 +16,7 @@ use crate::panics;
 
 static ANNOUNCE: Operation = Operation { verb: "announce to", class: Class::Update };
 
-/// A monitor whatever its type.
+/// A monitor of any type.
 pub(crate) trait Watching: Send {
     fn name(&self) -> &'static str;
     fn hears(&self) -> TypeId;
@@ -42,14 +42,14 @@ impl<W: Monitor> Watching for W {
     }
 }
 
-/// A monitor and what stands for it in dependence; `NONE` outside an execution.
+/// A monitor, and the object that its events access; `NONE` outside an execution.
 pub(crate) struct Watcher {
     pub(crate) monitor: Box<dyn Watching>,
     pub(crate) object: ObjectId,
 }
 
 impl System {
-    /// Tells the monitors of an event, whose type is `called` so, as the current task.
+    /// Passes an event of the current task to the monitors; `called` is the name of its type.
     pub(crate) fn announce_at(&self, event: &dyn Any, called: &'static str, site: Site) {
         let kind = event.type_id();
         let count = lock(&self.inner.watchers).len();
@@ -89,7 +89,7 @@ impl System {
         let observed = {
             let mut watchers = lock(&self.inner.watchers);
             let monitor = &mut watchers[at].monitor;
-            // A monitor that panics has something to say about the program, and not about the actor that announced.
+            // A panic of a monitor is a failure of the program, and no panic of the actor that announced the event.
             let observed = panic::catch_unwind(AssertUnwindSafe(|| monitor.observe(event)));
             let observed = observed.unwrap_or_else(|payload| {
                 forget_panic();

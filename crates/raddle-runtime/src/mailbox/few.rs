@@ -1,8 +1,10 @@
 //! The messages of a short mailbox: a list in order of arrival, in which all pairs are compared.
 
+use raddle_engine::ids::TaskId;
 use smallvec::{Array, SmallVec};
 
 use super::Message;
+use super::hash::{HashedMessage, Sum};
 use super::rule::DeliveryInfo;
 use crate::actor::Delivery;
 
@@ -14,6 +16,12 @@ pub(crate) trait Few<T>: Default {
 
     /// Those of all messages.
     fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>>;
+
+    /// What the hash of the mailbox depends on in a message; `None` if hashes are not needed.
+    #[inline(always)]
+    fn hashed(&self, _at: usize) -> Option<HashedMessage> {
+        None
+    }
 
     fn push(&mut self, message: T);
 
@@ -49,6 +57,11 @@ macro_rules! list {
             #[inline(always)]
             fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>> {
                 self.iter().map(Message::delivery_info)
+            }
+
+            #[inline(always)]
+            fn hashed(&self, at: usize) -> Option<HashedMessage> {
+                self[at].hashed()
             }
 
             #[inline(always)]
@@ -107,4 +120,35 @@ pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: us
         }
     }
     released
+}
+
+/// How many messages of a sender's line are before this place.
+#[inline]
+pub(super) fn place_in_line<T>(list: &impl Few<T>, delivery: Delivery, sender: TaskId, before: usize) -> usize {
+    if delivery.is_queue() {
+        return before;
+    }
+    list.delivery_infos().take(before).filter(|message| message.sender == sender).count()
+}
+
+/// The hash of the list without the message at this place, which can be received; `hash` is that of the whole list.
+#[inline]
+pub(super) fn hash_without<T>(list: &impl Few<T>, delivery: Delivery, hash: Sum, gone: usize) -> Sum {
+    if delivery == Delivery::Unordered {
+        return hash;
+    }
+    let Some(taken) = list.hashed(gone) else { return hash };
+    let place = place_in_line(list, delivery, taken.sender, gone);
+    let taken_term = taken.term(delivery).at(place);
+    if delivery.is_queue() {
+        return hash.minus(taken_term).nearer();
+    }
+    // Those behind it move one place towards the front.
+    let senders = list.delivery_infos().map(|message| message.sender).enumerate().skip(gone + 1);
+    let behind = senders.filter(|(_, sender)| *sender == taken.sender).filter_map(|(at, _)| list.hashed(at));
+    let (before, after) = behind.enumerate().fold((taken_term, Sum::default()), |(before, after), (nth, message)| {
+        let term = message.term(delivery).at(place + nth);
+        (before.plus(term.further()), after.plus(term))
+    });
+    hash.minus(before).plus(after)
 }

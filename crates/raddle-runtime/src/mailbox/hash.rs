@@ -3,10 +3,14 @@
 //! Messages whose order matters form a line: those of one sender or, in order of arrival, all of them. The messages of a line are the
 //! coefficients of a polynomial, the oldest first, and the hash is its value at a fixed point. The hashes of different lines are added
 //! up. The arithmetic is modulo a prime: modulo a power of two, polynomials of this kind have common zeros.
+//!
+//! A hash follows from the one before the change. When a message leaves, those behind it move one place towards the front, so their part
+//! of the polynomial is divided by the point. In front of a message that can be received, only delayed ones are left of its line.
 
 use raddle_engine::ids::TaskId;
 
-use super::ordered_map::{OrderedMap, Summed};
+use super::Message;
+use super::ordered_map::{OrderedMap, Value};
 use crate::actor::{Delivery, combine, mix};
 
 /// A Mersenne prime, so that the remainder is found by shifting.
@@ -116,12 +120,6 @@ impl HashedMessage {
         Self { sender, contents, delayed: false, knowledge: 0 }
     }
 
-    /// The line that it is part of.
-    #[inline]
-    pub(super) fn line(&self, delivery: Delivery) -> TaskId {
-        if delivery == Delivery::Arrival { TaskId::MAIN } else { self.sender }
-    }
-
     /// Its coefficient.
     #[inline]
     pub(super) fn term(&self, delivery: Delivery) -> Sum {
@@ -136,79 +134,155 @@ impl HashedMessage {
     }
 }
 
-/// A coefficient in a map by time of arrival. The sum of a part of a line is the value of its polynomial, and the power of the point that
-/// what follows has to be multiplied with.
-#[derive(Clone, Copy)]
-struct Term(Sum);
+impl Delivery {
+    /// The line that messages of a sender are part of.
+    #[inline]
+    pub(super) fn hash_line(self, sender: TaskId) -> TaskId {
+        if self == Delivery::Arrival { TaskId::MAIN } else { sender }
+    }
 
-/// See [`Term`].
-#[derive(Clone, Copy)]
-struct Polynomial {
-    value: Sum,
+    /// What the hash of a mailbox depends on in a message; `None` if the mailbox has no hash. Without an order it has none: whoever needs
+    /// one adds up the messages.
+    #[inline]
+    pub(super) fn hashed<T: Message>(self, message: &T) -> Option<HashedMessage> {
+        if self == Delivery::Unordered { None } else { message.hashed() }
+    }
+}
+
+/// The hash of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LineHash {
+    pub(super) value: Sum,
+    /// What the next coefficient is multiplied with: the point to the power of the number of messages.
     next: Sum,
 }
 
-impl Default for Polynomial {
+impl Default for LineHash {
     fn default() -> Self {
         Self { value: Sum::default(), next: Sum::ONE }
     }
 }
 
-impl Summed for Term {
-    type Sum = Polynomial;
-
-    fn sum(&self) -> Polynomial {
-        Polynomial { value: self.0, next: Sum(POINT) }
+impl LineHash {
+    pub(super) fn push(&mut self, term: Sum) {
+        self.value = self.value.plus(term.times(self.next));
+        self.next = self.next.further();
     }
 
-    fn add(left: Polynomial, right: Polynomial) -> Polynomial {
-        Polynomial { value: left.value.plus(left.next.times(right.value)), next: left.next.times(right.next) }
+    pub(super) fn pop_last(&mut self, term: Sum) {
+        self.next = self.next.nearer();
+        self.value = self.value.minus(term.times(self.next));
+    }
+
+    /// Removes the coefficient `term`; those `before` it stay where they are.
+    pub(super) fn remove(&mut self, term: Sum, before: LineHash) {
+        let behind = self.value.minus(before.value).minus(term.times(before.next));
+        self.value = before.value.plus(behind.nearer());
+        self.next = self.next.nearer();
     }
 }
 
-/// The terms of one line, by arrival.
+/// A line of a long mailbox.
 #[derive(Clone, Default)]
-struct LineTerms(OrderedMap<Term>);
-
-impl Summed for LineTerms {
-    type Sum = ();
-
-    fn sum(&self) {}
-
-    fn add((): (), (): ()) {}
+struct Line {
+    hash: LineHash,
+    /// When the delayed messages arrived, and their coefficients, the oldest first.
+    delayed: Vec<(u32, Sum)>,
 }
+
+impl Line {
+    /// The hash of the delayed messages that arrived before this time.
+    fn delayed_before(&self, arrived: u32) -> LineHash {
+        let mut hash = LineHash::default();
+        self.delayed.iter().take_while(|delayed| delayed.0 < arrived).for_each(|delayed| hash.push(delayed.1));
+        hash
+    }
+
+    /// The hash without the message that arrived at this time, which can be received.
+    fn hash_without(&self, arrived: u32, term: Sum) -> LineHash {
+        let mut hash = self.hash;
+        hash.remove(term, self.delayed_before(arrived));
+        hash
+    }
+}
+
+impl Value for Line {}
 
 /// The hash of all lines of a long mailbox.
 #[derive(Clone, Default)]
 pub(super) struct LineHashes {
-    lines: OrderedMap<LineTerms>,
+    /// By sender.
+    lines: OrderedMap<Line>,
     sum: Sum,
 }
 
 impl LineHashes {
-    pub(super) fn sum(&self) -> Sum {
-        self.sum
-    }
-
-    /// Adds a message that has arrived at this time, or puts it in the place of the one that has.
-    pub(super) fn insert(&mut self, delivery: Delivery, message: HashedMessage, arrived: u64) {
-        self.change(message.line(delivery), |terms| terms.insert(arrived, Term(message.term(delivery))));
-    }
-
-    pub(super) fn remove(&mut self, delivery: Delivery, message: HashedMessage, arrived: u64) {
-        self.change(message.line(delivery), |terms| {
-            terms.remove(arrived);
+    /// Adds a message that has arrived now.
+    pub(super) fn insert(&mut self, delivery: Delivery, message: HashedMessage, arrived: u32) {
+        let term = message.term(delivery);
+        let push = |line: &mut Line| {
+            let before = line.hash.value;
+            line.hash.push(term);
+            if message.delayed {
+                line.delayed.push((arrived, term));
+            }
+            line.hash.value.minus(before)
+        };
+        let line = delivery.hash_line(message.sender).index() as u64;
+        let added = self.lines.change(line, push).unwrap_or_else(|| {
+            let mut new = Line::default();
+            let added = push(&mut new);
+            self.lines.insert(line, new);
+            added
         });
+        self.sum = self.sum.plus(added);
     }
 
-    fn change(&mut self, line: TaskId, change: impl FnOnce(&mut OrderedMap<Term>)) {
-        let mut terms = self.lines.remove(line.index() as u64).unwrap_or_default().0;
-        let before = terms.sum().value;
-        change(&mut terms);
-        self.sum = self.sum.minus(before).plus(terms.sum().value);
-        if !terms.is_empty() {
-            self.lines.insert(line.index() as u64, LineTerms(terms));
+    /// Removes the message that arrived at this time, which can be received.
+    pub(super) fn remove(&mut self, delivery: Delivery, message: HashedMessage, arrived: u32) {
+        let term = message.term(delivery);
+        let line = delivery.hash_line(message.sender).index() as u64;
+        let change = self.lines.change(line, |line| {
+            let before = line.hash.value;
+            line.hash = line.hash_without(arrived, term);
+            line.delayed.retain(|delayed| delayed.0 != arrived);
+            (line.hash.value.minus(before), line.hash.next == Sum::ONE)
+        });
+        let (added, is_empty) = change.expect("raddle bug: a message is in no line");
+        self.sum = self.sum.plus(added);
+        if is_empty {
+            self.lines.remove(line);
         }
+    }
+
+    /// The hash without the message that arrived at this time, which can be received, and with others that one sender sends.
+    pub(super) fn sum_with(
+        &self,
+        delivery: Delivery,
+        without: Option<(HashedMessage, u32)>,
+        sent: impl Iterator<Item = HashedMessage>,
+    ) -> Sum {
+        let mut sum = self.sum;
+        let hash_of = |line: TaskId| self.lines.get(line.index() as u64);
+        let mut changed = None;
+        if let Some((message, arrived)) = without {
+            let line = delivery.hash_line(message.sender);
+            if let Some(before) = hash_of(line) {
+                let after = before.hash_without(arrived, message.term(delivery));
+                sum = sum.minus(before.hash.value).plus(after.value);
+                changed = Some((line, after));
+            }
+        }
+        for message in sent {
+            let line = delivery.hash_line(message.sender);
+            let known = changed.filter(|(other, _)| *other == line).map(|(_, hash)| hash);
+            let mut hash: LineHash = known.unwrap_or_else(|| hash_of(line).map(|line| line.hash).unwrap_or_default());
+            sum = sum.minus(hash.value);
+            hash.push(message.term(delivery));
+            sum = sum.plus(hash.value);
+            changed = Some((line, hash));
+        }
+        sum
     }
 }
 
@@ -229,14 +303,22 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_line_add_up_to_the_whole() {
+    fn what_leaves_a_line_leaves_no_trace_in_its_hash() {
         let terms: Vec<_> = (0..9).map(|n| Sum::of(n * n + 1)).collect();
+        let hash = |terms: &[Sum]| {
+            let mut hash = LineHash::default();
+            terms.iter().for_each(|term| hash.push(*term));
+            hash
+        };
         let whole = terms.iter().enumerate().fold(Sum::default(), |sum, (place, term)| sum.plus(term.at(place)));
-        let add =
-            |terms: &[Sum]| terms.iter().fold(Polynomial::default(), |sum, term| Term::add(sum, Term(*term).sum()));
-        for split in 0..=terms.len() {
-            let (left, right) = terms.split_at(split);
-            assert_eq!(Term::add(add(left), add(right)).value, whole);
+        assert_eq!(hash(&terms).value, whole);
+        for at in 0..terms.len() {
+            let (mut left, mut all) = (terms.clone(), hash(&terms));
+            all.remove(left.remove(at), hash(&terms[..at]));
+            assert_eq!(all, hash(&left), "without {at}");
         }
+        let mut all = hash(&terms);
+        all.pop_last(terms[8]);
+        assert_eq!(all, hash(&terms[..8]));
     }
 }

@@ -1,15 +1,15 @@
 //! The messages of a long mailbox, unless they are a [queue](super::queue). No operation looks at all of them, and a copy shares what
 //! is not changed.
 //!
-//! Messages are numbered by their arrival. A message that cannot be received is kept with *one* line that holds it back (see
-//! [`rule`](super::rule)). When the first message of that line is taken, the message is released or goes on to the next line that holds it
-//! back. It never goes back to an earlier line: whoever arrives later is behind its bounds.
+//! Messages are numbered by their arrival. A message that cannot be received waits behind *one* message that holds it back, the last of a
+//! line that stands before its bound (see [`rule`](super::rule)). When that one is taken, the message can be received, or waits behind
+//! another that holds it back. It never returns to an earlier line: messages that arrive later are behind its bounds.
 
 use std::rc::Rc;
 
 use super::Message;
 use super::hash::{HashedMessage, LineHashes, Sum};
-use super::ordered_map::{OrderedMap, Summed};
+use super::ordered_map::{OrderedMap, Value};
 use crate::actor::Delivery;
 
 /// The messages of a mailbox, and which of them can be received.
@@ -18,87 +18,59 @@ pub(super) struct Index<T: Clone> {
     delivery: Delivery,
     /// By arrival.
     messages: OrderedMap<Entry<T>>,
-    /// By the numbers of the messages, when they arrived.
+    /// By the numbers of the messages.
     numbers: OrderedMap<Arrival>,
-    lines: OrderedMap<Line>,
+    /// The messages that hold back others, by line and position.
+    positions: OrderedMap<Arrival>,
     len: usize,
-    arrived: u64,
-    /// Nothing if nobody asks for hashes.
+    arrived: u32,
+    /// Empty if messages have no hash, and for mailboxes without an order.
     hashes: LineHashes,
+}
+
+/// When a message arrived: how many had arrived before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Arrival(u32);
+
+impl Arrival {
+    fn key(self) -> u64 {
+        u64::from(self.0)
+    }
 }
 
 struct Entry<T> {
     message: Rc<T>,
     open: bool,
+    /// The latest of those that wait behind this message.
+    waits_here: Option<Arrival>,
+    /// The one before this message of those that wait behind the same message.
+    waits_beside: Option<Arrival>,
 }
 
 impl<T> Clone for Entry<T> {
     fn clone(&self) -> Self {
-        Self { message: Rc::clone(&self.message), open: self.open }
+        Self { message: Rc::clone(&self.message), ..*self }
     }
 }
 
-/// The sum is how many can be received.
-impl<T> Summed for Entry<T> {
-    type Sum = u32;
-
-    fn sum(&self) -> u32 {
-        u32::from(self.open)
-    }
-
-    fn add(left: u32, right: u32) -> u32 {
-        left + right
+/// Those that can be received count.
+impl<T> Value for Entry<T> {
+    fn counts(&self) -> bool {
+        self.open
     }
 }
 
-/// When a message arrived.
-#[derive(Clone, Copy)]
-struct Arrival(u64);
+impl Value for Arrival {}
 
-/// The messages that hold back others, by position, and those that wait behind them, by bound and arrival.
-#[derive(Clone, Default)]
-struct Line {
-    positions: OrderedMap<Arrival>,
-    held: OrderedMap<Arrival>,
-}
-
-/// Values that nobody adds up.
-macro_rules! without_sum {
-    ($($value:ty),*) => {$(
-        impl Summed for $value {
-            type Sum = ();
-
-            fn sum(&self) {}
-
-            fn add((): (), (): ()) {}
-        }
-    )*};
-}
-
-without_sum!(Arrival, Line);
-
-impl Line {
-    /// Whether somebody stands before a bound.
-    fn holds(&self, bound: u64) -> bool {
-        self.positions.first().is_some_and(|(position, _)| position < bound)
-    }
-
-    /// One who waits for nobody in this line any more.
-    fn release(&mut self) -> Option<u64> {
-        let (key, &Arrival(arrived)) = self.held.first()?;
-        if self.holds(key >> 32) {
-            return None;
-        }
-        self.held.remove(key);
-        Some(arrived)
-    }
+/// Where a message is that stands at this position of a line.
+fn position_key((line, position): (u32, u32)) -> u64 {
+    u64::from(line) << 32 | u64::from(position)
 }
 
 impl<T: Message> Index<T> {
     pub(super) fn new(delivery: Delivery) -> Self {
-        let (messages, numbers) = (OrderedMap::default(), OrderedMap::default());
-        let (lines, hashes) = (OrderedMap::default(), LineHashes::default());
-        Self { delivery, messages, numbers, lines, len: 0, arrived: 0, hashes }
+        let (messages, numbers, positions) = (OrderedMap::default(), OrderedMap::default(), OrderedMap::default());
+        Self { delivery, messages, numbers, positions, len: 0, arrived: 0, hashes: LineHashes::default() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -107,44 +79,41 @@ impl<T: Message> Index<T> {
 
     /// How many can be received.
     pub(super) fn count_open(&self) -> u32 {
-        self.messages.sum()
+        self.messages.count()
     }
 
     /// Puts a message behind the others.
     pub(super) fn append(&mut self, message: T) {
-        let message = Rc::new(message);
-        let arrived = self.arrived;
-        self.arrived += 1;
+        let arrival = Arrival(self.arrived);
+        self.arrived = self.arrived.checked_add(1).expect("raddle bug: more than 2^32 messages in a mailbox");
         self.len += 1;
-        assert!(self.arrived < 1 << 32, "raddle bug: more than 2^32 messages in a mailbox");
-        let (number, position) =
-            (message.delivery_info().number, self.delivery.position(message.delivery_info(), arrived));
-        if let Some((line, position)) = position {
-            self.in_line(line, |line| line.positions.insert(position, Arrival(arrived)));
+        let info = message.delivery_info();
+        let held = self.hold(&message, arrival, 0);
+        if let Some(position) = self.delivery.position(info, arrival.0) {
+            self.positions.insert(position_key(position), arrival);
         }
-        self.numbers.insert(u64::from(number), Arrival(arrived));
-        self.add_to_hash(message.hashed(), arrived);
-        let held = self.wait(&message, arrived, 0);
-        self.messages.insert(arrived, Entry { message, open: !held });
+        self.numbers.insert(u64::from(info.number), arrival);
+        if let Some(hashed) = self.delivery.hashed(&message) {
+            self.hashes.insert(self.delivery, hashed, arrival.0);
+        }
+        let (open, waits_beside) = (held.is_none(), held.flatten());
+        let entry = Entry { message: Rc::new(message), open, waits_here: None, waits_beside };
+        self.messages.insert(arrival.key(), entry);
     }
 
-    fn in_line<R>(&mut self, line: u64, change: impl FnOnce(&mut Line) -> R) -> R {
-        if self.lines.get(line).is_none() {
-            self.lines.insert(line, Line::default());
-        }
-        self.lines.change(line, change).expect("it was put there")
-    }
-
-    /// Lets a message wait in the first line from `from` on that holds it back; whether there is one.
-    fn wait(&mut self, message: &T, arrived: u64, mut from: u64) -> bool {
-        while let Some((line, bound)) = self.delivery.bound(message.delivery_info(), arrived, from) {
-            if self.lines.get(line).is_some_and(|line| line.holds(bound)) {
-                self.in_line(line, |line| line.held.insert(bound << 32 | arrived, Arrival(arrived)));
-                return true;
+    /// Lets a message wait behind one that holds it back, in the first line from `from` on that has one. Returns `None` if nothing holds it
+    /// back, and otherwise the message that it waits beside, if there is one.
+    fn hold(&mut self, message: &T, arrival: Arrival, mut from: u32) -> Option<Option<Arrival>> {
+        while let Some((line, bound)) = self.delivery.bound(message.delivery_info(), arrival.0, from) {
+            let last = self.positions.last_below(position_key((line, bound)));
+            if let Some((_, holder)) = last.filter(|(key, _)| key >> 32 == u64::from(line)) {
+                let holder = holder.key();
+                let beside = self.messages.change(holder, |holder| holder.waits_here.replace(arrival));
+                return Some(beside.expect("raddle bug: a message that holds back others is gone"));
             }
             from = line + 1;
         }
-        false
+        None
     }
 
     /// The message with this number, or the oldest.
@@ -153,83 +122,71 @@ impl<T: Message> Index<T> {
     }
 
     /// When the message with this number arrived, or the oldest.
-    pub(super) fn find(&self, number: Option<u32>) -> Option<u64> {
+    fn find(&self, number: Option<u32>) -> Option<u64> {
         match number {
-            Some(number) => self.numbers.get(u64::from(number)).map(|arrived| arrived.0),
+            Some(number) => self.numbers.get(u64::from(number)).map(|arrival| arrival.key()),
             None => self.messages.first().map(|(arrived, _)| arrived),
         }
     }
 
-    /// Takes out the message that arrived at this time, which can be received.
-    pub(super) fn take(&mut self, arrived: u64) -> Option<T> {
-        let Entry { message, .. } = self.messages.remove(arrived)?;
+    /// Takes out the message with this number, which can be received, or the oldest.
+    pub(super) fn take(&mut self, number: Option<u32>) -> Option<T> {
+        self.take_at(self.find(number)?)
+    }
+
+    /// Takes out the message that comes after so many others that can be received.
+    pub(super) fn take_open(&mut self, nth: u32) -> Option<T> {
+        let (arrived, _) = self.messages.nth_counted(nth)?;
+        self.take_at(arrived)
+    }
+
+    fn take_at(&mut self, arrived: u64) -> Option<T> {
+        let Entry { message, waits_here, .. } = self.messages.remove(arrived)?;
         self.len -= 1;
-        self.numbers.remove(u64::from(message.delivery_info().number));
-        if let Some(hashed) = message.hashed().filter(|_| self.delivery != Delivery::Unordered) {
-            self.hashes.remove(self.delivery, hashed, arrived);
+        let info = message.delivery_info();
+        self.numbers.remove(u64::from(info.number));
+        if let Some(hashed) = self.delivery.hashed(&*message) {
+            self.hashes.remove(self.delivery, hashed, arrived as u32);
         }
-        if let Some((line, position)) = self.delivery.position(message.delivery_info(), arrived) {
-            self.in_line(line, |line| line.positions.remove(position));
-            self.release(line);
+        if let Some(position) = self.delivery.position(info, arrived as u32) {
+            self.positions.remove(position_key(position));
+            self.release(waits_here, position.0);
         }
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
     }
 
-    /// Takes out the oldest message, whether it can be received or not. Afterwards nothing else is asked for than the rest, in the same way.
+    /// Takes out the oldest message, whether it can be received or not. The index can only be drained afterwards.
     pub(super) fn drain_oldest(&mut self) -> Option<T> {
         let (arrived, _) = self.messages.first()?;
         let Entry { message, .. } = self.messages.remove(arrived)?;
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
     }
 
-    /// The first of a line is gone: who waited for it goes on.
-    fn release(&mut self, line: u64) {
-        while let Some(arrived) = self.in_line(line, Line::release) {
-            let Some(entry) = self.messages.get(arrived) else { continue };
+    /// A message of this line was taken. Those that waited behind it can be received, or wait behind others, of this line or a later one.
+    fn release(&mut self, mut waiting: Option<Arrival>, line: u32) {
+        while let Some(arrival) = waiting {
+            let entry = self.messages.get(arrival.key()).expect("raddle bug: a message that waits is gone");
+            waiting = entry.waits_beside;
             let message = Rc::clone(&entry.message);
-            if !self.wait(&message, arrived, line + 1) {
-                self.messages.change(arrived, |entry| entry.open = true);
-            }
+            let held = self.hold(&message, arrival, line);
+            self.messages.change(arrival.key(), |entry| {
+                (entry.open, entry.waits_beside) = (held.is_none(), held.flatten());
+            });
         }
-        if self.lines.get(line).is_some_and(|line| line.positions.is_empty() && line.held.is_empty()) {
-            self.lines.remove(line);
-        }
-    }
-
-    /// When the message arrived that comes after so many others that can be received.
-    pub(super) fn nth_open(&self, mut nth: u32) -> Option<u64> {
-        let found = self.messages.find_child(|children| {
-            children.iter().find(|child| {
-                let here = nth < child.sum();
-                nth -= if here { 0 } else { child.sum() };
-                here
-            })
-        });
-        found.map(|(arrived, _)| arrived)
     }
 
     /// Calls `list` with the number of each message that can be received, in order of arrival.
     pub(super) fn each_open(&self, mut list: impl FnMut(u32)) {
-        self.messages.for_each(&|open| open > 0, &mut |_, entry| list(entry.message.delivery_info().number));
-    }
-
-    /// The terms of a mailbox without order do not depend on each other, so whoever asks for the hash adds them up.
-    fn add_to_hash(&mut self, message: Option<HashedMessage>, arrived: u64) {
-        if let Some(message) = message.filter(|_| self.delivery != Delivery::Unordered) {
-            self.hashes.insert(self.delivery, message, arrived);
-        }
+        self.messages.each_counted(&mut |entry| list(entry.message.delivery_info().number));
     }
 
     /// The hash of what waits in an order, without the message that has this number, or the oldest if none is given, and with others that
-    /// are sent.
+    /// one sender sends.
     pub(super) fn hash_with(&self, without: Option<Option<u32>>, sent: impl Iterator<Item = HashedMessage>) -> Sum {
-        let mut hashes = self.hashes.clone();
-        if let Some(arrived) = without.and_then(|number| self.find(number))
-            && let Some(hashed) = self.messages.get(arrived).and_then(|entry| entry.message.hashed())
-        {
-            hashes.remove(self.delivery, hashed, arrived);
-        }
-        sent.zip(self.arrived..).for_each(|(message, arrived)| hashes.insert(self.delivery, message, arrived));
-        hashes.sum()
+        let gone = without.and_then(|number| {
+            let arrived = self.find(number)?;
+            Some((self.messages.get(arrived)?.message.hashed()?, arrived as u32))
+        });
+        self.hashes.sum_with(self.delivery, gone, sent)
     }
 }

@@ -1,4 +1,4 @@
-//! The messages of a long mailbox: a [queue](super::queue) in order of arrival, and else an [index](super::index).
+//! The messages of a long mailbox: a [queue](super::queue) in order of arrival, and an [index](super::index) in all other orders.
 
 use super::Message;
 use super::hash::{HashedMessage, Sum};
@@ -62,7 +62,7 @@ impl<T: Message> Many<T> {
         match self {
             Self::Queue(queue) if number.is_none_or(|number| queue.has_oldest(number)) => queue.take_oldest(),
             Self::Queue(_) => None,
-            Self::Index(index) => index.take(index.find(number)?),
+            Self::Index(index) => index.take(number),
         }
     }
 
@@ -70,11 +70,11 @@ impl<T: Message> Many<T> {
     pub(super) fn take_open(&mut self, nth: u32) -> Option<T> {
         match self {
             Self::Queue(queue) => queue.take_oldest(),
-            Self::Index(index) => index.take(index.nth_open(nth)?),
+            Self::Index(index) => index.take_open(nth),
         }
     }
 
-    /// Takes out the oldest message, whether it can be received or not. Afterwards nothing else is asked for than the rest, in the same way.
+    /// Takes out the oldest message, whether it can be received or not. The mailbox can only be drained afterwards.
     pub(super) fn drain_oldest(&mut self) -> Option<T> {
         match self {
             Self::Queue(queue) => queue.take_oldest(),
@@ -91,7 +91,7 @@ impl<T: Message> Many<T> {
     }
 
     /// The hash of what waits in an order, without the message that has this number, or the oldest if none is given, and with others that
-    /// are sent.
+    /// one sender sends.
     pub(super) fn hash_with(&self, without: Option<Option<u32>>, sent: impl Iterator<Item = HashedMessage>) -> Sum {
         match self {
             Self::Queue(queue) => {

@@ -1,8 +1,8 @@
 //! A map from numbers that can be copied in constant time: copies share every part that neither of them has changed.
 //!
 //! It is a radix tree with sixteen children per branch. Levels at which all keys agree are left out, so the depth grows with the
-//! logarithm of the number of entries. Each branch keeps the [sum](Summed) of the values below it. So a caller can find the n-th value of
-//! some kind, or the sum of all values in the order of their keys, without looking at each entry.
+//! logarithm of the number of entries. Each branch knows how many of the values below it [count](Value::counts). So a caller can list those,
+//! or find the n-th of them, without looking at the others.
 
 use std::rc::Rc;
 
@@ -11,19 +11,17 @@ const BITS: u32 = 4;
 
 const CHILDREN: usize = 1 << BITS;
 
-/// A value with something that can be added up over the values of a map, in the order of their keys.
-pub(super) trait Summed: Clone {
-    type Sum: Copy + Default;
-
-    fn sum(&self) -> Self::Sum;
-
-    /// The sum of all of `left` and `right`, where the keys of `left` are smaller. The default value of a sum is neutral.
-    fn add(left: Self::Sum, right: Self::Sum) -> Self::Sum;
+/// A value of a map.
+pub(super) trait Value: Clone {
+    /// Whether the map counts this one.
+    fn counts(&self) -> bool {
+        false
+    }
 }
 
 /// A map from numbers, in ascending order.
 #[derive(Clone, Default)]
-pub(super) enum OrderedMap<V: Summed> {
+pub(super) enum OrderedMap<V: Value> {
     #[default]
     Empty,
     Leaf(u64, V),
@@ -32,16 +30,21 @@ pub(super) enum OrderedMap<V: Summed> {
 }
 
 #[derive(Clone)]
-pub(super) struct Branch<V: Summed> {
+pub(super) struct Branch<V: Value> {
     /// The lowest of the bits that select a child. All keys agree in the bits above these.
     shift: u32,
-    /// One of the keys.
+    /// A bit for each child that is not empty, the first child in the lowest.
+    used: u16,
+    /// The same for each child with values that count.
+    counted: u16,
+    /// How many values count.
+    count: u32,
+    /// All keys agree with this one in the bits above those that select a child.
     key: u64,
-    sum: V::Sum,
     children: [OrderedMap<V>; CHILDREN],
 }
 
-impl<V: Summed> Branch<V> {
+impl<V: Value> Branch<V> {
     fn child(&self, key: u64) -> usize {
         (key >> self.shift) as usize % CHILDREN
     }
@@ -51,22 +54,46 @@ impl<V: Summed> Branch<V> {
         (key ^ self.key).checked_shr(self.shift + BITS).unwrap_or(0) == 0
     }
 
-    fn add_up(&mut self) {
-        self.sum = self.children.iter().fold(V::Sum::default(), |sum, child| V::add(sum, child.sum()));
+    /// The children whose bits are set, in ascending order of their keys.
+    fn select(&self, mut bits: u16) -> impl Iterator<Item = &OrderedMap<V>> {
+        std::iter::from_fn(move || {
+            let child = bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+            self.children.get(child)
+        })
+    }
+
+    /// The last child before this one that is not empty.
+    fn last_child_before(&self, child: usize) -> Option<&OrderedMap<V>> {
+        let before = u32::from(self.used) & ((1 << child) - 1);
+        self.children.get(before.checked_ilog2()? as usize)
+    }
+
+    /// Changes the child that has this key, and what is known of it.
+    fn change_child<R>(&mut self, key: u64, change: impl FnOnce(&mut OrderedMap<V>) -> R) -> R {
+        let at = self.child(key);
+        let child = &mut self.children[at];
+        let before = child.count();
+        let changed = change(child);
+        let count = child.count();
+        self.count = self.count - before + count;
+        self.counted = self.counted & !(1 << at) | u16::from(count > 0) << at;
+        self.used = self.used & !(1 << at) | u16::from(!child.is_empty()) << at;
+        changed
     }
 }
 
-impl<V: Summed> OrderedMap<V> {
-    pub(super) fn is_empty(&self) -> bool {
+impl<V: Value> OrderedMap<V> {
+    fn is_empty(&self) -> bool {
         matches!(self, Self::Empty)
     }
 
-    /// The sum of all values.
-    pub(super) fn sum(&self) -> V::Sum {
+    /// How many values count.
+    pub(super) fn count(&self) -> u32 {
         match self {
-            Self::Empty => V::Sum::default(),
-            Self::Leaf(_, value) => value.sum(),
-            Self::Branch(branch) => branch.sum,
+            Self::Empty => 0,
+            Self::Leaf(_, value) => u32::from(value.counts()),
+            Self::Branch(branch) => branch.count,
         }
     }
 
@@ -87,10 +114,7 @@ impl<V: Summed> OrderedMap<V> {
             Self::Empty => *self = Self::Leaf(key, value),
             Self::Leaf(other, _) if *other == key => *self = Self::Leaf(key, value),
             Self::Branch(branch) if branch.covers(key) => {
-                let branch = Rc::make_mut(branch);
-                let child = branch.child(key);
-                branch.children[child].insert(key, value);
-                branch.add_up();
+                Rc::make_mut(branch).change_child(key, |child| child.insert(key, value));
             }
             Self::Leaf(other, _) => {
                 let other = *other;
@@ -107,11 +131,9 @@ impl<V: Summed> OrderedMap<V> {
     fn split(&mut self, other: u64, key: u64, value: V) {
         let shift = (other ^ key).ilog2() / BITS * BITS;
         let children = std::array::from_fn(|_| Self::Empty);
-        let mut branch = Branch { shift, key, sum: V::Sum::default(), children };
-        let (here, there) = (branch.child(key), branch.child(other));
-        branch.children[there] = std::mem::take(self);
-        branch.children[here] = Self::Leaf(key, value);
-        branch.add_up();
+        let mut branch = Branch { shift, used: 0, counted: 0, count: 0, key, children };
+        branch.change_child(other, |child| *child = std::mem::take(self));
+        branch.change_child(key, |child| *child = Self::Leaf(key, value));
         *self = Self::Branch(Rc::new(branch));
     }
 
@@ -126,13 +148,9 @@ impl<V: Summed> OrderedMap<V> {
             },
             Self::Branch(branch) => {
                 let branch = Rc::make_mut(branch);
-                let child = branch.child(key);
-                let removed = branch.children[child].remove(key);
-                let mut left = branch.children.iter_mut().filter(|child| !child.is_empty());
-                if let (Some(only), None) = (left.next(), left.next()) {
-                    *self = std::mem::take(only);
-                } else {
-                    branch.add_up();
+                let removed = branch.change_child(key, |child| child.remove(key));
+                if branch.used.is_power_of_two() {
+                    *self = std::mem::take(&mut branch.children[branch.used.trailing_zeros() as usize]);
                 }
                 removed
             }
@@ -144,42 +162,67 @@ impl<V: Summed> OrderedMap<V> {
         match self {
             Self::Empty => None,
             Self::Leaf(other, value) => (*other == key).then(|| change(value)),
-            Self::Branch(branch) => {
-                let branch = Rc::make_mut(branch);
-                let child = branch.child(key);
-                let changed = branch.children[child].change(key, change);
-                branch.add_up();
-                changed
-            }
+            Self::Branch(branch) => Rc::make_mut(branch).change_child(key, |child| child.change(key, change)),
         }
     }
 
     /// The entry with the smallest key.
     pub(super) fn first(&self) -> Option<(u64, &V)> {
-        self.find_child(|children| children.iter().find(|child| !child.is_empty()))
+        self.find_child(|branch| branch.select(branch.used).next())
     }
 
-    /// The entry at which one ends up who goes to the child that `select` chooses, from the root on.
-    pub(super) fn find_child(&self, mut select: impl FnMut(&[Self; CHILDREN]) -> Option<&Self>) -> Option<(u64, &V)> {
+    /// The entry with the greatest key below `bound`.
+    pub(super) fn last_below(&self, bound: u64) -> Option<(u64, &V)> {
+        match self {
+            Self::Branch(branch) if branch.covers(bound) => {
+                let child = branch.child(bound);
+                let here = branch.children[child].last_below(bound);
+                here.or_else(|| branch.last_child_before(child)?.last())
+            }
+            Self::Branch(branch) if branch.key < bound => self.last(),
+            Self::Leaf(key, value) if *key < bound => Some((*key, value)),
+            Self::Empty | Self::Leaf(..) | Self::Branch(_) => None,
+        }
+    }
+
+    /// The entry with the greatest key.
+    fn last(&self) -> Option<(u64, &V)> {
+        self.find_child(|branch| branch.last_child_before(CHILDREN))
+    }
+
+    /// The n-th entry of those that count, from 0.
+    pub(super) fn nth_counted(&self, mut n: u32) -> Option<(u64, &V)> {
+        if n >= self.count() {
+            return None;
+        }
+        self.find_child(|branch| {
+            branch.select(branch.counted).find(|child| {
+                let here = child.count();
+                let found = n < here;
+                n -= if found { 0 } else { here };
+                found
+            })
+        })
+    }
+
+    /// The entry that is reached by going from each branch to the child that `select` returns.
+    fn find_child<'a>(&'a self, mut select: impl FnMut(&'a Branch<V>) -> Option<&'a Self>) -> Option<(u64, &'a V)> {
         let mut at = self;
         loop {
             match at {
                 Self::Empty => return None,
                 Self::Leaf(key, value) => return Some((*key, value)),
-                Self::Branch(branch) => at = select(&branch.children)?,
+                Self::Branch(branch) => at = select(branch)?,
             }
         }
     }
 
-    /// Calls `visit` with all entries, in ascending order, but for those in parts whose sum is not `wanted`.
-    pub(super) fn for_each<'a>(&'a self, wanted: &impl Fn(V::Sum) -> bool, visit: &mut impl FnMut(u64, &'a V)) {
+    /// Calls `visit` with all values that count, in ascending order of their keys.
+    pub(super) fn each_counted<'a>(&'a self, visit: &mut impl FnMut(&'a V)) {
         match self {
-            Self::Empty => {}
-            Self::Leaf(key, value) if wanted(value.sum()) => visit(*key, value),
-            Self::Branch(branch) if wanted(branch.sum) => {
-                branch.children.iter().for_each(|child| child.for_each(wanted, visit));
-            }
-            Self::Leaf(..) | Self::Branch(_) => {}
+            Self::Leaf(_, value) if value.counts() => visit(value),
+            Self::Branch(branch) => branch.select(branch.counted).for_each(|child| child.each_counted(visit)),
+            Self::Empty | Self::Leaf(..) => {}
         }
     }
 }
@@ -192,17 +235,10 @@ mod tests {
 
     use super::*;
 
-    /// Its sum depends on the order: the values, each a digit.
-    impl Summed for u32 {
-        type Sum = (u64, u64);
-
-        fn sum(&self) -> (u64, u64) {
-            (u64::from(*self), 1)
-        }
-
-        fn add(left: (u64, u64), right: (u64, u64)) -> (u64, u64) {
-            let shifted = (0..right.1).fold(left.0, |shifted, _| shifted.wrapping_mul(31));
-            (shifted.wrapping_add(right.0), left.1 + right.1)
+    /// Odd values count.
+    impl Value for u32 {
+        fn counts(&self) -> bool {
+            self % 2 == 1
         }
     }
 
@@ -217,13 +253,17 @@ mod tests {
     }
 
     fn assert_same(map: &OrderedMap<u32>, plain: &BTreeMap<u64, u32>) {
-        let mut entries = Vec::new();
-        map.for_each(&|_| true, &mut |key, value| entries.push((key, *value)));
-        assert_eq!(entries, plain.iter().map(|(key, value)| (*key, *value)).collect::<Vec<_>>());
+        assert!(plain.iter().all(|(key, value)| map.get(*key) == Some(value)));
         let of = |entry: Option<(&u64, &u32)>| entry.map(|(key, value)| (*key, *value));
         assert_eq!(map.first().map(|(key, value)| (key, *value)), of(plain.first_key_value()));
-        let sum = plain.values().fold((0, 0), |sum, value| u32::add(sum, value.sum()));
-        assert_eq!((map.sum(), map.is_empty()), (sum, plain.is_empty()));
+        assert_eq!(map.last().map(|(key, value)| (key, *value)), of(plain.last_key_value()));
+        let odd: Vec<_> = plain.iter().filter(|(_, value)| value.counts()).map(|(key, value)| (*key, *value)).collect();
+        let nth = |n| map.nth_counted(n).map(|(key, value)| (key, *value));
+        assert_eq!((0..).map_while(nth).collect::<Vec<_>>(), odd);
+        let mut counted = Vec::new();
+        map.each_counted(&mut |value| counted.push(*value));
+        assert_eq!(counted, odd.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        assert_eq!((map.count() as usize, map.is_empty()), (odd.len(), plain.is_empty()));
     }
 
     #[test]
@@ -237,6 +277,8 @@ mod tests {
             }
             let (map, plain) = &mut maps[which];
             let (key, value) = (key(&mut rng), rng.below(30));
+            let below = map.last_below(key).map(|(key, value)| (key, *value));
+            assert_eq!(below, plain.range(..key).next_back().map(|(key, value)| (*key, *value)));
             assert_eq!(map.get(key), plain.get(&key));
             let changed = map.change(key, |value| std::mem::replace(value, 7));
             assert_eq!(changed, plain.get_mut(&key).map(|value| std::mem::replace(value, 7)));

@@ -3,15 +3,14 @@
 //! Messages are stored in chunks that copies of a mailbox share. To copy a queue and to receive from it take constant time. To send to a
 //! copy whose chunks are shared copies the last chunk, and once per chunk the list of chunks.
 //!
-//! The hash is the polynomial of [`hash`](super::hash). When the oldest message leaves, all others move one place towards the front, so
-//! the rest is divided by the point.
+//! The messages are one line of [`hash`](super::hash).
 
 use std::collections::VecDeque;
 use std::mem;
 use std::rc::Rc;
 
 use super::Message;
-use super::hash::{HashedMessage, Sum};
+use super::hash::{HashedMessage, LineHash, Sum};
 use crate::actor::Delivery;
 
 /// Messages per chunk.
@@ -31,32 +30,8 @@ pub(super) struct Queue<T> {
     skipped: usize,
     /// The latest messages. If there are none, the latest message is the last of `front`.
     back: Rc<Chunk<T>>,
-    hash: QueueHash,
-}
-
-/// The hash of a queue; zero if its messages are not hashed.
-#[derive(Clone, Copy)]
-struct QueueHash {
-    value: Sum,
-    /// What the next message is multiplied with: the point to the power of the number of messages.
-    next: Sum,
-}
-
-impl QueueHash {
-    fn push(&mut self, message: HashedMessage) {
-        self.value = self.value.plus(message.term(Delivery::Arrival).times(self.next));
-        self.next = self.next.further();
-    }
-
-    fn pop_last(&mut self, message: HashedMessage) {
-        self.next = self.next.nearer();
-        self.value = self.value.minus(message.term(Delivery::Arrival).times(self.next));
-    }
-
-    fn pop_oldest(&mut self, message: HashedMessage) {
-        self.value = self.value.minus(message.term(Delivery::Arrival)).nearer();
-        self.next = self.next.nearer();
-    }
+    /// The hash of an empty line if the messages have none.
+    hash: LineHash,
 }
 
 impl<T> Clone for Queue<T> {
@@ -68,9 +43,8 @@ impl<T> Clone for Queue<T> {
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        let hash = QueueHash { value: Sum::default(), next: Sum::ONE };
         let (front, middle, back) = (Rc::default(), Rc::default(), Rc::default());
-        Self { len: 0, front, taken: 0, middle, skipped: 0, back, hash }
+        Self { len: 0, front, taken: 0, middle, skipped: 0, back, hash: LineHash::default() }
     }
 }
 
@@ -105,8 +79,8 @@ impl<T: Message> Queue<T> {
             let latest = if self.back.is_empty() { &mut self.front } else { &mut self.back };
             let last = own(latest).last_mut().and_then(Option::as_mut).expect("raddle bug: the last message is gone");
             if let (Some(last), Some(earlier)) = (last.hashed(), message.hashed()) {
-                self.hash.pop_last(last);
-                self.hash.push(earlier);
+                self.hash.pop_last(last.term(Delivery::Arrival));
+                self.hash.push(earlier.term(Delivery::Arrival));
             }
             mem::swap(last, &mut message);
             message.arrive_in_time();
@@ -118,7 +92,7 @@ impl<T: Message> Queue<T> {
     pub(super) fn append(&mut self, message: T) {
         self.len += 1;
         if let Some(hashed) = message.hashed() {
-            self.hash.push(hashed);
+            self.hash.push(hashed.term(Delivery::Arrival));
         }
         if self.back.len() == CHUNK {
             self.close_chunk();
@@ -154,7 +128,7 @@ impl<T: Message> Queue<T> {
         self.taken += 1;
         self.len -= 1;
         if let Some(hashed) = message.hashed() {
-            self.hash.pop_oldest(hashed);
+            self.hash.remove(hashed.term(Delivery::Arrival), LineHash::default());
         }
         Some(message)
     }
@@ -182,9 +156,9 @@ impl<T: Message> Queue<T> {
     pub(super) fn hash_with(&self, without_oldest: bool, sent: impl Iterator<Item = HashedMessage>) -> Sum {
         let mut hash = self.hash;
         if let Some(oldest) = self.oldest().filter(|_| without_oldest).and_then(Message::hashed) {
-            hash.pop_oldest(oldest);
+            hash.remove(oldest.term(Delivery::Arrival), LineHash::default());
         }
-        sent.for_each(|message| hash.push(message));
+        sent.for_each(|message| hash.push(message.term(Delivery::Arrival)));
         hash.value
     }
 }

@@ -63,25 +63,25 @@ impl Delivery {
         self == Delivery::Arrival && last_is_delayed
     }
 
-    /// Where a message that has arrived as the `arrived`-th stands in a line, and in which; `None` if it holds back nobody.
-    pub(super) fn position(self, message: DeliveryInfo<'_>, arrived: u64) -> Option<(u64, u64)> {
-        let line = message.sender.index() as u64;
+    /// The line in which a message stands that arrived after `arrived` others, and its position there; `None` if it holds back nobody.
+    pub(super) fn position(self, message: DeliveryInfo<'_>, arrived: u32) -> Option<(u32, u32)> {
+        let line = message.sender.number();
         match self {
             Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (!message.delayed).then_some((line, arrived)),
-            Delivery::Causal => (!message.delayed).then_some((line, u64::from(message.ordinal))),
+            Delivery::Causal => (!message.delayed).then_some((line, message.ordinal)),
         }
     }
 
     /// The first line from `from` on that a message depends on, and its bound there.
-    pub(super) fn bound(self, message: DeliveryInfo<'_>, arrived: u64, from: u64) -> Option<(u64, u64)> {
-        let line = message.sender.index() as u64;
+    pub(super) fn bound(self, message: DeliveryInfo<'_>, arrived: u32, from: u32) -> Option<(u32, u32)> {
+        let line = message.sender.number();
         match self {
             Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (line >= from).then_some((line, arrived)),
             Delivery::Causal => {
                 let known = (0..).zip(message.known).skip(from as usize);
-                known.map(|(line, known)| (line, u64::from(*known))).find(|(_, known)| *known > 0)
+                known.map(|(line, known)| (line, *known)).find(|(_, known)| *known > 0)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A mailbox compared with a plain list, of which each order is defined again, in the simplest way.
 
+use raddle_engine::ids::TaskId;
 use raddle_engine::rng::Rng;
 
 use super::*;
@@ -243,13 +244,23 @@ fn copies_do_not_see_each_other() {
     }
 }
 
+/// The hash of a list, from its definition.
+fn hash_of(delivery: Delivery, list: &[HashedMessage]) -> u64 {
+    let line = |message: &HashedMessage| if delivery == Delivery::Arrival { TaskId::MAIN } else { message.sender };
+    let terms = list.iter().enumerate().map(|(at, message)| {
+        let place = list[..at].iter().filter(|other| line(other) == line(message)).count();
+        message.term(delivery).at(place)
+    });
+    terms.fold(Sum::default(), Sum::plus).number()
+}
+
 /// A hash is the same for the same lines, however they came about and whether there is an index, and differs otherwise.
 #[test]
 fn hashes_are_equal_where_the_lines_are() {
     for (seed, delivery) in (0..4).flat_map(|seed| HASHED.map(|order| (seed, order))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut seen: Vec<(Vec<_>, u64)> = Vec::new();
-        for round in 0..400 {
+        for round in 0..400_u64 {
             let grows = if round / 50 % 2 == 0 { 7 } else { 2 };
             if compared.rng.below(10) < grows {
                 compared.send()
@@ -258,9 +269,17 @@ fn hashes_are_equal_where_the_lines_are() {
             }
             for (mailbox, list) in &compared.mailboxes {
                 let hash = mailbox.hash_with(delivery, None, std::iter::empty());
-                let mut anew = Mailbox::<Plain>::default();
-                anew.few.extend(list.iter().cloned());
-                assert_eq!(hash, anew.hash_with(delivery, None, std::iter::empty()), "{delivery:?}");
+                let hashed: Vec<_> = list.iter().filter_map(Message::hashed).collect();
+                assert_eq!(hash, hash_of(delivery, &hashed), "{delivery:?}");
+                for number in receivable(delivery, list) {
+                    let place = list.iter().position(|message| message.number == number).expect("it is in the list");
+                    let sent = (0..round % 3).map(|n| HashedMessage::new(TaskId::next_of(round as usize % 4), n));
+                    let mut others = hashed.clone();
+                    others.remove(place);
+                    others.extend(sent.clone());
+                    let without = mailbox.hash_with(delivery, Some(Some(number)), sent);
+                    assert_eq!(without, hash_of(delivery, &others), "{delivery:?} without {number} in {list:?}");
+                }
                 let lines = lines(delivery, list);
                 if let Some(other) = seen.iter().find(|seen| (seen.0 == lines) != (seen.1 == hash)) {
                     panic!("{delivery:?}: {lines:?} and {other:?}");

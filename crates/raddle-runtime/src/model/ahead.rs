@@ -20,7 +20,7 @@ use crate::model::step::{ModelState, index, task};
 impl ModelState {
     /// Whether peeking is possible: every message arrives, so that the state after a send is certain.
     fn can_be_peeked(&self) -> bool {
-        // What checks may see of the last two is no part of the state that is told apart.
+        // Checks may look at the last two counts, which are not part of the fingerprint.
         self.code.plain
             && !self.unhashed
             && matches!(self.stop, Stop::Actions)
@@ -40,15 +40,15 @@ impl ModelState {
             Variant::Message(number) => Some(number),
             _ => return None,
         };
-        // A timer that goes off is more than peeking can tell.
+        // Peeking cannot handle timers.
         let (envelope, payload) = slot.mail.queue.get(number)?;
         if self.delivery() != Delivery::Unordered {
             return self.peek_ordered(choice, actor, number);
         }
-        // Names tell actors apart that different executions have created in the same place.
+        // The name distinguishes actors that different executions have created with the same number.
         let key = combine(slot.body.digest ^ slot.body.clock.name, payload.digest);
         let taken = slot.mail.adds(envelope, payload).wrapping_add(slot.body.digest);
-        // Where somebody has stopped, it matters who receives.
+        // If an actor has stopped, a result depends on more than the actor and the message.
         let known = if self.stopped { None } else { self.code.memo.get(key) };
         let done = match known {
             Some(done) => {

@@ -87,7 +87,7 @@ impl ModelState {
             return self.fail(Failure::Panic { task: task(actor), message, place: None });
         }
         self.set_next_timer(actor, handling.next_timer);
-        // What is sent on starting up is safe, so that whoever created the actor can go on.
+        // Messages that an actor sends as it starts are never faulty, so that its creator need not wait for a decision.
         for (effect, site) in handling.effects {
             if !matches!(self.stop, Stop::End(_)) {
                 self.here = site;
@@ -102,7 +102,7 @@ impl ModelState {
         }
     }
 
-    /// For changes that are no part of the state that is hashed.
+    /// Marks a change that is not part of the fingerprint.
     pub(super) fn own_body(&mut self, actor: usize) -> &mut Body {
         &mut self.code.spare_slots.own(actor, &mut self.actors[actor]).body
     }

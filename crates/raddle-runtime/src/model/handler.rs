@@ -1,4 +1,4 @@
-//! An actor of a model, whatever its type.
+//! Actors of a model, of any type.
 
 use std::any::{Any, type_name};
 use std::rc::Rc;
@@ -8,23 +8,23 @@ use crate::model::ModelActor;
 use crate::model::handling::{ModelHandling, Payload, PayloadCell, unwrap};
 use crate::panics::{self, Panicked};
 
-/// An actor that can be copied and hashed, whatever its type.
+/// An actor of any type that can be copied and hashed.
 pub(crate) trait Handler: Any {
     fn start(&mut self, handling: &mut ModelHandling);
     /// Handles a message on a copy, which takes the place of `spare` if it can.
     fn handle(&self, payload: &Payload, handling: &mut ModelHandling, spare: Option<Rc<dyn Handler>>) -> HandlerResult;
-    /// Handles a message itself, once and for all.
+    /// Handles a message on the actor itself, without a copy.
     fn handle_for_good(&mut self, message: &mut PayloadCell, handling: &mut ModelHandling);
     fn copy(&self) -> Rc<dyn Handler>;
     fn digest(&self) -> u64;
     fn kind(&self) -> &'static str;
-    /// What a message to it says, for reports.
+    /// The text of a message for reports.
     fn describe(&self, payload: &Payload) -> String;
 }
 
-/// What a handler has made of its actor.
+/// The actor after a handler.
 pub(crate) struct HandlerResult {
-    /// `None` if there was a panic: it is as it was then.
+    /// `None` after a panic: the actor stays as it was.
     pub(super) state: Option<Rc<dyn Handler>>,
     pub(super) digest: u64,
     pub(super) panicked: Option<Box<Panicked>>,
@@ -48,7 +48,7 @@ impl<A: ModelActor> Handler for A {
             Actor::handle(copy, payload.open(), &mut Context { me: &me, host: Host::Model(handling) });
             if hashed { digest(copy) } else { 0 }
         };
-        // To copy it and to hash it are the program's own business, too.
+        // `clone` and `hash` are code of the program, too, and may panic.
         let ran = panics::catch(|| -> (Rc<dyn Handler>, u64) {
             if let Some(mut state) = spare
                 && let Some(copy) = place_for::<A>(&mut state)
@@ -89,14 +89,14 @@ impl<A: ModelActor> Handler for A {
     }
 }
 
-/// Where an actor of this type can be put, if nobody else uses that.
+/// The memory of an actor of this type, if nobody else uses it.
 #[inline]
 fn place_for<A: ModelActor>(spare: &mut Rc<dyn Handler>) -> Option<&mut A> {
     let spare: &mut dyn Any = Rc::get_mut(spare)?;
     spare.downcast_mut()
 }
 
-/// The actor, to be changed; whoever shares it keeps it as it is.
+/// The actor, to be changed. If others share it, they keep the old one.
 pub(super) fn own(actor: &mut Rc<dyn Handler>) -> &mut dyn Handler {
     if Rc::get_mut(actor).is_none() {
         *actor = actor.copy();

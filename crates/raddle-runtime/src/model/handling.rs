@@ -97,7 +97,7 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Whom a message goes to, if it is one.
+    /// The receiver, if the effect is a send.
     pub(crate) fn receiver(&self) -> Option<usize> {
         match self {
             Self::Send { to, .. } => Some(*to as usize),
@@ -105,7 +105,7 @@ impl Effect {
         }
     }
 
-    /// The hash of the message, if it is one to this actor.
+    /// The hash of the message, if the effect is a send to this actor.
     pub(crate) fn sent_to(&self, actor: usize) -> Option<u64> {
         match self {
             Self::Send { to, payload, .. } if *to as usize == actor => Some(payload.digest),
@@ -113,7 +113,7 @@ impl Effect {
         }
     }
 
-    /// A hash of what is done; `None` for what cannot be told apart.
+    /// A hash of the effect; `None` if it cannot be hashed.
     pub(crate) fn digest(&self) -> Option<u64> {
         Some(match self {
             Self::Send { to, payload, .. } => mix(u64::from(*to) << 3, payload.digest),
@@ -166,9 +166,9 @@ pub(crate) struct ModelHandling {
     /// It has asked for one of so many values that was not drawn yet; the rest of what it does is void.
     pub(crate) wants: Option<(u32, Site)>,
     pub(crate) next_timer: u32,
-    /// What it did, and where in the source.
+    /// Its effects, and where in the source they are.
     pub(crate) effects: Vec<(Effect, Site)>,
-    /// Somebody asks for the hash of the actor and of what it sends.
+    /// Hashes of the actor and of the messages it sends are needed.
     pub(crate) hashed: bool,
     /// What it sent before it did anything else, where nobody asks for more.
     pub(super) mailed: Vec<Mailed>,
@@ -178,7 +178,7 @@ pub(crate) struct ModelHandling {
     used: Vec<PayloadCell>,
 }
 
-/// A message that was sent, where nobody asks for more.
+/// A message that was sent in an untraced run.
 pub(super) struct Mailed {
     pub(super) to: u32,
     pub(super) label: &'static str,
@@ -192,7 +192,7 @@ pub(super) struct AtOnce {
     pub(super) steps: usize,
 }
 
-/// Wrappings that are kept.
+/// How many memory cells are kept for later messages.
 const MOST_USED: usize = 8;
 
 impl ModelHandling {
@@ -214,7 +214,7 @@ impl ModelHandling {
         }
     }
 
-    /// As for another handler, in the same memory.
+    /// Prepares for another handler, in the same memory.
     #[inline]
     pub(crate) fn begin(&mut self, who: Who, roster: &Rc<Roster>, draws: Vec<u32>, next_timer: u32) {
         if !Rc::ptr_eq(&self.roster, roster) {
@@ -228,7 +228,7 @@ impl ModelHandling {
         (self.who, self.draws, self.asked, self.wants, self.next_timer) = (who, draws, 0, None, next_timer);
     }
 
-    /// What it did is void, and what it asked for is forgotten.
+    /// Discards the effects, and the value that was asked for.
     #[cold]
     pub(super) fn forget(&mut self) {
         self.mailed.clear();
@@ -237,7 +237,7 @@ impl ModelHandling {
         (self.asked, self.wants) = (0, None);
     }
 
-    /// As for another handler for which no values were drawn, after one that has left nothing behind.
+    /// Prepares for another handler without drawn values, after one whose effects were all taken.
     #[inline]
     pub(super) fn begin_again(&mut self, who: &Who, roster: &Rc<Roster>, next_timer: u32) {
         if !Rc::ptr_eq(&self.roster, roster) {
@@ -246,7 +246,7 @@ impl ModelHandling {
         (self.who, self.next_timer) = (*who, next_timer);
     }
 
-    /// Keeps what a message lay in, if nobody else has it.
+    /// Keeps the memory of a message for a later one, if it is not shared.
     #[inline]
     pub(super) fn reuse(&mut self, body: PayloadCell) {
         if self.used.len() < MOST_USED && Rc::strong_count(&body) == 1 {

@@ -24,7 +24,7 @@ impl ModelState {
             return;
         }
         self.list_actions();
-        // Nobody has to crash.
+        // A crash is never forced.
         if self.actions.iter().all(|action| action.variant == Variant::Spurious) {
             let late = self.monitors.iter().find_map(|monitor| Some((monitor.name(), monitor.at_quiet().err()?)));
             let late = late.map(|(monitor, message)| {

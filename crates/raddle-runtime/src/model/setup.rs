@@ -1,4 +1,4 @@
-//! How a model begins.
+//! The setup of a model.
 
 use std::hash::Hash;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::model::slot::{ActorInfo, Body, Factory, Mail, Slot};
 use crate::model::step::{ModelState, access};
 use crate::model::{Code, FirstStep, ModelActor};
 
-/// The first actors and messages of a [model](crate::model::Model), and what holds for it.
+/// The first actors and messages of a [model](crate::model::Model), and its rules.
 pub struct Setup {
     run: ModelState,
     main: CausalClock,
@@ -39,7 +39,7 @@ impl Setup {
         Rc::make_mut(&mut self.run.code)
     }
 
-    /// Sets in which order messages can be received; before any message is sent.
+    /// Sets the order in which messages can be received. Call this before any message is sent.
     #[track_caller]
     pub fn delivery(&mut self, delivery: Delivery) {
         assert!(self.main.sent == 0, "raddle: set the delivery order of a model before its first message");
@@ -68,7 +68,7 @@ impl Setup {
         self.run.faults = faults;
     }
 
-    /// Lets handlers create actors of this type.
+    /// Allows handlers to create actors of this type.
     pub fn knows<A: ModelActor>(&mut self) {
         self.code().actor_types.add::<A>();
     }
@@ -78,13 +78,13 @@ impl Setup {
         self.add(actor, None, false)
     }
 
-    /// Creates an actor that can be made anew.
+    /// Creates an actor that can be restarted: `make` is called again.
     pub fn spawn_with<A: ModelActor>(&mut self, make: impl Fn() -> A + 'static) -> Address<A::Msg> {
         let actor = make();
         self.add(actor, Some(Rc::new(move || Rc::new(make()) as Rc<dyn Handler>)), false)
     }
 
-    /// Creates an actor that stands for somebody outside: a user, a socket. Reports say so.
+    /// Creates an actor that stands for something outside the program, such as a user or a socket. Reports call it external.
     pub fn external<A: ModelActor>(&mut self, actor: A) -> Address<A::Msg> {
         self.add(actor, None, true)
     }
@@ -95,12 +95,12 @@ impl Setup {
         let clock = self.main.create(actor.kind());
         self.created += 1;
         self.run.add(who, (TaskId::MAIN, self.created), Rc::new(actor), clock, factory, external);
-        // What an actor does when it starts is part of the setup, so nobody is told of it.
+        // What an actor does when it starts is part of the setup, and not shown in reports.
         self.run.start(who.index as usize, &mut Trace::default());
         address::<A>(who)
     }
 
-    /// An actor may [crash](Faults::crash).
+    /// Allows an actor to [crash](Faults::crash).
     pub fn may_crash<M>(&mut self, who: &Address<M>) {
         self.run.let_crash(who.who.index as usize);
     }
@@ -120,7 +120,7 @@ impl Setup {
         self.run.put_first(&mut self.main, to.who.index as usize, label, payload);
     }
 
-    /// Lets a monitor watch; before any actor is created.
+    /// Adds a monitor. Call this before any actor is created.
     #[track_caller]
     pub fn monitor<W: Monitor + Clone + Hash>(&mut self, monitor: W) {
         assert!(self.run.actors.is_empty(), "raddle: add the monitors of a model before its first actor");
@@ -156,7 +156,7 @@ impl ModelState {
         self.monitors.push(Rc::new(monitor));
     }
 
-    /// A message of the setup's.
+    /// Sends a message of the setup.
     pub(super) fn put_first(&mut self, main: &mut CausalClock, to: usize, label: &'static str, payload: Payload) {
         let envelope = main.write(TaskId::MAIN, self.delivery(), label, mix(digest(label), payload.variant));
         let (delivery, object) = (self.delivery(), envelope.object());

@@ -50,7 +50,7 @@ impl Slot {
     }
 }
 
-/// Copied at nearly every step, and mostly over one that is not used any more.
+/// A search copies a slot at nearly every step, mostly into the memory of one that is not used any more.
 impl Clone for Slot {
     fn clone(&self) -> Self {
         Self { body: self.body.clone(), mail: self.mail.clone() }
@@ -70,11 +70,11 @@ impl Clone for Slot {
     }
 }
 
-/// What never changes of an actor.
+/// The part of an actor that never changes.
 #[derive(Clone)]
 pub(super) struct ActorInfo {
     pub(super) who: Who,
-    /// Who created it, and which of those it is, from 1.
+    /// Who created it, and its number among the actors with the same creator, from 1.
     pub(super) parent: TaskId,
     pub(super) ordinal: u32,
     pub(super) external: bool,
@@ -82,7 +82,7 @@ pub(super) struct ActorInfo {
     pub(super) factory: Option<Factory>,
 }
 
-/// What only the actor itself changes.
+/// The part of an actor that only the actor itself changes.
 #[derive(Clone)]
 pub(super) struct Body {
     /// `None` if it has stopped.
@@ -91,17 +91,17 @@ pub(super) struct Body {
     pub(super) children: u32,
     pub(super) restarts: u32,
     pub(super) next_timer: u32,
-    /// Whose it is.
+    /// The number of the actor.
     of: u32,
     /// What it adds to the hash of the state.
     pub(super) digest: u64,
 }
 
-/// What waits to be received.
+/// The messages and timers that wait to be received.
 pub(super) struct Mail {
     pub(super) queue: Mailbox<WaitingMessage>,
     pub(super) timers: Vec<(Timer, Envelope, Payload)>,
-    /// Whose it is.
+    /// The number of the actor.
     of: u32,
     /// What it adds to the hash of the state.
     pub(super) digest: u64,
@@ -130,14 +130,14 @@ impl Body {
         body
     }
 
-    /// The actor has become what a handler has made of it; the rest of what that did is given back.
+    /// Replaces the actor by its state after a handler. Returns the other effects of the handler.
     #[inline]
     pub(super) fn set(&mut self, ran: Ran) -> Handled {
         self.digest = self.digest_with(ran.digest);
         self.replace(ran)
     }
 
-    /// The same where nobody asks for hashes.
+    /// The same without hashes.
     #[inline]
     pub(super) fn replace(&mut self, ran: Ran) -> Handled {
         let before = ran.state.and_then(|state| self.actor.replace(state));
@@ -148,12 +148,12 @@ impl Body {
         Handled { handling: ran.handling, panicked: ran.panicked, before }
     }
 
-    /// The state has changed.
+    /// Computes the hash again after a change.
     pub(super) fn refresh(&mut self) {
         self.digest = self.digest_with(self.actor.as_ref().map_or(0, |actor| actor.digest()));
     }
 
-    /// What it would add to the hash of the state with an actor that has this one.
+    /// What it would add to the hash of the state if its actor had this hash.
     #[inline]
     pub(super) fn digest_with(&self, state: u64) -> u64 {
         let (own, known) = (combine(state, Part::Body.of(self.of)), self.clock.knowledge());
@@ -215,7 +215,7 @@ impl Mail {
         }
     }
 
-    /// Takes everything out; timers are forgotten.
+    /// Takes out all messages, and removes the timers.
     pub(super) fn clear(&mut self, delivery: Delivery) -> Vec<WaitingMessage> {
         let left = self.queue.take_all();
         *self = Self::new(self.of, delivery);
@@ -257,7 +257,7 @@ impl Mail {
         }
     }
 
-    /// Hashes the messages anew, where they are in an order.
+    /// Updates the hash after a change, in mailboxes with an order.
     fn refresh(&mut self, delivery: Delivery) {
         if delivery != Delivery::Unordered {
             self.digest = self.digest_with(delivery, None, std::iter::empty());

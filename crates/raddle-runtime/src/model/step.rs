@@ -45,23 +45,23 @@ pub(crate) struct ModelState {
     pub(super) faults: Faults,
     pub(super) dead_letters: u32,
     pub(super) unhandled: u32,
-    /// The sum of what the actors and mailboxes add to it; the rest comes in when somebody asks.
+    /// The sum of the hashes of actors and mailboxes. [`fingerprint`](Self::fingerprint) adds the rest.
     pub(super) digest: u64,
     pub(super) actions: Vec<Action>,
     pub(super) stop: Stop,
-    /// Where in the source is what is being done.
+    /// The source location of the present operation.
     pub(super) here: Site,
-    /// What there is to say of it, if this is run to be shown.
+    /// The texts for the report, if this execution is run for one.
     pub(super) story: Option<Box<ModelStory>>,
-    /// Memory for what handlers do; empty between steps.
+    /// Memory for the effects of handlers; empty between steps.
     pub(super) scratch: Scratch,
-    /// What can happen next is known.
+    /// The enabled actions are known.
     pub(super) enabled_known: bool,
     /// An actor could have crashed, or a timer of one could have gone off.
     pub(super) has_timer_or_crash: bool,
     /// An actor has stopped.
     pub(super) stopped: bool,
-    /// Hashes and names are out of date, since choices were drawn.
+    /// Hashes and names are out of date after an untraced run.
     pub(super) unhashed: bool,
 }
 
@@ -103,7 +103,7 @@ impl ModelState {
         }
     }
 
-    /// Adds what the setup sent.
+    /// Adds the sends of the setup to the trace.
     pub(super) fn take_first_steps(&mut self, trace: &mut Trace) {
         let code = Rc::clone(&self.code);
         for &FirstStep { step, message, to, number } in &code.first_steps {
@@ -188,7 +188,7 @@ impl ModelState {
         }
     }
 
-    /// Goes on where something other than the next message was to be decided.
+    /// Continues after a decision other than the next receive.
     fn go_on(&mut self, choice: Choice, trace: &mut Trace) {
         match std::mem::replace(&mut self.stop, Stop::Actions) {
             Stop::Draw { actor, payload, draws, choices, site } => {
@@ -217,7 +217,7 @@ impl ModelState {
             }
         };
         let (delivery, tail) = (self.delivery(), self.tail(actor));
-        // The handler runs before anything has changed, so that all that changes of its actor does so at once.
+        // The handler runs before the state changes, so that its actor changes only once.
         let ran = match self.scratch.peeked.take() {
             Some((peeked, ran)) if peeked == choice => ran,
             _ => {
@@ -235,7 +235,7 @@ impl ModelState {
         crash::handles(action.task);
         trace.touch(access(envelope.object(), Effect::Change, Role::Takes));
         if delivery == Delivery::Arrival && self.code.rules.faults.delay > 0 {
-            // It may have been late, or have overtaken what was: another that comes first makes a difference.
+            // The message may have been delayed, or have overtaken a delayed one. Then a send that comes first makes a difference.
             trace.touch(access(tail, Effect::Read, Role::Plain));
         }
         let told = tells.then(|| (envelope.clone(), payload.clone()));
@@ -287,7 +287,7 @@ pub(super) fn access(object: ObjectId, effect: Effect, role: Role) -> Access {
     Access { object, effect, role, ordered: Ordered::RELAXED }
 }
 
-/// What [`Run`](super::run::Run) does as a system, and what its capabilities do.
+/// The methods of [`Run`](super::run::Run) as a system, and of its capabilities.
 impl ModelState {
     pub(super) fn point(&self) -> Point<'_> {
         match &self.stop {
@@ -309,7 +309,7 @@ impl ModelState {
             self.go_on(choice, trace);
         }
         self.enabled_known = false;
-        // What checks may see of these is no part of the state that is told apart.
+        // Checks may look at these counts, which are not part of the fingerprint.
         if self.dead_letters > 0 || self.unhandled > 0 {
             self.compute_enabled();
         }
@@ -361,7 +361,7 @@ impl ModelState {
     }
 
     pub(super) fn fork_onto(&self, other: &mut Self) {
-        // What both share stays as it is: looking costs less than counting.
+        // Parts that both share stay as they are: to compare pointers costs less than to count references.
         share(&mut other.code, &self.code);
         share(&mut other.roster, &self.roster);
         share(&mut other.infos, &self.infos);
@@ -396,7 +396,7 @@ impl ModelState {
             Stop::Draw { actor, payload, draws, .. } => {
                 draws.iter().fold(mix(*actor as u64 + 1, payload.digest), |hash, draw| mix(hash, u64::from(*draw)))
             }
-            // What is still to be done is no part of any actor.
+            // The remaining effects are not part of any actor.
             Stop::Fate { actor, send, rest, .. } => {
                 let mut left = std::iter::once(send).chain(rest);
                 left.try_fold(mix(*actor as u64, 1), |hash, (effect, _)| Some(mix(hash, effect.digest()?)))?

@@ -10,14 +10,14 @@ use crate::model::slot::WaitingMessage;
 use crate::model::step::{ModelState, index, task};
 use crate::panics;
 
-/// What there is to say of the steps so far.
+/// The texts of the steps so far.
 #[derive(Clone, Default)]
 pub(super) struct ModelStory {
     remarks: Vec<Remark>,
 }
 
 impl ModelState {
-    /// Whether this execution is run to be shown.
+    /// Whether this execution is run for a report.
     #[inline]
     pub(super) fn tells(&self) -> bool {
         self.story.is_some()
@@ -35,7 +35,7 @@ impl ModelState {
         }
     }
 
-    /// What a message to an actor says.
+    /// The text of a message to an actor.
     pub(super) fn says(&self, to: usize, label: &'static str, payload: &Payload) -> String {
         let receiver = self.actors[to].body.actor.as_ref();
         let words = receiver.map(|receiver| panics::catch(|| receiver.describe(payload)));
@@ -52,14 +52,14 @@ impl ModelState {
         format!("{} to {}", self.says(to, label, payload), self.infos[to].who)
     }
 
-    /// The latest step has sent what these words are for.
+    /// Notes that the latest step has sent the message with this text.
     #[cold]
     pub(super) fn tell_sent(&mut self, sender: TaskId, words: &str, stopped: bool, trace: &Trace) {
         let then = if stopped { ", which has stopped: a dead letter" } else { "" };
         self.tell(sender, format!("send {words}{then}"), trace, true);
     }
 
-    /// What a network does to a message, where that is out of the ordinary.
+    /// Notes that a message is lost, duplicated or delayed.
     #[cold]
     pub(super) fn tell_fate(&mut self, actor: usize, words: &str, fate: Fate, trace: &Trace) {
         let what = match fate {
@@ -96,7 +96,7 @@ impl ModelState {
         self.tell(task(actor), words, trace, true);
     }
 
-    /// What an actor does for itself.
+    /// Notes an effect that concerns only the actor itself.
     #[cold]
     pub(super) fn tell_effect(&mut self, actor: usize, effect: &Effect, trace: &Trace) {
         let words = match effect {
@@ -113,19 +113,19 @@ impl ModelState {
         self.tell(task(actor), words, trace, false);
     }
 
-    /// The latest step has set a timer.
+    /// Notes that the latest step has set a timer.
     #[cold]
     pub(super) fn tell_timer(&mut self, actor: usize, says: &str, trace: &Trace) {
         self.tell(task(actor), format!("set a timer: {says}"), trace, true);
     }
 
-    /// An actor that has panicked is made anew.
+    /// Notes that an actor that has panicked is restarted.
     #[cold]
     pub(super) fn tell_restart(&mut self, actor: usize, message: &str, trace: &Trace) {
         self.tell(task(actor), format!("panics: {}; starts anew", shorten(message)), trace, false);
     }
 
-    /// What the setup sent, which still lies in the mailboxes.
+    /// The text of a message that the setup sent and that is still in its mailbox.
     #[cold]
     pub(super) fn tell_first(&mut self, to: usize, number: u32, trace: &Trace) {
         let Some((envelope, payload)) = self.actors[to].mail.queue.get(Some(number)) else { return };
@@ -134,7 +134,7 @@ impl ModelState {
     }
 }
 
-/// What an actor of a model is called.
+/// The name of an actor of a model.
 pub(super) fn label(who: Who, external: bool) -> String {
     if external { format!("{who} (external)") } else { who.to_string() }
 }

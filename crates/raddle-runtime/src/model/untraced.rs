@@ -26,7 +26,7 @@ impl ModelState {
     /// Runs with random choices while the only decisions are the next receive and the values that handlers ask for.
     pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
-        // Where it is not known what can happen, it is not known either whether what must hold does.
+        // The checks of this state run when the enabled actions are computed, which has not happened yet.
         if !plain || !trace.discards_steps() || !self.enabled_known && !self.holds() {
             return;
         }
@@ -121,7 +121,7 @@ impl ModelState {
             trace.count();
         }
         if let Some((choices, site)) = handling.wants {
-            // There are no steps left to draw it, so nobody goes on from here.
+            // The bound on steps is reached, so the execution ends here.
             self.stop = Stop::Draw { actor, payload: Payload::unhashed(body), draws: Vec::new(), choices, site };
             return false;
         }
@@ -131,7 +131,7 @@ impl ModelState {
             return self.supervise_untraced(actor, panicked, counts, trace);
         }
         own.next_timer = handling.next_timer;
-        // The first comes out first.
+        // In the order in which they were sent.
         handling.mailed.reverse();
         while let Some(mailed) = handling.mailed.pop() {
             if !self.send_untraced(actor, mailed, delivery, counts, trace) {
@@ -156,7 +156,7 @@ impl ModelState {
         message.body
     }
 
-    /// The same for a timer that goes off: they come after what was sent.
+    /// The same for a timer. Timers are counted after the messages.
     #[inline(never)]
     fn take_timer(&mut self, actor: usize, nth: u32, counts: &mut Counts) -> PayloadCell {
         let (delivery, open) = (self.delivery(), self.scratch.mailboxes[actor].count_open());
@@ -246,7 +246,7 @@ impl ModelState {
     }
 }
 
-/// Runs a handler on its actor; a copy is made only of one that others share.
+/// Runs a handler on its actor, which is copied only if others share it.
 #[inline]
 fn handle_for_good(body: &mut Body, message: &mut PayloadCell, handling: &mut ModelHandling) -> Option<Panicked> {
     let state = body.actor.as_mut().expect("raddle bug: an actor that has stopped receives");

@@ -265,9 +265,9 @@ fn no_message_is_forgotten_in_the_middle_of_a_plan() {
     {
         reduces_to_traces(&mut random_program(seed, delivery, draws), &format!("seed {seed}, {delivery:?}"), !draws);
     }
-    // Where the numbers are those of another order, plans do not fit each other, and more executions are given up.
+    // Where the numbers are those of another order, plans do not fit each other, and more executions are pruned.
     let (report, _) = reduced(&mut random_program(1_165, Delivery::Unordered, true), Box::new(Optimal::new()));
-    assert!(report.pruned <= 10, "{} executions given up", report.pruned);
+    assert!(report.pruned <= 10, "{} executions were pruned", report.pruned);
 }
 
 #[test]

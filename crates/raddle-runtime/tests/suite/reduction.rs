@@ -164,13 +164,13 @@ fn reaches_the_same(body: &Body) {
     assert_eq!(fault, None);
 }
 
-/// The same, with no execution given up: how many there were with reduction, and without.
+/// The same, with no execution pruned: how many there were with reduction, and without.
 #[track_caller]
 pub(crate) fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
     let body: Body = Arc::new(body);
     reaches_the_same(&body);
     let reduced = reach(Optimal::new(), &body, 200_000).report;
-    assert_eq!(reduced.pruned, 0, "executions were given up, beside {}", reduced.executions);
+    assert_eq!(reduced.pruned, 0, "executions were pruned, beside {}", reduced.executions);
     (reduced.executions, reach(Exhaustive::depth_first(), &body, 200_000).report.executions)
 }
 
@@ -181,11 +181,11 @@ fn same_but_for_pruned(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) {
     reaches_the_same(&(Arc::new(body) as Body));
 }
 
-/// How many traces there are, with no execution given up, where all orders would be too many.
+/// How many traces there are, with no execution pruned, where all orders would be too many.
 #[track_caller]
 pub(crate) fn traces(body: &Body) -> u64 {
     let reduced = reach(Optimal::new(), body, 200_000).report;
-    assert_eq!(reduced.pruned, 0, "executions were given up, beside {}", reduced.executions);
+    assert_eq!(reduced.pruned, 0, "executions were pruned, beside {}", reduced.executions);
     reduced.executions
 }
 
@@ -248,7 +248,7 @@ fn deadlocks() {
 
 #[test]
 fn panics_hide_nothing() {
-    // What a failure cut short is tried again without it, and some of that is given up.
+    // What a failure cut short is tried again without it, and some of these executions are pruned.
     let body: Body = Arc::new(|| {
         let x = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..3)

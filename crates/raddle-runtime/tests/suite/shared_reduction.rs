@@ -60,7 +60,7 @@ fn as_one_alone(body: fn() -> Vec<usize>, seeds: std::ops::Range<u64>) {
         let (mut shared, results) = program(Arc::new(body));
         let played = play(seed, workers, &mut shared, || Box::new(Optimal::new()));
         assert_eq!(played.executions, report.executions, "seed {seed}, {workers} workers");
-        // Executions that are given up run to their end, too, and leave a result that is not counted.
+        // Pruned executions run to their end, too, and leave a result that is not counted.
         let reached: Vec<_> = results.lock().unwrap().keys().cloned().collect();
         assert!(reached.iter().eq(expected.lock().unwrap().keys()), "seed {seed}, {workers} workers");
     }

@@ -22,8 +22,9 @@ use super::hash::Hash;
 use super::programs::{GoldenBody, Subject};
 use crate::environment::Environment;
 use crate::explorer::Test;
+use crate::plan::Plan;
 use crate::report::Report;
-use crate::settings::{Plan, SettingError, Settings};
+use crate::settings::{SettingError, Settings};
 
 /// How a search is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

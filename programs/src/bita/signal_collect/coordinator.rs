@@ -59,7 +59,7 @@ pub struct Coordinator {
     asked: BTreeMap<u32, Counts>,
     round: u32,
     /// Something has changed since all were asked again.
-    news: bool,
+    changed: bool,
     /// What came of the computation.
     pub sum: Option<u32>,
 }
@@ -78,7 +78,7 @@ impl Coordinator {
             idle: BTreeMap::new(),
             asked: BTreeMap::new(),
             round: 0,
-            news: false,
+            changed: false,
             sum: None,
         }
     }
@@ -115,7 +115,7 @@ impl Coordinator {
             return self.stop(ctx);
         }
         self.round += 1;
-        self.news = false;
+        self.changed = false;
         self.asked = self.idle.clone();
         self.stage = Stage::Confirming(0);
         let round = self.round;
@@ -130,7 +130,7 @@ impl Coordinator {
         if counts.is_none() || counts != self.asked.get(&worker).copied() {
             // It says so when it is idle again, or has done so already.
             self.stage = Stage::Computing;
-            if self.news {
+            if self.changed {
                 self.look(ctx);
             }
             return;
@@ -168,7 +168,7 @@ impl Actor for Coordinator {
             ToCoordinator::Loaded => self.loaded(ctx),
             ToCoordinator::Idle { worker, counts } => {
                 self.idle.insert(worker, counts);
-                self.news = true;
+                self.changed = true;
                 if let Stage::Computing = self.stage {
                     self.look(ctx);
                 }

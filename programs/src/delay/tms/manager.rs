@@ -36,7 +36,7 @@ enum Phase {
 }
 
 #[derive(Clone, Debug, Hash)]
-struct Course {
+struct OpenTransfer {
     transfer: Transfer,
     client: Address<ToClient>,
     phase: Phase,
@@ -49,7 +49,7 @@ pub struct Manager {
     heads: BTreeMap<GroupId, Address<ToReplica>>,
     /// What was asked and not answered.
     asked: BTreeSet<(GroupId, Command)>,
-    courses: BTreeMap<TxId, Course>,
+    open: BTreeMap<TxId, OpenTransfer>,
     failed: bool,
 }
 
@@ -59,13 +59,7 @@ impl Manager {
     /// A manager that does not know anybody yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self {
-            bug: config.bug,
-            heads: BTreeMap::new(),
-            asked: BTreeSet::new(),
-            courses: BTreeMap::new(),
-            failed: false,
-        }
+        Self { bug: config.bug, heads: BTreeMap::new(), asked: BTreeSet::new(), open: BTreeMap::new(), failed: false }
     }
 
     fn has(&self, bug: Bug) -> bool {
@@ -90,7 +84,7 @@ impl Manager {
     fn begin(&mut self, transfer: Transfer, client: Address<ToClient>, ctx: Ctx<'_, '_>) {
         let tx = transfer.tx;
         let phase = Phase::Voting { yes: BTreeSet::new(), count: 0 };
-        self.courses.insert(tx, Course { transfer, client, phase });
+        self.open.insert(tx, OpenTransfer { transfer, client, phase });
         for Part { shard, account, change } in transfer.parts {
             self.ask(shard, Command::Prepare { tx, account, change }, ctx);
         }
@@ -98,14 +92,14 @@ impl Manager {
 
     fn resolve(&mut self, transfer: Transfer, client: Address<ToClient>, ctx: Ctx<'_, '_>) {
         let phase = Phase::Deciding { proposal: Decision::Abort };
-        self.courses.insert(transfer.tx, Course { transfer, client, phase });
+        self.open.insert(transfer.tx, OpenTransfer { transfer, client, phase });
         self.ask(DECISIONS, Command::Decide(transfer.tx, Decision::Abort), ctx);
     }
 
     fn voted(&mut self, tx: TxId, shard: GroupId, vote: bool, ctx: Ctx<'_, '_>) {
         let counts = self.has(Bug::VotesCounted);
         // One that is not waited for has come twice.
-        let Some(Course { phase, .. }) = self.courses.get_mut(&tx) else { return };
+        let Some(OpenTransfer { phase, .. }) = self.open.get_mut(&tx) else { return };
         let Phase::Voting { yes, count } = phase else { return };
         let proposal = if vote {
             yes.insert(shard);
@@ -124,7 +118,7 @@ impl Manager {
 
     fn decided(&mut self, tx: TxId, recorded: Decision, ctx: Ctx<'_, '_>) {
         let takes_own = self.has(Bug::OwnDecisionTaken);
-        let Some(Course { transfer, phase, .. }) = self.courses.get_mut(&tx) else { return };
+        let Some(OpenTransfer { transfer, phase, .. }) = self.open.get_mut(&tx) else { return };
         let Phase::Deciding { proposal } = *phase else { return };
         let decision = if takes_own { proposal } else { recorded };
         let shards = transfer.parts.map(|part| part.shard);
@@ -135,19 +129,19 @@ impl Manager {
     }
 
     fn finished(&mut self, tx: TxId, shard: GroupId, ctx: Ctx<'_, '_>) {
-        let Some(Course { client, phase, .. }) = self.courses.get_mut(&tx) else { return };
+        let Some(OpenTransfer { client, phase, .. }) = self.open.get_mut(&tx) else { return };
         let Phase::Finishing { decision, left } = phase else { return };
         left.remove(&shard);
         if left.is_empty() {
             ctx.send(client, ToClient::Ended(tx, *decision));
-            self.courses.remove(&tx);
+            self.open.remove(&tx);
         }
     }
 
     fn answered(&mut self, group: GroupId, command: Command, answer: Answer, ctx: Ctx<'_, '_>) {
         self.asked.remove(&(group, command));
         let (Command::Prepare { tx, .. } | Command::Finish(tx, _) | Command::Decide(tx, _)) = command;
-        if self.has(Bug::AnswerUnhandled) && !self.courses.contains_key(&tx) {
+        if self.has(Bug::AnswerUnhandled) && !self.open.contains_key(&tx) {
             return ctx.unhandled(ToManager::Answer { group, command, answer });
         }
         match answer {

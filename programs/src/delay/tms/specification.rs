@@ -34,7 +34,7 @@ pub enum Event {
 }
 
 #[derive(Clone, Debug, Default, Hash)]
-struct Course {
+struct Transaction {
     decision: Option<Decision>,
     told: bool,
     /// Replicas that hold a lock for it.
@@ -45,13 +45,13 @@ struct Course {
 /// each client knows, and no replica that has not failed holds a lock.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct AllOrNothing {
-    courses: BTreeMap<TxId, Course>,
+    transactions: BTreeMap<TxId, Transaction>,
     failed: BTreeSet<(GroupId, u32)>,
 }
 
 impl AllOrNothing {
     fn decided(&mut self, tx: TxId, decision: Decision, what: &str) -> Result<(), String> {
-        let known = *self.courses.entry(tx).or_default().decision.get_or_insert(decision);
+        let known = *self.transactions.entry(tx).or_default().decision.get_or_insert(decision);
         if known == decision { Ok(()) } else { Err(format!("{tx}: {known:?} was decided, but {what} {decision:?}")) }
     }
 }
@@ -62,7 +62,7 @@ impl Monitor for AllOrNothing {
     fn observe(&mut self, event: &Event) -> Result<(), String> {
         match *event {
             Event::Begun(tx) => {
-                self.courses.entry(tx).or_default();
+                self.transactions.entry(tx).or_default();
                 Ok(())
             }
             Event::Failed { group, member } => {
@@ -70,16 +70,16 @@ impl Monitor for AllOrNothing {
                 Ok(())
             }
             Event::Told(tx, decision) => {
-                self.courses.entry(tx).or_default().told = true;
+                self.transactions.entry(tx).or_default().told = true;
                 self.decided(tx, decision, "the client is told")
             }
             Event::Done { group, member, command, answer } => match (command, answer) {
                 (Command::Prepare { tx, .. }, Answer::Vote(true)) => {
-                    self.courses.entry(tx).or_default().locked.insert((group, member));
+                    self.transactions.entry(tx).or_default().locked.insert((group, member));
                     Ok(())
                 }
                 (Command::Finish(tx, decision), _) => {
-                    self.courses.entry(tx).or_default().locked.remove(&(group, member));
+                    self.transactions.entry(tx).or_default().locked.remove(&(group, member));
                     self.decided(tx, decision, "a shard does")
                 }
                 // What one replica has recorded counts only if it gets to the tail, and then somebody acts on it.
@@ -89,11 +89,11 @@ impl Monitor for AllOrNothing {
     }
 
     fn at_quiet(&self) -> Result<(), String> {
-        for (tx, course) in &self.courses {
-            if !course.told {
+        for (tx, transaction) in &self.transactions {
+            if !transaction.told {
                 return Err(format!("the client never hears of {tx}"));
             }
-            if let Some((group, member)) = course.locked.difference(&self.failed).next() {
+            if let Some((group, member)) = transaction.locked.difference(&self.failed).next() {
                 return Err(format!("{tx}: replica {member} of {group:?} holds its lock for ever"));
             }
         }

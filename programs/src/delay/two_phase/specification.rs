@@ -27,13 +27,13 @@ pub enum Event {
 
 /// What is known of one transaction.
 #[derive(Clone, Debug, Default, Hash)]
-struct Course {
+struct Transaction {
     yes: BTreeSet<ParticipantId>,
     no: BTreeSet<ParticipantId>,
     in_doubt: BTreeSet<ParticipantId>,
     decision: Option<Decision>,
     applied: BTreeMap<ParticipantId, Decision>,
-    told: bool,
+    informed: bool,
 }
 
 /// All or nothing: there is one decision for each transaction, a commit only if all have voted yes, and nobody acts differently. In the end
@@ -41,14 +41,14 @@ struct Course {
 #[derive(Clone, Debug, Hash)]
 pub struct Atomicity {
     participants: u32,
-    courses: BTreeMap<TxId, Course>,
+    transactions: BTreeMap<TxId, Transaction>,
 }
 
 impl Atomicity {
     /// For so many participants.
     #[must_use]
     pub fn new(participants: u32) -> Self {
-        Self { participants, courses: BTreeMap::new() }
+        Self { participants, transactions: BTreeMap::new() }
     }
 }
 
@@ -67,45 +67,45 @@ impl Monitor for Atomicity {
         | Event::Applied(tx, ..)
         | Event::Written(tx, ..)
         | Event::Told(tx, _)) = *event;
-        let course = self.courses.entry(tx).or_default();
+        let transaction = self.transactions.entry(tx).or_default();
         match *event {
             Event::Begun(_) | Event::Written(..) => Ok(()),
             Event::Voted(_, who, yes) => {
-                if yes { &mut course.yes } else { &mut course.no }.insert(who);
-                demand(!(course.yes.contains(&who) && course.no.contains(&who)), || {
+                if yes { &mut transaction.yes } else { &mut transaction.no }.insert(who);
+                demand(!(transaction.yes.contains(&who) && transaction.no.contains(&who)), || {
                     format!("{tx}: {who:?} votes twice")
                 })
             }
             Event::InDoubt(_, who) => {
-                course.in_doubt.insert(who);
+                transaction.in_doubt.insert(who);
                 Ok(())
             }
             Event::Decided(_, decision) => {
-                let before = course.decision.replace(decision);
+                let before = transaction.decision.replace(decision);
                 demand(before.is_none(), || format!("{tx} is decided twice"))?;
-                let all = course.yes.len() == self.participants as usize;
+                let all = transaction.yes.len() == self.participants as usize;
                 demand(decision == Decision::Abort || all, || format!("{tx} commits without everybody's vote"))
             }
             Event::Applied(_, who, decision) => {
-                demand(course.decision == Some(decision), || {
-                    format!("{tx}: {who:?} does {decision:?}, decided was {:?}", course.decision)
+                demand(transaction.decision == Some(decision), || {
+                    format!("{tx}: {who:?} does {decision:?}, decided was {:?}", transaction.decision)
                 })?;
-                demand(course.applied.insert(who, decision).is_none(), || format!("{tx}: {who:?} acts twice"))
+                demand(transaction.applied.insert(who, decision).is_none(), || format!("{tx}: {who:?} acts twice"))
             }
             Event::Told(_, decision) => {
-                course.told = true;
-                demand(course.decision == Some(decision), || format!("{tx}: the client is told {decision:?}"))
+                transaction.informed = true;
+                demand(transaction.decision == Some(decision), || format!("{tx}: the client is told {decision:?}"))
             }
         }
     }
 
     fn at_quiet(&self) -> Result<(), String> {
-        for (tx, course) in &self.courses {
-            demand(course.told, || format!("the client never hears of {tx}"))?;
-            let committed = if course.decision == Some(Decision::Commit) { Some(&course.yes) } else { None };
-            let concerned = course.in_doubt.iter().chain(committed.into_iter().flatten());
-            if let Some(who) = concerned.into_iter().find(|who| !course.applied.contains_key(who)) {
-                return Err(format!("{tx}: decided was {:?}, but {who:?} does nothing", course.decision));
+        for (tx, transaction) in &self.transactions {
+            demand(transaction.informed, || format!("the client never hears of {tx}"))?;
+            let committed = if transaction.decision == Some(Decision::Commit) { Some(&transaction.yes) } else { None };
+            let concerned = transaction.in_doubt.iter().chain(committed.into_iter().flatten());
+            if let Some(who) = concerned.into_iter().find(|who| !transaction.applied.contains_key(who)) {
+                return Err(format!("{tx}: decided was {:?}, but {who:?} does nothing", transaction.decision));
             }
         }
         Ok(())

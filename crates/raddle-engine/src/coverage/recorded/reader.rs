@@ -195,7 +195,7 @@ impl<'t> Reader<'t> {
         let sent = message.and_then(|message| self.messages.remove(&message));
         let mut sent = sent.unwrap_or_else(|| self.sent_unseen(at, step.task, receipt.sender));
         if step.variant == Variant::TimedOut {
-            // A timer goes off on its own; one that an actor sets as it starts is set in the course of its creation.
+            // A timer goes off on its own. An actor sets a timer in the same step in which it is created, if it sets one as it starts.
             sent.delivery = Some(Delivery::Unordered);
             if sent.sender != step.task {
                 sent = Sent { sender: step.task, cause: None, causes: Vec::new(), ..sent };

@@ -1,4 +1,4 @@
-//! How much there is to receive from each mailbox: all that is needed to draw choices.
+//! How many messages can be received from each mailbox: all that an untraced run needs to choose.
 
 use std::mem;
 
@@ -6,15 +6,15 @@ use raddle_engine::ids::TaskId;
 
 use super::After;
 use super::counts::Counts;
-use crate::actor::mailboxes::ActorMailbox;
+use crate::actor::actor_mailbox::ActorMailbox;
 
 /// How many messages can be received from each mailbox.
 #[derive(Default)]
 pub(crate) struct Supply {
     counts: Counts,
-    /// It is kept up to date.
+    /// True during an untraced run: the counts are kept up to date.
     pub(super) counts_on: bool,
-    /// How often that has ended.
+    /// How many untraced runs have ended.
     pub(super) ended: u64,
     /// The actor that received last in an untraced run, and how many decisions had been taken by then, that one included.
     pub(in crate::actor) latest: Option<(TaskId, u64)>,
@@ -29,20 +29,20 @@ impl Supply {
         self.counts_on = true;
     }
 
-    /// As before the first actor.
+    /// Removes all counts.
     pub(in crate::actor) fn clear(&mut self) {
         self.counts_on = false;
         self.latest = None;
         mem::forget(self.after.take());
     }
 
-    /// Whether mailboxes that change are counted anew.
+    /// Whether an untraced run is in progress, so that changes of mailboxes are counted.
     #[inline]
     pub(in crate::actor) fn counts_on(&self) -> bool {
         self.counts_on
     }
 
-    /// How often it was no longer kept up to date.
+    /// How many untraced runs have ended.
     #[inline]
     pub(in crate::actor) fn times_ended(&self) -> u64 {
         self.ended
@@ -54,13 +54,13 @@ impl Supply {
         self.counts.total()
     }
 
-    /// A mailbox has changed.
+    /// Counts a mailbox that has changed.
     #[inline(always)]
     pub(in crate::actor) fn count(&mut self, mail: usize, mailbox: &ActorMailbox) {
         self.set(mail, mailbox.away, mailbox.count_open());
     }
 
-    /// So many messages can be received from a mailbox, unless its actor is away.
+    /// Sets how many messages can be received from a mailbox; none if its actor is away.
     #[inline(always)]
     pub(super) fn set(&mut self, mail: usize, away: bool, open: u32) {
         if !away {
@@ -68,12 +68,12 @@ impl Supply {
         }
     }
 
-    /// From this mailbox one more can be received.
+    /// Counts one more message that can be received from this mailbox.
     pub(super) fn add(&mut self, mail: usize) {
         self.counts.add(mail);
     }
 
-    /// Which mailbox the one with this number is in, counted through all of them; and which it is there.
+    /// The mailbox of the n-th message that can be received, counted through all mailboxes, and its number in that mailbox.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> (usize, u32) {
         self.counts.find(number)

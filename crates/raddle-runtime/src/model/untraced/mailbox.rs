@@ -7,7 +7,7 @@ use crate::mailbox::{DeliveryInfo, Mailbox, Message};
 use crate::model::handling::{Payload, PayloadCell};
 use crate::model::slot::WaitingMessage;
 
-/// What waits for one actor, and what else has to be known of it to send to it.
+/// The messages for one actor, and what senders need to know of it.
 #[derive(Default)]
 pub(in crate::model) struct UntracedMailbox {
     mailbox: Mailbox<UntracedMessage>,
@@ -25,7 +25,7 @@ pub(in crate::model) struct UntracedMessage {
     pub(super) delayed: bool,
     pub(super) label: &'static str,
     pub(super) body: PayloadCell,
-    /// All of what is on it, if deliveries are causal.
+    /// The whole envelope, in causal order.
     pub(super) envelope: Option<Box<Envelope>>,
 }
 
@@ -37,7 +37,7 @@ impl Message for UntracedMessage {
         let &Self { sender, delayed, ref envelope, .. } = self;
         let causal = envelope.as_deref().map(Envelope::delivery_info);
         let (ordinal, known) = causal.map_or((0, Default::default()), |envelope| (envelope.ordinal, envelope.known));
-        // Nobody asks for one by its number.
+        // Untraced runs do not use numbers.
         DeliveryInfo { number: 0, sender, delayed, ordinal, known }
     }
 
@@ -47,14 +47,14 @@ impl Message for UntracedMessage {
 }
 
 impl UntracedMessage {
-    /// A message that lay in a mailbox.
+    /// A message that comes from a traced mailbox.
     fn of((envelope, payload): WaitingMessage, delivery: Delivery) -> Self {
         let Envelope { sender, delayed, label, .. } = envelope;
         let envelope = (delivery == Delivery::Causal).then(|| Box::new(envelope));
         Self { sender, delayed, label, body: payload.into_cell(), envelope }
     }
 
-    /// As it lies in a mailbox, under a number that no other has there.
+    /// The message for a traced mailbox, with a number that no other has there.
     fn into_message(self, number: u32) -> WaitingMessage {
         let Self { sender, delayed, label, body, envelope, .. } = self;
         let mut envelope = envelope.map_or_else(|| Envelope::blank(sender, number), |envelope| *envelope);
@@ -69,7 +69,7 @@ impl UntracedMailbox {
         self.mailbox.len()
     }
 
-    /// Takes what lay in a mailbox, in its order, or was sent there while something lay here.
+    /// Adds messages from the traced mailbox, in their order.
     pub(super) fn collect(&mut self, messages: Vec<WaitingMessage>, delivery: Delivery) {
         let overtakes = self.len() > 0;
         for message in messages {
@@ -78,12 +78,12 @@ impl UntracedMailbox {
         }
     }
 
-    /// What is left, as it lies in a mailbox, under numbers that no other has there.
+    /// Takes out all messages, for the traced mailbox, with numbers that no other has there.
     pub(super) fn clear(&mut self, numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = WaitingMessage> {
         self.mailbox.take_all().into_iter().zip(numbers).map(|(message, number)| message.into_message(number))
     }
 
-    /// Puts a message where it belongs.
+    /// Puts a message into the mailbox.
     #[inline(always)]
     pub(super) fn put(&mut self, message: UntracedMessage, delivery: Delivery) {
         self.mailbox.put(delivery, message);
@@ -95,7 +95,7 @@ impl UntracedMailbox {
         if self.receives { self.count_open() + self.timers } else { 0 }
     }
 
-    /// How many can be received of those that were sent.
+    /// How many messages can be received.
     #[inline]
     pub(super) fn count_open(&self) -> u32 {
         self.mailbox.count_open()
