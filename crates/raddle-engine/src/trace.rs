@@ -241,7 +241,8 @@ pub enum Note {
     Hint(u64),
     /// These calls have led to it; only if the program was asked to find that out.
     Context(&'static Context),
-    /// It has found this behind a lock that it took. Only for comparing runs: nobody decides by it.
+    /// It has found this behind a lock that it took or in a message, or its task has left this behind a lock after it. Only for comparing runs:
+    /// nobody decides by it.
     Contents(Word),
 }
 
@@ -464,7 +465,7 @@ impl Trace {
         &self.data.notes[self.data.notes.len() - new..]
     }
 
-    /// What steps have found behind locks, oldest first.
+    /// What tasks have found and left behind locks, with the latest step at that time, oldest first.
     pub fn contents(&self) -> impl Iterator<Item = (StepIx, Word)> + '_ {
         self.data.notes.iter().filter_map(|(step, note)| match note {
             Note::Contents(word) => Some((*step, *word)),

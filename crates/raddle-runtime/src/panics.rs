@@ -11,6 +11,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Failure, Place};
 
 use crate::coroutine::current;
+use crate::crash;
 use crate::execution::{Execution, State, Task};
 use crate::output::{discard_from_here_on, unredirected};
 
@@ -25,10 +26,15 @@ pub(crate) fn install() {
             }
             match current::with(|execution| note(execution, info)).unwrap_or(Print::AsRaddles) {
                 Print::Not => {}
+                // Finding the names of the frames can take seconds.
                 Print::AsTheProgramsBy(task) if std::env::var_os("RUST_BACKTRACE").is_none_or(|v| v != "full") => {
+                    let _away = crash::away();
                     shown::print(info, &task);
                 }
-                Print::AsTheProgramsBy(_) => before(info),
+                Print::AsTheProgramsBy(_) => {
+                    let _away = crash::away();
+                    before(info);
+                }
                 Print::AsRaddles => unredirected(|| before(info)),
             }
         }));

@@ -181,7 +181,11 @@ impl Program for Threads {
         let mut state = worker.execution.state.borrow_mut();
         std::mem::swap(trace, &mut state.trace);
         worker.execution.weak_orderings.set(false);
-        state.begin(worker.next_number(), seed);
+        let number = worker.next_number();
+        if let Some(watching) = &worker.watching {
+            watching.begin_execution(number);
+        }
+        state.begin(number, seed);
         state.most_tasks = MOST_TASKS as usize;
         state.add_task(None);
         let stack_bytes = state.settings.stack_bytes;

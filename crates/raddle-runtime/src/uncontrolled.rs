@@ -8,15 +8,20 @@
 //!
 //! When such a thread uses an object, a wait or a thread of Raddle, this is recorded for the worker with that number, and its execution
 //! fails. The thread panics: if it waited, no task could wake it.
+//!
+//! Other threads, such as those of a pool that an earlier test has started, have no number of a worker that is still there. They are known by
+//! the object: one that a running execution has used, or one that an execution uses after such a thread has used it in the meantime.
 
 use std::cell::Cell;
 use std::panic::{self, Location};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
 
 use raddle_engine::outcome::Place;
+
+use crate::addresses::any_is_static;
 
 /// What an uncontrolled thread did.
 #[derive(Clone, Debug)]
@@ -36,7 +41,25 @@ struct WorkerEntry {
     used: Mutex<Option<Use>>,
     /// True if `used` is set. It is cheaper to read.
     any: AtomicBool,
+    /// The number of its latest execution; 0 if there was none.
+    execution: AtomicU64,
 }
+
+impl WorkerEntry {
+    fn record(&self, used: Use) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(used);
+        self.any.store(true, Ordering::Release);
+    }
+}
+
+/// How often threads without a worker have used objects that no execution had used before.
+static OUTSIDE_USES: AtomicU64 = AtomicU64::new(0);
+
+/// Where this happened last, and to an object at which address.
+static LATEST_OUTSIDE: Mutex<Vec<(usize, &'static Location<'static>)>> = Mutex::new(Vec::new());
+
+/// So many of these places are kept.
+const MOST_OUTSIDE: usize = 64;
 
 static WORKERS: Mutex<Workers> = Mutex::new(Workers { entries: Vec::new(), next: 0 });
 
@@ -99,9 +122,16 @@ impl StartedThreads {
             thread: std::thread::current().id(),
             used: Mutex::new(None),
             any: AtomicBool::new(false),
+            execution: AtomicU64::new(0),
         });
         let number = WORKERS.lock().unwrap_or_else(PoisonError::into_inner).take_number(entry.clone())?;
         signals::set_number((number + 1) as u32).then_some(Self { entry, number, before, waited: Cell::new(0) })
+    }
+
+    /// Called when the execution with this number begins.
+    #[inline]
+    pub(crate) fn begin_execution(&self, number: u64) {
+        self.entry.execution.store(number, Ordering::Relaxed);
     }
 
     /// Returns what an uncontrolled thread has used since the last call.
@@ -182,13 +212,82 @@ pub(crate) fn note_at(what: &'static str, made: Option<&'static Location<'static
             _ => return,
         }
     };
-    let used = Use { what, made: made.map(Place::from), site: site.into() };
-    entry.used.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(used);
-    entry.any.store(true, Ordering::Release);
+    report(&entry, what, made, site);
+}
+
+/// Records for a worker what the calling thread, which is not under control, has used.
+fn report(
+    entry: &WorkerEntry,
+    what: &'static str,
+    made: Option<&'static Location<'static>>,
+    site: &'static Location<'static>,
+) {
+    entry.record(Use { what, made: made.map(Place::from), site: site.into() });
     if !std::thread::panicking() {
         // The report of the test says all this, so the panic hook is not called.
         let message = format!("raddle: {what} is used at {site} by a thread that Raddle does not control");
         panic::resume_unwind(Box::new(message));
+    }
+}
+
+/// How often threads without a worker have used objects so far. An execution compares it with the number at its beginning.
+#[inline]
+pub(crate) fn outside_uses() -> u64 {
+    OUTSIDE_USES.load(Ordering::Relaxed)
+}
+
+/// Called when an object is used outside of any execution, after [`note`]: by a thread that no execution has started, or whose worker has ended.
+/// `execution` is the execution that has used the object last. If it is running, it fails. If none has used the object, returns the number of
+/// this use, by which an execution that uses the object later knows of it.
+///
+/// # Panics
+///
+/// If the execution is running, unless the thread is panicking.
+#[cold]
+#[track_caller]
+pub(crate) fn note_outside(
+    what: &'static str,
+    made: &'static Location<'static>,
+    address: usize,
+    execution: Option<u64>,
+) -> Option<u64> {
+    let site = Location::caller();
+    let this_thread = std::thread::current().id();
+    let uses_it = {
+        let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = workers.entries.iter().flatten().peekable();
+        // Without a search nobody asks. What a worker itself does between executions is its own affair.
+        entries.peek()?;
+        if entries.clone().any(|entry| entry.thread == this_thread) {
+            return None;
+        }
+        entries.find(|entry| execution == Some(entry.execution.load(Ordering::Relaxed))).cloned()
+    };
+    // Every execution has a value of its own behind a `static`.
+    if let Some(entry) = uses_it.filter(|_| !any_is_static(std::iter::once(address as u64))) {
+        report(&entry, what, Some(made), site);
+    }
+    execution.is_none().then(|| {
+        let mut latest = LATEST_OUTSIDE.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.truncate(MOST_OUTSIDE - 1);
+        latest.insert(0, (address, site));
+        OUTSIDE_USES.fetch_add(1, Ordering::Relaxed) + 1
+    })
+}
+
+/// Called when the execution of this worker uses an object for the first time, and a thread without a worker has used it since the execution
+/// began. The execution fails.
+#[cold]
+pub(crate) fn note_used_meanwhile(what: &'static str, made: &'static Location<'static>, address: usize) {
+    if any_is_static(std::iter::once(address as u64)) {
+        return;
+    }
+    let latest = LATEST_OUTSIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    let site = latest.iter().find(|(at, _)| *at == address).map_or(made, |(_, site)| *site);
+    let this_thread = std::thread::current().id();
+    let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(entry) = workers.entries.iter().flatten().find(|entry| entry.thread == this_thread) {
+        entry.record(Use { what, made: Some(made.into()), site: site.into() });
     }
 }
 

@@ -312,18 +312,28 @@ impl Session {
     fn run_once_more(&mut self, found: Found) -> Failed {
         let Found { failure, script, after, remark, .. } = found;
         let limits = &self.plan.limits;
-        let first = self.workers.replay(&script, limits);
-        let shows = first.outcome.failure().is_some_and(|again| alike(again, &failure)) && first.divergence.is_none();
+        // With the fewest switches, every execution that is too long is one in which nobody else has a turn. So it is not made smaller, and
+        // runs once instead of twice: it takes long.
+        let long = matches!(failure, Failure::TooManySteps { .. });
+        let show = |script: &Script| self.workers.show(script, limits, self.plan.backtraces);
+        let first = if long {
+            show(&script)
+        } else {
+            Shown { record: self.workers.replay(&script, limits), printed: String::new() }
+        };
+        let again = first.record.outcome.failure();
+        let shows = again.is_some_and(|again| alike(again, &failure)) && first.record.divergence.is_none();
         let record = if shows {
-            // With the fewest switches, every execution that is too long is one in which nobody else has a turn.
-            let long = matches!(failure, Failure::TooManySteps { .. });
-            let effort = if long { Effort::NONE } else { Effort::default() };
-            let small = shrink(first, effort, &mut |script| self.workers.replay(script, limits));
-            let Shown { record, printed } = self.workers.show(&Script::Names(small), limits, self.plan.backtraces);
+            let Shown { record, printed } = if long {
+                first
+            } else {
+                let replay = &mut |script: &Script| self.workers.replay(script, limits);
+                show(&Script::Names(shrink(first.record, Effort::default(), replay)))
+            };
             printed::show("the failing execution", &printed);
             record
         } else {
-            first
+            first.record
         };
         let again = record.outcome.failure();
         let same = again.is_some_and(|again| alike(again, &failure));

@@ -167,6 +167,13 @@ pub(crate) fn inside_model(
     RunningMark::enter(own)
 }
 
+/// Marks that the program has called Raddle, which works for a while without taking a step, until the result is dropped. The watchdog does not
+/// count that time. Called while the program runs.
+#[inline]
+pub(crate) fn away() -> RunningMark {
+    RunningMark::enter(OWN.get())
+}
+
 /// Notes that the decision has become a step, or that from now on the handler of `task` runs.
 #[inline]
 pub(crate) fn handles(task: TaskId) {

@@ -28,4 +28,8 @@ pub(crate) fn inside_model(_: &ModelState, _: Option<&Trace>, _: Option<(TaskId,
     RunningMark(())
 }
 
+pub(crate) fn away() -> RunningMark {
+    RunningMark(())
+}
+
 pub(crate) fn handles(_: TaskId) {}

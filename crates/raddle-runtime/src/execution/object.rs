@@ -72,6 +72,10 @@ pub(crate) struct Tag {
 /// Bits of a tag that hold the object's index; the others hold the execution's number.
 const INDEX_BITS: u32 = 24;
 
+/// Set in the tag of a value that no execution has used, but a thread without a worker while a search was running. The other bits are the number of
+/// that use.
+const OUTSIDE: u64 = 1 << 63;
+
 impl Tag {
     /// The tag of a value that the caller makes.
     #[track_caller]
@@ -94,9 +98,22 @@ impl Tag {
             body(ObjectRef { execution, object })
         });
         if inside.is_none() {
-            uncontrolled::note(kind.noun, Some(self.made));
+            self.used_outside(kind);
         }
         inside
+    }
+
+    #[cold]
+    #[track_caller]
+    fn used_outside(&self, kind: &'static Kind) {
+        uncontrolled::note(kind.noun, Some(self.made));
+        let place = self.place.load(Ordering::Relaxed);
+        let execution = (place != 0 && place & OUTSIDE == 0).then_some(place >> INDEX_BITS);
+        let address = std::ptr::from_ref(self).addr();
+        if let Some(number) = uncontrolled::note_outside(kind.noun, self.made, address, execution) {
+            // If an execution has used it in the meantime, its place stays.
+            let _ = self.place.compare_exchange(place, OUTSIDE | number, Ordering::Relaxed, Ordering::Relaxed);
+        }
     }
 
     #[inline(always)]
@@ -111,6 +128,10 @@ impl Tag {
     #[cold]
     fn register(&self, state: &mut State, kind: &'static Kind, place: u64, first: impl FnOnce(Met) -> u64) -> ObjectId {
         let address = std::ptr::from_ref(self).addr();
+        if place & OUTSIDE != 0 && place & !OUTSIDE > state.outside_uses {
+            uncontrolled::note_used_meanwhile(kind.noun, self.made, address);
+        }
+        let place = if place & OUTSIDE == 0 { place } else { 0 };
         // Another execution, on another OS thread, may have overwritten the tag since this execution first used the value.
         let known = if place == 0 { None } else { state.objects.iter().rposition(|o| o.address == address) };
         let index = known.unwrap_or_else(|| {

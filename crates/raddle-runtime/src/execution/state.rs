@@ -18,6 +18,7 @@ use crate::execution::task::{Status, Task};
 use crate::execution::{Ask, Settings};
 use crate::sync::statics::StaticValue;
 use crate::time::CLOCK;
+use crate::uncontrolled;
 
 /// A task that was created and has not begun yet.
 pub(crate) struct Newborn {
@@ -30,6 +31,8 @@ pub(crate) struct Newborn {
 pub(crate) struct State {
     /// Identifies the execution in this process.
     pub(crate) number: u64,
+    /// How often threads without a worker had used objects when the execution began.
+    pub(crate) outside_uses: u64,
     pub(crate) settings: Settings,
     pub(crate) tasks: Vec<Task>,
     /// By task. The memory is used again in the next execution, so there may be more entries than tasks.
@@ -114,6 +117,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             number: 0,
+            outside_uses: 0,
             settings: Settings::default(),
             tasks: Vec::new(),
             spins: Vec::new(),
@@ -163,6 +167,7 @@ impl State {
     /// Resets the state for a new execution. The memory of the tables is used again.
     pub(crate) fn begin(&mut self, number: u64, seed: u64) {
         self.number = number;
+        self.outside_uses = uncontrolled::outside_uses();
         self.tasks.clear();
         self.alive.clear();
         self.objects.clear();

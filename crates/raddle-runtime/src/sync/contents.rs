@@ -30,7 +30,7 @@ fn plain<T: ?Sized>(data: &T) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Records the data behind the lock that the current task has just taken, or in the message that it has just received.
+/// Records the data behind the lock that the current task has just taken or is about to release, or in the message that it has just received.
 #[inline]
 pub(super) fn note<T: ?Sized>(execution: &Execution, data: &T) {
     let mut state = execution.state.borrow_mut();

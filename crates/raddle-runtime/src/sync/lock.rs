@@ -17,6 +17,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_engine::trace::{Class, Effect, Operation, Ordered, Site};
 
 use super::contents;
+use crate::coroutine::current;
 use crate::execution::{Kind, Met, Moment, ObjectRef, Progress, Tag, panicking, word_as_number};
 
 static IS_POISONED: Operation = Operation { verb: "is_poisoned", class: Class::Read };
@@ -260,10 +261,24 @@ impl<'a, S: StdLock + ?Sized, G> Held<'a, S, G> {
         }
         self.changed
     }
+}
+
+impl<S: StdLock + ?Sized, G: Deref> Held<'_, S, G> {
+    /// Records what the holder leaves behind the lock, if it may have changed the data.
+    #[inline(always)]
+    pub(super) fn note_left(&self) {
+        if self.changed
+            && self.inside
+            && let Some(data) = &self.data
+        {
+            current::with(|execution| contents::note(execution, &**data));
+        }
+    }
 
     /// Releases a lock that is held alone.
     #[inline(always)]
     pub(super) fn unlock(&mut self, op: &'static Operation) {
+        self.note_left();
         if !self.drop_std() {
             return;
         }

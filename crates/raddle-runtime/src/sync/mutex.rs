@@ -108,6 +108,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         site: Site,
         begin: impl FnOnce(&mut Moment<'_>) -> R,
     ) -> (Released<'a, T>, R) {
+        self.held.note_left();
         drop(self.held.take_std());
         let changed = self.held.note_change();
         let (lock, taken_at) = (self.held.lock(), self.held.site);

@@ -22,6 +22,7 @@ static SLEEP: Operation = Operation { verb: "sleep", class: Class::Time };
 pub fn yield_now() {
     let site = here();
     if current::with(|execution| yield_in(execution, site)).is_none() {
+        uncontrolled::note("thread::yield_now", None);
         std::thread::yield_now();
     }
 }
@@ -78,6 +79,7 @@ pub(super) fn unpark(execution: &Execution, task: TaskId, site: Site) {
 pub fn sleep(duration: Duration) {
     let site = here();
     if current::with(|execution| sleep_in(execution, duration, site)).is_none() {
+        uncontrolled::note("thread::sleep", None);
         std::thread::sleep(duration);
     }
 }

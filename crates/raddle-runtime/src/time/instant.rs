@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::execution::here;
 use crate::time::clock;
+use crate::uncontrolled;
 
 /// An instant, as [`std::time::Instant`]. In an execution it is one of the virtual clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +32,10 @@ impl Instant {
     pub fn now() -> Self {
         Self(match clock::read(here()) {
             Some((execution, nanos)) => ClockTime::Virtual { execution, nanos: i128::from(nanos) },
-            None => ClockTime::Real(std::time::Instant::now()),
+            None => {
+                uncontrolled::note("Instant::now", None);
+                ClockTime::Real(std::time::Instant::now())
+            }
         })
     }
 

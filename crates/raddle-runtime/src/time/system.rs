@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTimeError};
 
 use crate::execution::here;
 use crate::time::clock;
+use crate::uncontrolled;
 
 /// The time of day, as [`std::time::SystemTime`]. Every execution begins on 1 January 2020, 00:00 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +27,10 @@ impl SystemTime {
     pub fn now() -> Self {
         Self(match clock::read(here()) {
             Some((_, nanos)) => std::time::UNIX_EPOCH + START + Duration::from_nanos(nanos),
-            None => std::time::SystemTime::now(),
+            None => {
+                uncontrolled::note("SystemTime::now", None);
+                std::time::SystemTime::now()
+            }
         })
     }
 

@@ -43,14 +43,20 @@ impl ProgressLine {
     pub(crate) fn last_words(test: &str, note: Option<&String>, report: &Report) {
         let note = note.map(|note| format!("; {note}")).unwrap_or_default();
         let text = report.for_terminal(&io::stderr());
-        let _ = io::stderr().write_all(format!("\nraddle: {test}: told to end{note}\n{text}\n").as_bytes());
+        let name = named(test);
+        let _ = io::stderr().write_all(format!("\nraddle: {name}told to end{note}\n{text}\n").as_bytes());
     }
 
     fn shown(&self, progress: &Progress) -> String {
-        let name = if self.test.is_empty() { String::new() } else { format!("{}: ", self.test) };
+        let name = named(&self.test);
         let (before, after) = if self.in_place { (CLEAR, "") } else { ("", "\n") };
         format!("{before}raddle: {name}{}{after}", line(progress))
     }
+}
+
+/// The name of the test before what is said about it. A search that `Explorer` runs may have none.
+fn named(test: &str) -> String {
+    if test.is_empty() { String::new() } else { format!("{test}: ") }
 }
 
 /// To the beginning of the line, and nothing left of it.

@@ -20,11 +20,15 @@ fn fresh_dir(name: &str) -> PathBuf {
     dir
 }
 
-fn run_in(dir: &Path, child: &str, replay: Option<&str>) -> Ended {
+fn child(dir: &Path, name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "--ignored", &format!("crashes::children::{child}")]);
-    command.env("RADDLE_OUT", dir).envs(replay.map(|schedule| ("RADDLE_REPLAY", schedule)));
-    let output = command.output().unwrap();
+    command.args(["--exact", "--ignored", &format!("crashes::children::{name}")]).env("RADDLE_OUT", dir);
+    command
+}
+
+fn run_in(dir: &Path, name: &str, replay: Option<&str>) -> Ended {
+    let mut command = child(dir, name);
+    let output = command.envs(replay.map(|schedule| ("RADDLE_REPLAY", schedule))).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Ended { output, said, dir: dir.to_owned() }
 }
@@ -171,6 +175,15 @@ fn who_comes_back_after_a_while_is_only_told_of() {
     ended.left_with(0).says("raddle: hang, no step for");
     assert!(!ended.said.contains("FAILED"), "{}", ended.said);
     assert!(ended.kept("slow").is_empty());
+}
+
+/// The names of the frames are looked up in the debug information, which takes a while the first time.
+#[test]
+fn a_backtrace_is_no_hang() {
+    let mut command = child(&fresh_dir("panics_at_once"), "panics_at_once");
+    let output = command.env("RUST_BACKTRACE", "1").output().unwrap();
+    let (shown, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(shown.contains("stack backtrace:") && !said.contains("hang"), "{said}\n{shown}");
 }
 
 #[test]

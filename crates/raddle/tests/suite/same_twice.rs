@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use raddle::Failure;
 use raddle::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
-use raddle::sync::{Arc, Mutex};
+use raddle::sync::{Arc, Mutex, RwLock};
 use raddle::{Explorer, Report, thread};
 
 const STRATEGIES: [&str; 14] = [
@@ -102,6 +102,17 @@ fn value_kept_outside() {
     thread.join().unwrap();
 }
 
+/// What is left behind a lock, where nobody looks at it again, is the number of the run.
+fn left_behind_a_mutex() {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    *Mutex::new(0).lock().unwrap() = RUNS.fetch_add(1, SeqCst);
+}
+
+fn left_behind_a_lock_for_writing() {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    *RwLock::new(0).write().unwrap() = RUNS.fetch_add(1, SeqCst);
+}
+
 #[test]
 fn what_depends_on_hash_order() {
     parts(one_order_by_hash);
@@ -116,7 +127,7 @@ fn what_depends_on_a_clock() {
 
 #[test]
 fn what_changes_with_the_number_of_the_run() {
-    parts(value_kept_outside);
+    [value_kept_outside, left_behind_a_mutex, left_behind_a_lock_for_writing].into_iter().for_each(parts);
 }
 
 #[test]

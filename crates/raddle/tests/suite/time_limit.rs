@@ -110,3 +110,20 @@ fn nothing_is_lost_to_the_next_sitting() {
         assert_eq!(seen.lock().unwrap().len(), 90, "{strategy}: {second}");
     }
 }
+
+/// An execution with too many steps takes long. It is run once more, for the report, and not twice.
+#[test]
+fn of_an_execution_with_too_many_steps() {
+    let runs = Arc::new(Mutex::new(0));
+    let counted = runs.clone();
+    let report = Explorer::new().strategy("exhaustive").workers(1).steps(100).run(move || {
+        *counted.lock().unwrap() += 1;
+        let sum = AtomicUsize::new(0);
+        loop {
+            sum.fetch_add(1, SeqCst);
+        }
+    });
+    assert_eq!(report.failure().map(raddle::Failure::kind), Some("too many steps"), "{report}");
+    // For the search, twenty times to compare, and for the report.
+    assert_eq!(*runs.lock().unwrap(), 22);
+}

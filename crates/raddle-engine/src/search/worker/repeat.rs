@@ -310,7 +310,7 @@ fn compare_contents<P: Program>(
     };
     let (before, (step, now)) = reference.contents.iter().zip(trace.contents()).find(differ)?;
     let what = describe(trace.steps().get(step.index()), cast);
-    Some(at(step.index()).parted([before.1, now].map(|word| format!("{what}, and finds {}", word.0))))
+    Some(at(step.index()).parted([before.1, now].map(|word| format!("{what}, and the value is {}", word.0))))
 }
 
 fn is_held(outcome: &Outcome) -> bool {

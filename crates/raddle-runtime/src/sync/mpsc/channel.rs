@@ -140,6 +140,7 @@ impl<T> Channel<T> {
         if self.is_unbounded() { Ordered::RELAXED } else { Ordered::BOTH }
     }
 
+    #[track_caller]
     pub(super) fn send(&self, message: T, site: Site) -> Result<(), SendError<T>> {
         if self.is_rendezvous() {
             return self.hand_over(message, site);
@@ -159,6 +160,7 @@ impl<T> Channel<T> {
         Ok(())
     }
 
+    #[track_caller]
     pub(super) fn try_send(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
         if self.is_rendezvous() {
             return self.try_hand_over(message, site);
@@ -186,6 +188,7 @@ impl<T> Channel<T> {
         }
     }
 
+    #[track_caller]
     pub(super) fn recv(&self, timeout: Option<Duration>, site: Site) -> Result<T, RecvTimeoutError> {
         if self.is_rendezvous() {
             return self.meet(timeout, site);
@@ -205,6 +208,7 @@ impl<T> Channel<T> {
         Ok(self.pop())
     }
 
+    #[track_caller]
     pub(super) fn try_recv(&self, site: Site) -> Result<T, TryRecvError> {
         self.with(site, |place| {
             place.step(&TRY_RECV, Effect::Change, self.ordered(), site, |moment| {

@@ -33,6 +33,7 @@ enum Offered {
 }
 
 impl<T> Channel<T> {
+    #[track_caller]
     pub(super) fn hand_over(&self, message: T, site: Site) -> Result<(), SendError<T>> {
         let offered = self.with(site, |place| {
             place.step(&OFFER, Effect::Change, Ordered::BOTH, site, |moment| self.offer(moment, true))
@@ -50,6 +51,7 @@ impl<T> Channel<T> {
         }
     }
 
+    #[track_caller]
     pub(super) fn try_hand_over(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
         let offered = self.with(site, |place| {
             place.step(&TRY_OFFER, Effect::Change, Ordered::BOTH, site, |moment| self.offer(moment, false))
@@ -64,6 +66,7 @@ impl<T> Channel<T> {
         }
     }
 
+    #[track_caller]
     fn wait_until_taken(&self, ticket: u64, site: Site) -> Result<(), SendError<T>> {
         let taken = self.with(site, |place| {
             let ready: fn(u64, u64) -> bool = word::is_settled;
@@ -83,6 +86,7 @@ impl<T> Channel<T> {
         Err(SendError(message))
     }
 
+    #[track_caller]
     pub(super) fn meet(&self, timeout: Option<Duration>, site: Site) -> Result<T, RecvTimeoutError> {
         self.with(site, |place| {
             let waits = Cell::new(false);

@@ -152,6 +152,12 @@ fn slow() {
     });
 }
 
+#[raddle::test(hang = "20ms", workers = 1)]
+#[ignore = "run as a child of other tests"]
+fn panics_at_once() {
+    raced(|| panic!("with a backtrace"));
+}
+
 #[raddle::test(hang = "100ms", hang_end = "400ms")]
 #[ignore = "run as a child of other tests"]
 fn std_lock() {

@@ -160,6 +160,11 @@ const THREADS: &[Row] = &[
     }),
     fails("park", KIND, || only_std((), |()| thread::park())),
     fails("park_timeout", KIND, || only_std((), |()| thread::park_timeout(Duration::from_millis(1)))),
+    fails("sleep", KIND, || only_std((), |()| thread::sleep(Duration::from_millis(1)))),
+    fails("yield_now", KIND, || only_std((), |()| thread::yield_now())),
+    fails("spin_loop", KIND, || only_std((), |()| raddle::hint::spin_loop())),
+    fails("the virtual clock", KIND, || only_std((), |()| _ = raddle::time::Instant::now())),
+    fails("the time of day", KIND, || only_std((), |()| _ = raddle::time::SystemTime::now())),
     fails("spawn", KIND, || only_std((), |()| _ = thread::spawn(|| ()))),
     fails("scope", KIND, || only_std((), |()| thread::scope(|scope| _ = scope.spawn(|| ())))),
     fails("join", KIND, || {
@@ -214,6 +219,32 @@ fn the_place_of_a_drop_is_that_of_the_test() {
 }
 
 #[test]
+fn the_place_of_a_use_is_that_of_the_test() {
+    let uses: [fn(); 6] = [
+        || only_std(mpsc::channel::<u32>().0, |sender| _ = sender.send(1)),
+        || only_std(mpsc::sync_channel(1).0, |sender: &mpsc::SyncSender<u32>| _ = sender.send(1)),
+        || only_std(mpsc::sync_channel(0).0, |sender: &mpsc::SyncSender<u32>| _ = sender.try_send(1)),
+        || {
+            let (_sender, receiver) = mpsc::channel::<u32>();
+            let _ = std::thread::spawn(move || _ = receiver.recv()).join();
+        },
+        || {
+            let (_sender, receiver) = mpsc::sync_channel::<u32>(0);
+            let _ = std::thread::spawn(move || _ = receiver.recv_timeout(LATE)).join();
+        },
+        || {
+            let (_sender, receiver) = mpsc::channel::<u32>();
+            let _ = std::thread::spawn(move || _ = receiver.try_recv()).join();
+        },
+    ];
+    for program in uses {
+        let report = raddle::Explorer::new().run(program);
+        assert_eq!(report.failure().map(raddle::Failure::kind), Some(KIND), "{report}");
+        assert!(!report.to_string().contains("mpsc/"), "{report}");
+    }
+}
+
+#[test]
 fn a_deadlock_beside_a_thread_of_std_is_a_deadlock() {
     let report = raddle::Explorer::new().run(|| {
         let thread = std::thread::spawn(|| std::thread::sleep(LATE));
@@ -223,4 +254,89 @@ fn a_deadlock_beside_a_thread_of_std_is_a_deadlock() {
         let _ = thread.join();
     });
     assert_eq!(report.failure().map(raddle::Failure::kind), Some("deadlock"));
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A thread of `std` that outlives every search, as those of a pool do.
+#[derive(Clone)]
+struct Pool(std::sync::mpsc::Sender<Job>);
+
+impl Pool {
+    fn start() -> Self {
+        let (sender, jobs) = std::sync::mpsc::channel::<Job>();
+        std::thread::spawn(move || jobs.into_iter().for_each(|job| job()));
+        Self(sender)
+    }
+
+    /// Lets the thread of the pool do the job, and waits until it has.
+    fn run(&self, job: impl FnOnce() + Send + 'static) {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let job = Box::new(move || {
+            let _done = done;
+            table::caught(job);
+        });
+        self.0.send(job).expect("the thread of the pool catches panics");
+        let _ = wait.recv();
+    }
+}
+
+fn is_noticed(program: impl Fn() + Send + Sync + Clone + 'static) {
+    let report = raddle::Explorer::new().strategy("dpor").run(program);
+    assert_eq!(report.failure().map(raddle::Failure::kind), Some(KIND), "{report}");
+    assert!(report.to_string().contains("uncontrolled.rs"), "{report}");
+}
+
+#[test]
+fn a_pool_that_an_earlier_test_has_started() {
+    static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
+    for _ in 0..3 {
+        is_noticed(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            POOL.get_or_init(Pool::start).run(move || *theirs.lock().unwrap() += 1);
+            *lock.lock().unwrap() += 1;
+        });
+    }
+}
+
+#[test]
+fn a_pool_that_was_started_before_any_test() {
+    let pool = Pool::start();
+    let later = pool.clone();
+    // The test uses the object first, or the pool does.
+    is_noticed(move || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let theirs = sum.clone();
+        sum.store(1, SeqCst);
+        pool.run(move || _ = theirs.fetch_add(1, SeqCst));
+        sum.load(SeqCst);
+    });
+    is_noticed(move || {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = lock.clone();
+        later.run(move || *theirs.write().unwrap() += 1);
+        drop(lock.read());
+    });
+}
+
+/// A static starts afresh in every execution, so what other tests do with it at the same time is no matter. What was used before the search is
+/// no matter either.
+#[test]
+fn what_others_do_with_a_static_and_what_was_done_before() {
+    static SUM: AtomicUsize = AtomicUsize::new(0);
+    let pool = Pool::start();
+    let captured = Arc::new(AtomicUsize::new(0));
+    captured.store(1, SeqCst);
+    let report = raddle::Explorer::new().strategy("exhaustive").workers(2).run(move || {
+        pool.run(|| _ = SUM.load(SeqCst));
+        let (own, theirs) = (Arc::new(AtomicUsize::new(0)), captured.clone());
+        let other = own.clone();
+        let thread = thread::spawn(move || other.fetch_add(SUM.load(SeqCst) + theirs.load(SeqCst), SeqCst));
+        own.fetch_add(1, SeqCst);
+        thread.join().unwrap();
+        assert_eq!(own.load(SeqCst), 2);
+        pool.run(|| _ = SUM.load(SeqCst));
+    });
+    assert!(report.verified(), "{report}");
 }
