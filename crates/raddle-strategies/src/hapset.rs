@@ -52,6 +52,7 @@ use self::pool::Pool;
 use self::skipped_paths::SkippedPaths;
 pub use self::statement::Statement;
 use self::turns::Turns;
+use crate::optimal::Optimal;
 pub use crate::reduction::Backtrack;
 use crate::reduction::Dpor;
 use crate::samplers::random::Random;
@@ -68,7 +69,7 @@ pub struct Hapset {
     seed: u64,
     random: Random,
     /// The complete search, which starts when the guided search is done.
-    rest: Option<Dpor>,
+    rest: Option<Optimal>,
     phase: Phase,
     /// The guided search runs a subtree that it had skipped.
     rarest_begun: bool,
@@ -150,7 +151,7 @@ impl Hapset {
     /// with those of a complete search. The whole search ends when the complete search does; then everything was covered.
     #[must_use]
     pub fn then_the_rest(mut self) -> Self {
-        self.rest = Some(Dpor::optimal());
+        self.rest = Some(Optimal::new());
         let mut pool = self.pool.lock();
         pool.then_the_rest = true;
         pool.rarest = Some(SkippedPaths::default());

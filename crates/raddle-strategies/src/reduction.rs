@@ -1,17 +1,19 @@
 //! Partial-order reduction: executions that differ only in the order of independent steps are equivalent, so one of each class (trace) is
 //! enough.
 //!
-//! Three algorithms share everything but the reaction to a race:
-//! - [`Dpor::optimal`]: source sets and wakeup trees (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014 and JACM 2017). Exactly one
-//!   complete execution per trace. No pruned executions, except where actors choose among messages.
-//! - [`Dpor::source`]: source sets and sleep sets (same papers). One complete execution per trace, and many pruned ones.
+//! Two algorithms share everything but the reaction to a race:
+//! - [`Dpor::source`]: source sets and sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014 and JACM 2017). One complete
+//!   execution per trace, and many pruned ones.
 //! - [`Dpor::classic`]: persistent sets (Flanagan and Godefroid, POPL 2005), with sleep sets or
 //!   [without](Dpor::without_sleep_sets). Some traces are run more than once.
 //!
-//! The strategy processes each execution when it is over, also a pruned one. For every two racing events (`e`, `e'`), it plans to run a
-//! sequence `v` at the node of `e`; after `v`, `e'` has come before `e`. Our names for the papers' letters: the path is `E`; the prefix up
-//! to a node is `E'`; `Node::sleep` is the sleep set `Sleep(E')`; `Node::tree` is the wakeup tree `wut(E')` or, with single
-//! items, the set `backtrack(E')`; `reversal::sequence` computes `v`.
+//! [`Optimal`](crate::optimal::Optimal) is another reduction, without pruned executions. These two are for comparison with it, and the
+//! classic one is the base of the [guided search](crate::hapset).
+//!
+//! The strategy processes each execution when it is over, also a pruned one. For every two racing events (`e`, `e'`), it plans an
+//! alternative at the node of `e` that leads to an execution in which `e'` comes before `e`. Our names for the papers' letters: the path
+//! is `E`; the prefix up to a node is `E'`; `Node::sleep` is the sleep set `Sleep(E')`; `Node::backtrack` is the set `backtrack(E')`;
+//! `reversal::sequence` computes the reversing sequence `v`.
 //!
 //! Differences from the papers:
 //! - A task may have several alternatives at a node: a wait ends normally or by timeout, a receive takes one of several messages, a data
@@ -36,22 +38,17 @@
 mod backtrack;
 mod classic;
 mod guided;
-mod interned;
 mod item;
 mod messages;
-mod optimal;
 mod path;
 mod plan;
-mod race_cache;
 mod races;
 mod reversal;
 mod share;
 mod shared_tree;
 mod source;
-mod wakeup;
 
 use std::collections::HashSet;
-use std::mem;
 
 use raddle_engine::estimate::Branching;
 use raddle_engine::order::before::{Before, Race};
@@ -62,13 +59,10 @@ use raddle_engine::system::{Choice, Point};
 use raddle_engine::trace::{Access, Class, Effect, Hold, Role, Step, Trace};
 
 pub use self::guided::{Backtrack, NoGuide, RaceGuide};
-use self::interned::Interner;
 use self::path::Node;
 use self::plan::Plan;
-use self::race_cache::RaceCache;
 pub(crate) use self::share::{PlansForAncestors, Subtree};
 pub(crate) use self::shared_tree::SharedTree;
-use self::wakeup::Branch;
 
 /// Runs one execution of each class of equivalent ones, or a few more. A guide `G` may decide that some races are not worth reversing.
 #[derive(Debug)]
@@ -88,7 +82,7 @@ pub struct Dpor<G = NoGuide> {
     plans: PlansForAncestors,
     /// All plans for ancestors so far, so that none is sent twice.
     sent_plans: HashSet<(usize, Plan)>,
-    /// The shared tree does not know yet what the event at the last ancestor touches.
+    /// The shared tree does not know yet the event at the last ancestor.
     first_event_unknown: bool,
     /// See [`deviations`](Self::deviations).
     bound: Option<u32>,
@@ -98,14 +92,10 @@ pub struct Dpor<G = NoGuide> {
     has_unproven: bool,
     /// Unused nodes, whose memory is reused.
     spare: Vec<Node>,
-    /// The wakeup tree of the next node.
-    tree_below: Vec<Branch>,
     /// The index of the first event that differs from the previous execution.
     first_new: usize,
     /// How many events are the same as in the previous execution.
     unchanged: usize,
-    race_cache: RaceCache,
-    interner: Interner,
     /// The event with which the execution failed while other tasks could have continued.
     failed: Option<usize>,
     events: Events,
@@ -120,7 +110,6 @@ pub struct Dpor<G = NoGuide> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Algorithm {
-    Optimal,
     Source,
     Classic,
 }
@@ -131,19 +120,11 @@ enum Algorithm {
 pub enum Mistake {
     /// Pruned executions are not processed.
     SkipsBlocked,
-    /// The reversing sequence ends at the second event of the race.
-    CutsSequence,
-    /// Sleep sets and wakeup trees store the task, but not its label.
+    /// Sleep sets store the task, but not its label.
     KeepsTaskOnly,
 }
 
 impl Dpor {
-    /// Exactly one complete execution per trace, and no pruned ones except where actors choose among messages.
-    #[must_use]
-    pub fn optimal() -> Self {
-        Self::new(Algorithm::Optimal)
-    }
-
     /// One complete execution per trace, and some pruned ones.
     #[must_use]
     pub fn source() -> Self {
@@ -201,11 +182,8 @@ impl<G: RaceGuide> Dpor<G> {
             hit_bound: false,
             has_unproven: false,
             spare: Vec::new(),
-            tree_below: Vec::new(),
             first_new: 0,
             unchanged: 0,
-            race_cache: RaceCache::default(),
-            interner: Interner::default(),
             failed: None,
             events: Events::default(),
             before: Before::anonymous(),
@@ -224,7 +202,6 @@ impl<G: RaceGuide> Dpor<G> {
 impl<G: RaceGuide> Strategy for Dpor<G> {
     fn needs(&self) -> Needs {
         Needs::reduction(match self.algorithm {
-            Algorithm::Optimal => "dpor",
             Algorithm::Source => "dpor-source",
             Algorithm::Classic => "dpor-classic",
         })
@@ -251,24 +228,13 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
             parent.still_asleep(&self.events, depth - 1).for_each(|item| node.sleep.push(item));
         }
         node.inherited = node.sleep.len();
-        node.tree = mem::take(&mut self.tree_below);
-        let taken = if let Some(&Choice(choice)) =
-            self.forced_choices.get(depth).filter(|choice| choice.0 < at.alternatives())
-        {
-            node.take(choice as usize);
-            true
-        } else if node.tree.is_empty() {
-            let latest = depth.checked_sub(1).map(|latest| self.events.get(latest).task);
-            node.take_any(latest, exact)
-        } else {
-            match node.take_next(exact) {
-                Some(tree_below) => {
-                    self.tree_below = tree_below;
-                    true
-                }
-                // The planned alternative is not enabled. Other plans may have been dropped because of it, so continue without it.
-                None => node.take_any(None, exact),
+        let forced = self.forced_choices.get(depth).filter(|choice| choice.0 < at.alternatives());
+        let taken = match forced {
+            Some(&Choice(choice)) => {
+                node.take(choice as usize);
+                true
             }
+            None => node.take_any(depth.checked_sub(1).map(|latest| self.events.get(latest).task), exact),
         };
         if !taken {
             return Decision::Prune;
@@ -279,7 +245,6 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
     }
 
     fn end(&mut self, run: &Run<'_>) -> After {
-        self.tree_below.clear();
         if matches!(run.outcome.and_then(Outcome::failure), Some(Failure::Nondeterminism(_))) {
             self.retain_events(0);
         }

@@ -22,6 +22,7 @@ pub use raddle_engine::strategy::{
 pub use raddle_engine::system::{Action, Choice, Point, Variant};
 pub use raddle_engine::trace::Trace;
 pub use raddle_strategies::hapset::{Backtrack, Hapset};
+pub use raddle_strategies::optimal::Optimal;
 pub use raddle_strategies::portfolio::Portfolio;
 pub use raddle_strategies::probing::{Probe, Probed};
 pub use raddle_strategies::receives::ReceiveOrder;

@@ -10,7 +10,7 @@ use raddle_engine::search::{Limits, Search, Worker};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::Program;
 use raddle_engine::trace::Trace;
-use raddle_strategies::reduction::Dpor;
+use raddle_strategies::optimal::Optimal;
 use raddle_strategies::tree::exhaustive::Exhaustive;
 use raddle_strategies::tree::preemption::Preemption;
 
@@ -54,7 +54,7 @@ fn saved(strategy: &mut dyn Strategy, workers: usize) -> (Remains, u64) {
 #[test]
 fn what_was_written_in_between_leads_to_the_same_end() {
     let strategies: [fn() -> Box<dyn Strategy>; 3] =
-        [|| Box::new(Exhaustive::depth_first()), || Box::new(Preemption::unbounded()), || Box::new(Dpor::optimal())];
+        [|| Box::new(Exhaustive::depth_first()), || Box::new(Preemption::unbounded()), || Box::new(Optimal::new())];
     for make in strategies {
         for workers in [1, 2] {
             let (remains, whole) = saved(&mut *make(), workers);

@@ -1,4 +1,4 @@
-//! Partial-order reduction against the oracle: the optimal algorithm runs each trace once, the others miss none.
+//! All reductions against the oracle: the optimal one runs each trace once, the others miss none.
 
 use raddle_litmus::conformance::{OracleLimits, Reference, run};
 use raddle_litmus::generate::{Size, generate};

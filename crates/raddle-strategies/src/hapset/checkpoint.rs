@@ -1,5 +1,7 @@
 //! The state of an interrupted search by learned orderings, as data.
 
+use raddle_engine::piece::Piece;
+use raddle_engine::strategy::ByPiece;
 use raddle_engine::system::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,7 @@ use super::knowledge::Knowledge;
 use super::skipped_paths::SkippedPaths;
 use super::turns::Turns;
 use crate::format::Format;
+use crate::optimal::Optimal;
 use crate::reduction::{Backtrack, Subtree};
 
 /// What the search runs between two changes of the bound or of the kind of search.
@@ -39,17 +42,20 @@ pub(super) struct HapsetCheckpoint {
     /// Subtrees of the guided search that take turns.
     pub(super) turns: Turns,
     /// The rest of the complete search.
-    pub(super) rest: Option<Subtree>,
+    pub(super) rest: Option<Piece>,
     /// The search is still in its first phase, the random executions to learn from.
     pub(super) learning: bool,
 }
 
 impl Format for HapsetCheckpoint {
-    const NAME: &'static str = "hapset 1";
+    const NAME: &'static str = "hapset 2";
 
     fn is_sound(&self) -> bool {
         let apart = |subtree: &Subtree| subtree.ancestors() == 0 && subtree.is_sound();
-        let rest = self.rest.as_ref().is_none_or(apart) && self.rest.is_some() == (self.round == Round::Rest);
+        let rest = match &self.rest {
+            Some(rest) => self.round == Round::Rest && Optimal::new().understands(rest),
+            None => self.round != Round::Rest,
+        };
         self.knowledge.is_sound() && self.unfinished.iter().all(apart) && rest && self.turns.is_sound()
     }
 }

@@ -6,7 +6,8 @@ use raddle_engine::system::Choice;
 
 use super::checkpoint::Round;
 use super::{Hapset, Phase};
-use crate::reduction::{Dpor, Subtree};
+use crate::optimal::Optimal;
+use crate::reduction::Subtree;
 
 impl Hapset {
     /// Begins an execution of a skipped alternative or of the complete search, in turn.
@@ -68,7 +69,7 @@ impl Hapset {
             Round::Guided(path) => self.turns.begin(Subtree::along(path)),
             Round::Rest => {
                 self.phase = Phase::Rest;
-                self.rest = Some(Dpor::optimal());
+                self.rest = Some(Optimal::new());
             }
             Round::Nothing => self.phase = Phase::Over,
         }

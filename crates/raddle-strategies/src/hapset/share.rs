@@ -7,7 +7,8 @@ use super::checkpoint::{HapsetCheckpoint, Round};
 use super::turns::Turns;
 use super::{Guide, Hapset, Phase};
 use crate::format;
-use crate::reduction::{Dpor, Subtree};
+use crate::optimal::Optimal;
+use crate::reduction::Subtree;
 use crate::samplers::random::Random;
 
 impl Hapset {
@@ -40,8 +41,8 @@ impl Hapset {
             Round::Nothing => self.phase = Phase::Over,
             Round::Rest => {
                 self.phase = Phase::Rest;
-                let mut rest = Dpor::optimal();
-                rest.place_subtree(checkpoint.rest.unwrap_or_default());
+                let mut rest = Optimal::new();
+                rest.place(checkpoint.rest.unwrap_or(Piece::Whole));
                 self.rest = Some(rest);
             }
         }
@@ -51,7 +52,7 @@ impl Hapset {
 impl ByPiece for Hapset {
     fn copy(&self) -> Box<dyn Strategy> {
         let like = Self::with(Guide::copy(self.guide()), self.pool.clone());
-        let rest = self.rest.as_ref().map(|_| Dpor::optimal());
+        let rest = self.rest.as_ref().map(|_| Optimal::new());
         let Self { learn, seed, deepest_first, .. } = *self;
         Box::new(Self { learn, seed, deepest_first, rest, ..like })
     }
@@ -86,7 +87,7 @@ impl ByPiece for Hapset {
                     rest.unfinished.extend(self.guided.rest_of_subtree());
                 }
                 // The whole search ends with the complete search.
-                rest.rest = Some(everything.rest_of_subtree()?);
+                rest.rest = Some(everything.rest()?);
             }
             _ => {}
         }
@@ -121,8 +122,21 @@ mod tests {
         let mut hapset = Hapset::new();
         hapset.place(Piece::Whole);
         let rest = hapset.rest().expect("all is left");
-        assert!(Hapset::new().understands(&rest) && !Dpor::optimal().understands(&rest));
+        assert!(Hapset::new().understands(&rest) && !Optimal::new().understands(&rest));
         let left: HapsetCheckpoint = format::read_part(&rest).expect("just written");
         assert!(left.is_sound() && left.learning);
+    }
+    #[test]
+    fn a_damaged_rest_of_the_complete_search_is_refused() {
+        let hapset = Hapset::new().then_the_rest();
+        let written = |rest: Option<Piece>| {
+            let checkpoint = hapset.pool.lock().checkpoint();
+            format::part(0, &HapsetCheckpoint { round: Round::Rest, rest, ..checkpoint })
+        };
+        let good = written(Optimal::new().rest());
+        assert!(hapset.understands(&good) && !Hapset::new().understands(&good));
+        for wrong in [None, Some(Piece::Numbers { from: 0, to: 1 }), Some(Piece::Part { stage: 0, bytes: vec![1] })] {
+            assert!(!hapset.understands(&written(wrong)));
+        }
     }
 }

@@ -45,8 +45,7 @@ struct Waiting {
 #[derive(Clone, Debug)]
 struct Current {
     parent: Option<usize>,
-    /// The choice at the parent that leads to the subtree, and whether the shared tree does not know yet what its first event touches.
-    taken: u32,
+    /// The shared tree does not know yet the first event of the subtree.
     first_event_unknown: bool,
 }
 
@@ -74,8 +73,7 @@ impl Turns {
         let near = if nearest_first { self.take_nearest() } else { None };
         let next = near.or_else(|| self.waiting.pop_front()).or_else(|| self.take_nearest())?;
         let Waiting { subtree, parent } = next;
-        self.current =
-            Some(Current { parent, taken: subtree.taken(), first_event_unknown: subtree.first_event_unknown() });
+        self.current = Some(Current { parent, first_event_unknown: subtree.first_event_unknown() });
         Some(subtree)
     }
 
@@ -92,19 +90,14 @@ impl Turns {
         if rest.is_none() {
             self.take_plans(search.take_plans());
         }
-        let Some(Current { parent, taken, first_event_unknown }) = self.current.take() else { return };
-        let (parent, given) = match levels {
-            None => (parent, None),
-            Some(levels) => {
-                let (parent, taken) = self.tree.add_levels(parent, levels);
-                (parent, Some(taken))
-            }
+        let Some(Current { parent, first_event_unknown }) = self.current.take() else { return };
+        let (parent, first_event_unknown) = match levels {
+            None => (parent, first_event_unknown),
+            Some(levels) => (self.tree.add_levels(parent, levels), false),
         };
         match (rest, parent) {
             (Some(subtree), _) => self.put_back(Waiting { subtree, parent }),
-            (None, Some(place)) => {
-                self.tree.finish(place, given.unwrap_or(taken), given.is_none() && first_event_unknown)
-            }
+            (None, Some(place)) => self.tree.finish(place, first_event_unknown),
             (None, None) => {}
         }
     }

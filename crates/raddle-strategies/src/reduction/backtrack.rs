@@ -39,7 +39,7 @@ impl<G: RaceGuide> Dpor<G> {
         self.nodes.truncate(self.events.len());
         while self.nodes.len() > self.ancestors {
             let done = self.nodes.len() - 1;
-            let open = !self.nodes[done].tree.is_empty();
+            let open = !self.nodes[done].backtrack.is_empty();
             if open || self.nodes[done].gives_value() {
                 let item = self.nodes[done].explored_item(&self.events, done);
                 self.note_value(done, &item);
@@ -47,8 +47,7 @@ impl<G: RaceGuide> Dpor<G> {
             }
             if open && self.too_far(done) {
                 self.hit_bound = true;
-            } else if open && let Some(tree_below) = self.nodes[done].take_next(exact) {
-                self.tree_below = tree_below;
+            } else if open && self.nodes[done].take_next(exact) {
                 return true;
             }
             self.spare.extend(self.nodes.pop());

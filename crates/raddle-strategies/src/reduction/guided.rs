@@ -19,6 +19,7 @@ use raddle_engine::trace::{Class, Role, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::path::Node;
+use super::plan::Plan;
 use super::reversal::{self, Second};
 use super::{Algorithm, Dpor, classic, messages};
 
@@ -129,16 +130,14 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans the reversals of the races of event `index`, which may be a pending one.
-    pub(super) fn reverse_guided(&mut self, index: usize) {
-        let previous = self.before.previous(self.events.get(index).task, index);
-        let second = Second { event: index, previous };
+    /// Plans the reversals of the races of an event, which may be a pending one.
+    pub(super) fn reverse_guided(&mut self, second: Second) {
         let mut races = mem::take(&mut self.races);
-        self.before.rivals(&self.events, index, previous, &mut races);
+        self.before.rivals(&self.events, second.event, second.previous, &mut races);
         races.sort_by_key(|race| Reverse(race.first));
         races.dedup_by_key(|race| race.first);
         // The step was pending from here on.
-        let since = previous.map_or(0, |previous| previous + 1);
+        let since = second.previous.map_or(0, |previous| previous + 1);
         for race in &races {
             let planned = self.reverse_if_new(race, second, since);
             if planned && race.first < since {
@@ -188,7 +187,7 @@ impl<G: RaceGuide> Dpor<G> {
             Wanted::OneOf(options) if options.iter().any(|option| self.nodes[first].covers(*option)) => return new,
             Wanted::OneOf(options) if new && first < self.ancestors => {
                 self.unskip(first, options[0]);
-                self.plan_one_of(first, options, false);
+                self.send_plan(first, Plan::OneOf(options));
                 return new;
             }
             Wanted::OneOf(options) => options[..1].to_vec(),

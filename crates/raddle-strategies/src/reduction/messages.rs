@@ -16,12 +16,6 @@ pub(super) fn chose(events: &Events, event: usize) -> bool {
     class == Class::Receive && matches!(label, Label::Way(Variant::Message(_)))
 }
 
-/// True if `first`, which chose its message, can still take that message after `second`. Its task might take another message then, which
-/// would be another trace. So the planned sequence includes the message.
-pub(super) fn is_still_to_come(events: &Events, first: usize, second: usize) -> bool {
-    chose(events, first) && events.get(second).object != events.get(first).object
-}
-
 /// The receives before `send` that could have taken one of its messages instead.
 pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, message: usize) -> Vec<usize> {
     let place = events.offered()[message].place;

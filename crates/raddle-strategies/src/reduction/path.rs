@@ -6,8 +6,7 @@ use raddle_engine::order::events::{Events, Label, Touch, merge};
 use raddle_engine::system::{Choice, Point, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::item::{Item, Progress, Touches};
-use super::wakeup::Branch;
+use super::item::{Item, Touches};
 
 /// A decision point on the path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,8 +17,8 @@ pub(super) struct Node {
     pub sleep: Vec<Item>,
     /// How many of the items are inherited.
     pub inherited: usize,
-    /// The wakeup tree: what is still to be run, without the current alternative.
-    pub tree: Vec<Branch>,
+    /// The backtrack set: what is still to be run, without the current alternative.
+    pub backtrack: Vec<(TaskId, Label)>,
     /// The index of the current alternative.
     pub taken: u32,
     /// How many alternatives were run from this node before the current one.
@@ -45,7 +44,7 @@ impl Node {
         }
         self.sleep.clear();
         self.inherited = 0;
-        self.tree.clear();
+        self.backtrack.clear();
         self.value_touches.clear();
         self.rank = 0;
         self.failed = false;
@@ -61,16 +60,13 @@ impl Node {
             self.value_touches.drain(..).for_each(|touch| merge(&mut touches, 0, touch));
             item.touches = Some(Touches::from_vec(touches));
         }
-        if self.failed {
-            item.progress = Progress::Failed;
-        }
+        item.failed = self.failed;
         item
     }
 
     /// True if the node can come from a search. The file may be damaged or edited.
     pub fn is_sound(&self) -> bool {
-        let taken = (self.taken as usize) < self.options.len();
-        taken && self.inherited <= self.sleep.len() && self.tree.iter().all(Branch::is_sound)
+        (self.taken as usize) < self.options.len() && self.inherited <= self.sleep.len()
     }
 
     /// True if this is a data choice: a task receives a value that it asked for.
@@ -86,7 +82,7 @@ impl Node {
     pub fn branching(&self) -> Branching {
         let count = |n: usize| u32::try_from(n).expect("raddle bug: more than 2^32 children");
         let done = self.sleep.len() - self.inherited;
-        Branching { done: count(done), all: count(done + 1 + self.tree.len()) }
+        Branching { done: count(done), all: count(done + 1 + self.backtrack.len()) }
     }
 
     pub fn current(&self) -> (TaskId, Label) {
@@ -106,24 +102,17 @@ impl Node {
         self.sleep.iter().filter(move |item| item.commutes_with(events, index)).cloned()
     }
 
-    /// Takes the next alternative from the wakeup tree, and returns the wakeup tree of the next node.
-    ///
-    /// An alternative that is not enabled is dropped. Other plans may have been dropped because they commute with it, so what was planned
-    /// after it stays in the tree.
-    pub fn take_next(&mut self, exact: bool) -> Option<Vec<Branch>> {
-        while !self.tree.is_empty() {
-            let (item, tree_below) = self.tree.remove(0).enter();
-            let option = (item.task, item.label);
-            match self.options.iter().position(|&it| it == option) {
-                Some(_) if self.is_asleep(option, exact) => {}
-                Some(place) => {
-                    self.take(place);
-                    return Some(tree_below);
-                }
-                None => drop(self.tree.splice(..0, tree_below)),
+    /// Takes the next planned alternative that is enabled and awake. Returns false if there is none.
+    pub fn take_next(&mut self, exact: bool) -> bool {
+        while !self.backtrack.is_empty() {
+            let option = self.backtrack.remove(0);
+            let place = self.options.iter().position(|&it| it == option);
+            if let Some(place) = place.filter(|_| !self.is_asleep(option, exact)) {
+                self.take(place);
+                return true;
             }
         }
-        None
+        false
     }
 
     /// Takes an alternative that is awake: preferably of the latest task, and not a timeout. Returns false if all are asleep.
@@ -156,29 +145,15 @@ impl Node {
         }
     }
 
-    /// Plans an alternative, unless it is planned or asleep. Returns whether it was added.
-    pub fn add(&mut self, option: (TaskId, Label)) -> bool {
-        let new = self.would_add(option);
-        if new {
-            self.tree.push(Branch::leaf(Item::unknown(option.0, option.1)));
+    /// Plans an alternative, unless it is planned or asleep.
+    pub fn add(&mut self, option: (TaskId, Label)) {
+        if self.would_add(option) {
+            self.backtrack.push(option);
         }
-        new
     }
 
-    pub fn would_add(&self, (task, label): (TaskId, Label)) -> bool {
-        let planned = self.tree.iter().any(|branch| branch.path[0].is(task, label, true));
-        !planned && !self.is_asleep((task, label), true)
-    }
-
-    /// If the subtree of some item is still being explored, marks all sleeping items as unfinished: see [`SharedTree`](super::SharedTree).
-    pub fn assume_running_if_any(&mut self) {
-        let is_run = |item: &Item| matches!(item.progress, Progress::Running | Progress::AssumedRunning);
-        if self.sleep[self.inherited..].iter().any(is_run) {
-            self.sleep
-                .iter_mut()
-                .filter(|item| item.progress != Progress::Failed)
-                .for_each(|item| item.progress = Progress::AssumedRunning);
-        }
+    pub fn would_add(&self, option: (TaskId, Label)) -> bool {
+        !self.backtrack.contains(&option) && !self.is_asleep(option, true)
     }
 
     /// How many alternatives have been run from here, without the current one.
@@ -186,41 +161,37 @@ impl Node {
         u32::try_from(self.sleep.len() - self.inherited).expect("raddle bug: more than 2^32 alternatives")
     }
 
-    /// Plans the first of `options`, unless one of them is covered. With `all_if_asleep`, all alternatives of the node are planned if one of
-    /// `options` was inherited in the sleep set (an event of the reversed execution may wake it) or has failed (it leads nowhere). Returns
-    /// whether anything was added.
-    pub fn add_one_of(&mut self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
-        if all_if_asleep && self.wants_all(options) {
-            let mut added = false;
-            for option in self.options.clone() {
-                added |= option != self.current() && self.add(option);
+    /// Plans the first of `options`, unless one of them is covered.
+    pub fn add_one_of(&mut self, options: &[(TaskId, Label)]) {
+        if self.would_add_one_of(options) {
+            self.backtrack.push(options[0]);
+        }
+    }
+
+    pub fn would_add_one_of(&self, options: &[(TaskId, Label)]) -> bool {
+        options.first().is_some_and(|first| self.would_add(*first)) && !options.iter().any(|it| self.covers(*it))
+    }
+
+    /// Plans all alternatives.
+    pub fn add_all(&mut self) {
+        for at in 0..self.options.len() {
+            if self.options[at] != self.current() {
+                self.add(self.options[at]);
             }
-            return added;
-        }
-        match options.first() {
-            Some(&first) => !options.iter().any(|option| self.covers(*option)) && self.add(first),
-            None => false,
         }
     }
 
-    pub fn would_add_one_of(&self, options: &[(TaskId, Label)], all_if_asleep: bool) -> bool {
-        if all_if_asleep && self.wants_all(options) {
-            return self.options.iter().any(|option| *option != self.current() && self.would_add(*option));
-        }
-        options
-            .first()
-            .is_some_and(|first| !options.iter().any(|option| self.covers(*option)) && self.would_add(*first))
-    }
-
-    fn wants_all(&self, options: &[(TaskId, Label)]) -> bool {
-        let useless = |(at, item): (usize, &Item)| at < self.inherited || item.progress == Progress::Failed;
-        let mut useless = self.sleep.iter().enumerate().filter(|it| useless(*it)).map(|(_, item)| item);
-        options.is_empty() || useless.any(|item| options.contains(&(item.task, item.label)))
+    /// True if one of `options` was inherited in the sleep set (an event of the reversed execution may wake it) or has failed (it leads
+    /// nowhere).
+    pub fn has_useless(&self, options: &[(TaskId, Label)]) -> bool {
+        let is_useless = |(at, item): (usize, &Item)| at < self.inherited || item.failed;
+        let mut useless = self.sleep.iter().enumerate().filter(|it| is_useless(*it)).map(|(_, item)| item);
+        useless.any(|item| options.contains(&(item.task, item.label)))
     }
 
     /// True if an alternative was run from here, is the current one, or is planned.
     pub fn covers(&self, option: (TaskId, Label)) -> bool {
         let done = self.sleep[self.inherited..].iter().any(|item| item.is(option.0, option.1, true));
-        done || self.current() == option || self.tree.iter().any(|b| b.path[0].is(option.0, option.1, true))
+        done || self.current() == option || self.backtrack.contains(&option)
     }
 }

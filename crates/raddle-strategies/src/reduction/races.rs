@@ -1,9 +1,7 @@
 //! From races to plans: finds the races of each execution, and plans their reversals at the nodes of its path.
 //!
-//! The optimal algorithm processes all races of every execution. A reversing sequence reaches to the end of the execution, so a race of
-//! the previous execution may have another sequence now. [`RaceCache`](super::race_cache::RaceCache) avoids repeated work. The other
-//! algorithms process the races of new events only. A step that asked for a value is new for each value: what is done with the value
-//! counts for the step, and races with events before the step.
+//! Only the races of new events are processed. A step that asked for a value is new for each value: what is done with the value counts for
+//! the step, and races with events before the step.
 
 use std::mem;
 
@@ -16,12 +14,9 @@ use raddle_engine::system::{Action, Pending};
 use raddle_engine::trace::{Class, Effect, Role};
 
 use super::item::Item;
-use super::optimal::Coverage;
 use super::plan::Plan;
-use super::race_cache::{self, CachedRace};
 use super::reversal::{self, Second};
-use super::wakeup::RaceFirst;
-use super::{Algorithm, Dpor, Mistake, RaceGuide, classic, messages, optimal, source};
+use super::{Algorithm, Dpor, RaceGuide, classic, messages, source};
 
 impl<G: RaceGuide> Dpor<G> {
     /// Plans an alternative at node `at`.
@@ -33,26 +28,20 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Records a plan for an ancestor of this worker's subtree, unless the ancestor covers it.
+    /// Records a plan for an ancestor of this subtree, unless the ancestor covers it.
     ///
-    /// This worker's copy of the ancestor is as old as its subtree. The worker must not add plans to the copy. If the shared tree drops such a
-    /// plan, because another subtree covers it, the plan would still suppress other plans here.
-    fn send_plan(&mut self, at: usize, plan: Plan) {
+    /// The copy of the ancestor here is as old as the subtree. Plans must not be added to the copy: if the shared tree drops such a plan,
+    /// because another subtree covers it, the plan would still suppress other plans here.
+    pub(super) fn send_plan(&mut self, at: usize, plan: Plan) {
         if !plan.is_known(&self.nodes[at]) && self.sent_plans.insert((at, plan.clone())) {
             self.plans.plans.push((at, plan));
         }
     }
 
-    /// Plans the reversals of all races of the execution that has just ended, without those of pending steps.
+    /// Plans the reversals of all new races of the execution that has just ended, without those of pending steps.
     pub(super) fn reverse_races(&mut self) {
-        self.race_cache.truncate(self.unchanged);
-        let first = if self.algorithm == Algorithm::Optimal { 0 } else { self.changed() };
-        for event in first..self.events.len() {
-            if event < self.race_cache.len() {
-                self.reverse_again(event);
-            } else {
-                self.reverse_races_with(event);
-            }
+        for event in self.changed()..self.events.len() {
+            self.reverse_races_with(event);
             for message in self.events.offers_of(event) {
                 self.reverse_waits_for(event, message);
             }
@@ -62,50 +51,21 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans the reversals of the cached races of an event that is the same as in the previous execution.
-    fn reverse_again(&mut self, index: usize) {
-        let previous = self.before.previous(self.events.get(index).task, index);
-        let second = Second { event: index, previous };
-        for at in self.race_cache.of(index) {
-            let CachedRace { race, settled } = self.race_cache.get(at);
-            if settled > self.unchanged {
-                let settled = self.reverse(&race, second);
-                self.race_cache.settle(at, settled);
-            }
-        }
-        if self.events.get(index).timed.is_some() {
-            self.reverse_timed_wait(second);
-        }
-    }
-
     /// Plans the reversals of the races of event `index`, which may be a pending one.
     fn reverse_races_with(&mut self, index: usize) {
-        if self.guide.is_some() {
-            self.reverse_guided(index);
-            let previous = self.before.previous(self.events.get(index).task, index);
-            if self.events.get(index).timed.is_some() {
-                self.reverse_timed_wait(Second { event: index, previous });
-            }
-            return;
-        }
         let previous = self.before.previous(self.events.get(index).task, index);
         let second = Second { event: index, previous };
-        let mut races = mem::take(&mut self.races);
-        match self.algorithm {
-            Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
-            _ => self.before.races(&self.events, index, previous, &mut races),
-        }
-        let keeps = self.algorithm == Algorithm::Optimal && index == self.race_cache.len() && index < self.before.len();
-        for race in &races {
-            let settled = self.reverse(race, second);
-            if keeps {
-                self.race_cache.push(*race, settled);
+        if self.guide.is_some() {
+            self.reverse_guided(second);
+        } else {
+            let mut races = mem::take(&mut self.races);
+            match self.algorithm {
+                Algorithm::Classic => self.before.rivals(&self.events, index, previous, &mut races),
+                Algorithm::Source => self.before.races(&self.events, index, previous, &mut races),
             }
+            races.iter().for_each(|race| self.reverse(race, second));
+            self.races = races;
         }
-        if keeps {
-            self.race_cache.close();
-        }
-        self.races = races;
         if self.events.get(index).timed.is_some() {
             self.reverse_timed_wait(second);
         }
@@ -120,17 +80,14 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans the reversal of a race. Returns the value for [`CachedRace::settled`].
-    fn reverse(&mut self, race: &Race, second: Second) -> usize {
+    /// Plans the reversal of a race.
+    fn reverse(&mut self, race: &Race, second: Second) {
         let (e, later) = (self.events.get(race.first), self.events.get(second.event));
         let receives = later.class == Class::Receive && later.object == e.object;
         if receives && messages::chose(&self.events, race.first) {
             self.reverse_receives(race.first, second);
-            return race_cache::NEVER_SETTLED;
-        }
-        match reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
-            Some(first) => self.plan(first, second, second.event),
-            None => race_cache::ALWAYS_SETTLED,
+        } else if let Some(first) = reversal::origin(&self.events, &self.before, &self.nodes, race, second) {
+            self.plan(first, second, second.event);
         }
     }
 
@@ -189,82 +146,43 @@ impl<G: RaceGuide> Dpor<G> {
         }
     }
 
-    /// Plans a sequence at the node of `first` that leads to `second` without `first`. Algorithms that do not need the whole rest of the
-    /// execution cut the sequence at event `upto`. Returns the value for [`CachedRace::settled`].
-    fn plan(&mut self, first: usize, second: Second, upto: usize) -> usize {
+    /// Plans an alternative at the node of `first` that leads to `second` without `first`, by events before `upto`.
+    fn plan(&mut self, first: usize, second: Second, upto: usize) {
         if self.guide.is_some() {
             self.plan_if_new(first, Second { event: upto, ..second }, upto);
-            return race_cache::NEVER_SETTLED;
+            return;
         }
-        if self.algorithm == Algorithm::Classic {
-            let pair = (first, second.event);
-            let options = classic::leading(&self.events, &self.before, &self.nodes[first], pair, second.previous);
-            self.plan_one_of(first, options, true);
-            return race_cache::NEVER_SETTLED;
-        }
-        let whole = self.algorithm == Algorithm::Optimal && self.mistake != Some(Mistake::CutsSequence);
-        // The failing event is not needed by the second event, and no event would follow it.
-        let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
-        let end = end.unwrap_or(self.before.len());
-        let upto = if whole { end } else { upto.min(end) };
-        if whole {
-            let by = optimal::covered_by_first(&self.events, &self.before, &self.nodes[first], (first, second.event));
-            if let Some(by) = by {
-                return by + 1;
+        match self.algorithm {
+            Algorithm::Source => {
+                let options = self.initials(first, second, upto);
+                self.nodes[first].add_one_of(&options);
+            }
+            Algorithm::Classic => {
+                let (pair, node) = ((first, second.event), &mut self.nodes[first]);
+                let options = classic::leading(&self.events, &self.before, node, pair, second.previous);
+                if options.is_empty() || node.has_useless(&options) {
+                    node.add_all();
+                } else {
+                    node.add_one_of(&options);
+                }
             }
         }
+    }
+
+    /// The initials of the sequence that leads to `second` without `first`, by events before `upto`.
+    fn initials(&mut self, first: usize, second: Second, upto: usize) -> Vec<(TaskId, Label)> {
+        // The failing event is not needed by the second event, and no event would follow it.
+        let end = self.failed.filter(|&failed| !(failed..self.before.len()).contains(&second.event));
+        let upto = upto.min(end.unwrap_or(self.before.len()));
         let real = self.events.len();
         let mut sequence = mem::take(&mut self.sequence);
         reversal::sequence(&mut self.events, &self.before, (first, second.event), upto, &mut sequence);
-        let mut settled = race_cache::NEVER_SETTLED;
-        if self.algorithm == Algorithm::Source {
-            let options = source::initials(&self.events, &sequence);
-            self.plan_one_of(first, options, false);
-        } else {
-            let Event { task, label, .. } = *self.events.get(first);
-            let leaves_out = !sequence.iter().any(|&event| self.events.get(event as usize).task == task);
-            if leaves_out && messages::is_still_to_come(&self.events, first, second.event) {
-                let postponed = reversal::postpone(&mut self.events, first, &sequence);
-                sequence.push(u32::try_from(postponed).expect("raddle bug: more than 2^32 events in one execution"));
-            }
-            let by = self.plan_sequence(first, &mut sequence, leaves_out.then_some((task, label)));
-            let stays =
-                |by: &usize| *by < real && whole && !reversal::may_have_co_holders(&self.events, first, second.event);
-            settled = by.filter(stays).map_or(race_cache::NEVER_SETTLED, |by| by + 1);
-        }
+        let options = source::initials(&self.events, &sequence);
         self.sequence = sequence;
         while self.events.len() > real {
             self.events.forget();
         }
-        settled
-    }
-
-    pub(super) fn plan_one_of(&mut self, at: usize, options: Vec<(TaskId, Label)>, all_if_asleep: bool) {
-        if at < self.ancestors {
-            self.send_plan(at, Plan::OneOf { options, all_if_asleep });
-        } else {
-            self.nodes[at].add_one_of(&options, all_if_asleep);
-        }
-    }
-
-    /// Plans a sequence. If it can begin with a sleeping item, returns the event that this is.
-    fn plan_sequence(&mut self, at: usize, sequence: &mut [u32], race_first: RaceFirst) -> Option<usize> {
-        let exact = self.exact();
-        let node = &mut self.nodes[at];
-        match optimal::covered_by_sleep(&self.events, node, sequence, race_first, exact) {
-            Coverage::ByEvent(event) => return Some(event),
-            Coverage::ByIndependent => {}
-            Coverage::No if at >= self.ancestors => {
-                let item = &mut |event| self.interner.of(&self.events, event as usize);
-                optimal::plan(&self.events, node, Some(at), sequence, (race_first, exact), item);
-            }
-            Coverage::No if optimal::is_planned(&self.events, node, Some(at), sequence, (race_first, exact)) => {}
-            Coverage::No => {
-                let plan = Plan::sequence(&self.events, &mut self.interner, sequence, race_first);
-                self.send_plan(at, plan);
-            }
-        }
-        None
+        options
     }
 
     /// Plans the reversals of the races of a step that is pending at the end.
@@ -301,8 +219,7 @@ impl<G: RaceGuide> Dpor<G> {
         let node = &self.nodes[failed];
         let task = node.current().0;
         let is_other = |option: &(TaskId, Label)| option.0 != task && !node.is_asleep(*option, exact);
-        let mut planned = node.tree.iter().map(|branch| (branch.path[0].task, branch.path[0].label));
-        let other = planned.find(is_other).or_else(|| node.options.iter().copied().find(is_other));
+        let other = node.backtrack.iter().chain(&node.options).copied().find(is_other);
         if let Some((other, _)) = other {
             let options: Vec<_> = node.options.iter().copied().filter(|option| option.0 == other).collect();
             options.into_iter().for_each(|option| self.add(failed, option));

@@ -1,9 +1,7 @@
 //! How a race is reversed: computes the sequence `v` that is run at the node of the race's first event.
 //!
-//! `v` consists of all events after the first event `e` that do not happen after `e`, up to the end of the execution, and then of the
-//! second event `e'` (`v = notdep(e, E) · e'` in Abdulla et al.).
-
-use std::collections::HashSet;
+//! `v` consists of all events between the first event `e` and the second event `e'` that do not happen after `e`, and then of `e'`
+//! (`v = notdep(e, E) · e'` in Abdulla et al.).
 
 use raddle_engine::ids::ObjectId;
 use raddle_engine::order::before::{Before, Race};
@@ -165,11 +163,6 @@ fn shared_acquire(events: &Events, first: usize, second: usize) -> Option<Touch>
     events.touches(first).iter().filter(shared).find(wanted).copied()
 }
 
-/// True if the membership of events between the two in the sequence depends on the rest of the execution.
-pub(super) fn may_have_co_holders(events: &Events, first: usize, second: usize) -> bool {
-    shared_acquire(events, first, second).is_some()
-}
-
 /// The second event as it would be in the first one's place. Its effect may depend on the value it reads, and tasks are numbered in the
 /// order of their creation.
 fn revise(events: &mut Events, first: usize, second: usize) -> usize {
@@ -178,18 +171,6 @@ fn revise(events: &mut Events, first: usize, second: usize) -> usize {
         (Some(mine), Some(later)) if mine < later => renumber_created(events, revised, (later, mine)),
         _ => revised,
     }
-}
-
-/// The first event of a race as it would be after the reversing sequence.
-pub(super) fn postpone(events: &mut Events, first: usize, sequence: &[u32]) -> usize {
-    let Some(mine) = first_created(events, first) else { return first };
-    let touches = sequence.iter().flat_map(|&event| events.touches(event as usize));
-    let others = touches.filter(|touch| creates_task(touch)).map(|touch| touch.object).collect::<HashSet<_>>().len();
-    if others == 0 {
-        return first;
-    }
-    let others = u32::try_from(others).expect("raddle bug: more than 2^32 tasks");
-    renumber_created(events, first, (mine, mine + others))
 }
 
 fn creates_task(touch: &Touch) -> bool {

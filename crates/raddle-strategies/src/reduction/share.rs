@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::item::Item;
 use super::path::Node;
 use super::plan::Plan;
-use super::wakeup::Branch;
 use super::{Dpor, RaceGuide};
 use crate::format::{self, Format};
 
@@ -18,9 +17,7 @@ pub(crate) struct Subtree {
     pub(super) path: Vec<Node>,
     /// How many nodes of the path are ancestors. Their unexplored alternatives are not part of the subtree.
     pub(super) ancestors: usize,
-    /// The wakeup tree of the node after the path.
-    pub(super) tree_below: Vec<Branch>,
-    /// The shared tree does not know yet what the event at the last ancestor touches.
+    /// The shared tree does not know yet the event at the last ancestor.
     pub(super) first_event_unknown: bool,
     /// Choices that the first execution must follow, as far as they reach.
     pub(super) forced_choices: Vec<Choice>,
@@ -48,14 +45,11 @@ impl Subtree {
 }
 
 impl Format for Subtree {
-    const NAME: &'static str = "subtree 1";
+    const NAME: &'static str = "subtree 2";
 
     fn is_sound(&self) -> bool {
         let consistent = !self.first_event_unknown || self.ancestors > 0;
-        consistent
-            && self.ancestors <= self.path.len()
-            && self.path.iter().all(Node::is_sound)
-            && self.tree_below.iter().all(Branch::is_sound)
+        consistent && self.ancestors <= self.path.len() && self.path.iter().all(Node::is_sound)
     }
 }
 
@@ -64,7 +58,7 @@ impl Format for Subtree {
 pub(crate) struct Levels {
     /// The choice that leads to them from the node above, and its rank.
     pub(super) entered_by: (u32, u32),
-    /// The event at the node above, without what its values touch, if the shared tree does not know it.
+    /// The event at the node above, if the shared tree does not know it.
     pub(super) above: Option<Item>,
     pub(super) nodes: Vec<PublishedLevel>,
 }
@@ -75,7 +69,7 @@ pub(super) struct PublishedLevel {
     pub node: Node,
     /// The event that the worker took there.
     pub item: Item,
-    /// The event asks for a value. What its values touch counts for the event, and is known only when all of them were run.
+    /// The event asks for a value.
     pub asks: bool,
 }
 
@@ -95,7 +89,7 @@ impl<G: RaceGuide> Dpor<G> {
     }
 
     /// How many events of the latest execution are the same on a path. Only a guided search uses them: otherwise the plans for the races among
-    /// them depend on the sleep sets, and a guided search has none.
+    /// them depend on the sleep sets, which a guided search does not have.
     fn common_with(&self, path: &[Node]) -> usize {
         if self.guide.is_none() {
             return 0;
@@ -128,12 +122,11 @@ impl<G: RaceGuide> Dpor<G> {
 
     /// Continues with a subtree.
     pub(crate) fn place_subtree(&mut self, subtree: Subtree) {
-        let Subtree { path, ancestors, tree_below, first_event_unknown, forced_choices } = subtree;
+        let Subtree { path, ancestors, first_event_unknown, forced_choices } = subtree;
         let unchanged = self.common_with(&path);
         self.first_new = path.len().saturating_sub(1);
         self.nodes = path;
         self.ancestors = ancestors;
-        self.tree_below = tree_below;
         self.first_event_unknown = first_event_unknown;
         self.forced_choices = forced_choices;
         self.path_ready = true;
@@ -150,8 +143,7 @@ impl<G: RaceGuide> Dpor<G> {
             && (self.exhausted || !self.asks(self.ancestors - 1))
         {
             self.first_event_unknown = false;
-            self.plans.first_event =
-                Some(self.nodes[self.ancestors - 1].explored_item(&self.events, self.ancestors - 1));
+            self.plans.first_event = Some(Item::of(&self.events, self.ancestors - 1));
         }
         std::mem::take(&mut self.plans)
     }
@@ -162,13 +154,13 @@ impl<G: RaceGuide> Dpor<G> {
             return None;
         }
         let run = self.nodes.len().min(self.events.len());
-        let open = |at: &usize| !self.nodes[*at].tree.is_empty() && !self.asks(*at);
+        let open = |at: &usize| !self.nodes[*at].backtrack.is_empty() && !self.asks(*at);
         let open = (self.ancestors..run).find(open)?;
         let entered_by =
             self.ancestors.checked_sub(1).map_or((0, 0), |above| (self.nodes[above].taken, self.nodes[above].rank));
         let level = |at: usize| {
             let node = Node { value_touches: Vec::new(), ..self.nodes[at].clone() };
-            PublishedLevel { node, item: self.nodes[at].clone().explored_item(&self.events, at), asks: self.asks(at) }
+            PublishedLevel { node, item: Item::of(&self.events, at), asks: self.asks(at) }
         };
         let nodes = (self.ancestors..=open).map(level).collect();
         let above = self.first_event_unknown.then(|| Item::of(&self.events, self.ancestors - 1));
@@ -183,7 +175,6 @@ impl<G: RaceGuide> Dpor<G> {
         self.place_next().then(|| Subtree {
             path: std::mem::take(&mut self.nodes),
             ancestors: self.ancestors,
-            tree_below: std::mem::take(&mut self.tree_below),
             first_event_unknown: self.first_event_unknown,
             forced_choices: std::mem::take(&mut self.forced_choices),
         })
@@ -194,7 +185,6 @@ impl<G: RaceGuide> Dpor<G> {
         self.place_next().then(|| Subtree {
             path: self.nodes.clone(),
             ancestors: self.ancestors,
-            tree_below: self.tree_below.clone(),
             first_event_unknown: self.first_event_unknown,
             forced_choices: self.forced_choices.clone(),
         })

@@ -1,23 +1,19 @@
-//! Nodes of the search tree that several subtrees share, where a search takes turns between subtrees.
+//! Nodes of the search tree that several subtrees share, where a guided search takes turns between subtrees.
 //!
 //! When a subtree is suspended, it publishes its path down to the first node with unexplored children and continues below that node. The
 //! search takes the unexplored children from here, those nearest to the root first.
 //!
 //! A race in one subtree may need a plan at an ancestor. The plan is sent here and inserted as in a depth-first search, so it
-//! is dropped if the node covers it. The sleep set of a child contains the children that were begun before it, done or not, and none
-//! that were begun later. So each trace belongs to exactly one child, whenever that child is run.
+//! is dropped if the node covers it.
 //!
-//! A sleeping item's subtree may still be in progress. A plan is dropped because of such an item only if the plan can begin with it.
-//!
-//! It is known what the first event of a child touches once the child was run or, if the event asks for a value, once all
-//! its values were. Until then no other child of the node is taken, and plans for the node are held back, because both depend on
-//! the complete sleep set.
+//! The first event of a child is added to the explored events of the node once the child was run or, if the event asks for a value, once
+//! all its values were. Until then no other child of the node is taken, and plans for the node are held back.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::item::{Item, Progress};
+use super::item::Item;
 use super::path::Node;
 use super::plan::Plan;
 use super::share::{Levels, PublishedLevel, Subtree};
@@ -42,16 +38,16 @@ struct SharedNode {
     cost: u32,
     /// The number of children that are not done: shared nodes and subtrees.
     unfinished_children: usize,
-    /// It is not known yet what the latest child's first event touches.
+    /// The first event of the latest child was not added yet.
     awaits_first_event: bool,
-    /// That event, without what its values touch, if it asked for a value and the child is shared.
+    /// That event, if it asked for a value and the child is shared.
     asking_event: Option<Item>,
     held_plans: Vec<Plan>,
 }
 
 impl SharedNode {
     fn set_first_event(&mut self, item: Item) {
-        self.node.sleep.push(item.running());
+        self.node.sleep.push(item);
         self.release_plans();
     }
 
@@ -65,28 +61,17 @@ impl SharedNode {
 
     /// True if an unexplored child can be taken.
     fn is_open(&self) -> bool {
-        !self.awaits_first_event && !self.node.tree.is_empty()
+        !self.awaits_first_event && !self.node.backtrack.is_empty()
     }
 
     fn has_option(&self, taken: u32) -> bool {
         (taken as usize) < self.node.options.len()
     }
-
-    fn finish_child(&mut self, taken: u32) {
-        self.unfinished_children -= 1;
-        let (task, label) = self.node.options[taken as usize];
-        let begun = &mut self.node.sleep[self.node.inherited..];
-        if let Some(item) =
-            begun.iter_mut().find(|item| item.is(task, label, true) && item.progress == Progress::Running)
-        {
-            item.progress = Progress::Done;
-        }
-    }
 }
 
 impl SharedTree {
-    /// Adds the published levels of a subtree whose parent was `parent`. Returns its new parent, and the choice there that leads to it.
-    pub(crate) fn add_levels(&mut self, parent: Option<usize>, levels: Levels) -> (Option<usize>, u32) {
+    /// Adds the published levels of a subtree whose parent was `parent`. Returns its new parent.
+    pub(crate) fn add_levels(&mut self, parent: Option<usize>, levels: Levels) -> Option<usize> {
         let mut parent = parent;
         let mut entered_by = levels.entered_by;
         if let (Some(place), Some(item)) = (parent, levels.above) {
@@ -96,10 +81,12 @@ impl SharedTree {
             let above = parent.map(|place| self.get(place));
             let (depth, cost) = above.map_or((0, 0), |above| (above.depth + 1, above.cost + entered_by.1));
             let next = (node.taken, node.rank);
-            let asking_event = asks.then(|| item.clone());
-            if !asks {
-                node.sleep.push(item.running());
-            }
+            let asking_event = if asks {
+                Some(item)
+            } else {
+                node.sleep.push(item);
+                None
+            };
             let shared = SharedNode {
                 node,
                 parent,
@@ -116,28 +103,21 @@ impl SharedTree {
             parent = Some(place);
             entered_by = next;
         }
-        (parent, entered_by.0)
+        parent
     }
 
     /// Takes the unexplored child that is nearest to the root.
     pub(crate) fn take(&mut self) -> Option<(usize, Subtree)> {
         while let Some((_, place)) = self.open.pop_first() {
             let shared = self.get_mut(place);
-            if let Some(tree_below) = shared.node.take_next(true) {
+            if shared.node.take_next(true) {
                 shared.unfinished_children += 1;
                 shared.awaits_first_event = true;
-                let mut path = self.path(place);
-                let node = path.last_mut().expect("raddle bug: a shared node without a path");
-                node.assume_running_if_any();
+                let path = self.path(place);
+                let ancestors = path.len();
                 return Some((
                     place,
-                    Subtree {
-                        ancestors: path.len(),
-                        path,
-                        tree_below,
-                        first_event_unknown: true,
-                        forced_choices: Vec::new(),
-                    },
+                    Subtree { path, ancestors, first_event_unknown: true, forced_choices: Vec::new() },
                 ));
             }
             self.close_if_done(place);
@@ -166,10 +146,10 @@ impl SharedTree {
         }
     }
 
-    /// Records that the subtree under `place`, reached by the choice `taken`, is done. `first_event_unknown` if it never ran that event.
-    pub(crate) fn finish(&mut self, place: usize, taken: u32, first_event_unknown: bool) {
+    /// Records that a subtree under `place` is done. `first_event_unknown` if it never ran its first event.
+    pub(crate) fn finish(&mut self, place: usize, first_event_unknown: bool) {
         let shared = self.get_mut(place);
-        shared.finish_child(taken);
+        shared.unfinished_children -= 1;
         if first_event_unknown {
             shared.release_plans();
         }
@@ -237,23 +217,20 @@ impl SharedTree {
         let mut at = Some(place);
         while let Some(place) = at {
             let shared = self.get(place);
-            if shared.unfinished_children > 0 || !shared.node.tree.is_empty() {
+            if shared.unfinished_children > 0 || !shared.node.backtrack.is_empty() {
                 return self.refresh(place);
             }
             at = shared.parent;
-            let taken = shared.entered_by.0;
             // Other children of the parent may be done while the one that asks for values is not.
-            let values = shared.node.gives_value().then(|| shared.node.sleep[shared.node.inherited..].to_vec());
+            let gave_values = shared.node.gives_value();
             self.nodes[place] = None;
             self.free.push(place);
             if let Some(parent) = at {
                 let parent = self.get_mut(parent);
-                if let Some(values) = values
-                    && let Some(asking_event) = parent.asking_event.take()
-                {
-                    parent.set_first_event(asking_event.with_values(&values));
+                if gave_values && let Some(asking_event) = parent.asking_event.take() {
+                    parent.set_first_event(asking_event);
                 }
-                parent.finish_child(taken);
+                parent.unfinished_children -= 1;
             }
         }
     }
