@@ -4,9 +4,10 @@
 //! threads take identical locks in hash order, the steps are the same. So the verdict says what it takes for granted about a program that
 //! makes such maps.
 //!
-//! Each OS thread counts one of its hash keys up with every map it makes. The count is not public, but a hasher prints its keys. That takes
-//! a microsecond, so only a few executions are watched.
+//! Each OS thread counts one of its hash keys up with every map it makes. The count is not public, but a hasher prints its keys. That costs
+//! as much as several steps, so only a few executions are watched.
 
+use std::fmt::{self, Write};
 use std::hash::{BuildHasher, RandomState};
 
 use raddle_engine::ids::TaskId;
@@ -35,7 +36,10 @@ struct MapsMade(Option<u64>);
 impl MapsMade {
     /// The count of now. Looking adds one to it.
     fn now() -> Self {
-        Self(key(&format!("{:?}", RandomState::new().build_hasher())))
+        let mut printed = FirstKey::default();
+        // It stops with an error once it has the key.
+        let _ = write!(printed, "{:?}", RandomState::new().build_hasher());
+        Self(printed.key.filter(|_| printed.complete))
     }
 
     /// Whether maps were made since then. `false` if this version of `std` does not print keys in a known way.
@@ -45,10 +49,40 @@ impl MapsMade {
     }
 }
 
-/// The first key in what a hasher prints.
-fn key(printed: &str) -> Option<u64> {
-    let (_, after) = printed.split_once("k0: ")?;
-    after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+/// The first key in what a hasher prints: the number after the name `k0`.
+#[derive(Debug, Default)]
+struct FirstKey {
+    /// Its name was printed.
+    named: bool,
+    key: Option<u64>,
+    /// Something else was printed after it.
+    complete: bool,
+}
+
+impl Write for FirstKey {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if !self.named {
+            self.named = text == "k0";
+            return Ok(());
+        }
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' => {
+                    let key = self.key.unwrap_or(0);
+                    self.key = key.checked_mul(10).and_then(|key| key.checked_add(u64::from(byte - b'0')));
+                    if self.key.is_none() {
+                        return Err(fmt::Error);
+                    }
+                }
+                _ if self.key.is_some() => {
+                    self.complete = true;
+                    return Err(fmt::Error);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
