@@ -82,6 +82,7 @@ mod tests {
     const EXECUTIONS_AT_MOST: u64 = 1_000_000;
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "slow without optimisation: run with `--release`")]
     fn raddle_finds_every_bug() {
         for code in Code::ALL {
             for strategy in ["dpor", "preemption:2"] {
@@ -92,6 +93,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "slow without optimisation: run with `--release`")]
     fn raddle_finds_nothing_in_the_right_code() {
         for code in Code::ALL {
             let report = on_raddle::drivers::hand_to::<_, false>(code, Search("preemption:2"));
@@ -101,6 +103,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "slow without optimisation: run with `--release`")]
     fn reduction_covers_the_right_code() {
         for code in Code::ALL.into_iter().filter(|&code| code != Code::Senders) {
             let report = on_raddle::drivers::hand_to::<_, false>(code, Search("dpor"));
