@@ -5,6 +5,8 @@
 //! - any access to an object that `d` waits for, if `d` could have come before it. It does not matter whether `d` got the object later, third
 //!   in line, or never.
 //!
+//! If `d` waits for one object and touches others too, each set of steps on the others that may come before `d` gives a piece of its own.
+//!
 //! What lets `d` go on is no race: a message before its receive, the end of a task before its join.
 
 use std::ops::Range;

@@ -3,7 +3,8 @@
 //! The receiver can observe only that the last sender is dropped, and senders can observe that the receiver is dropped. So only these two
 //! are steps with a decision, and only if the other side is still there to observe them. But which sender is the last depends on the order
 //! in which they are dropped. So each dropped sender changes the object `leaving`, and the receiver reads it, as part of the latest decision
-//! for their tasks.
+//! for their tasks. What the task does next is then a decision of its own, whether or not it was the last: what a step touches must not
+//! depend on what it finds.
 
 use std::sync::atomic::Ordering;
 
