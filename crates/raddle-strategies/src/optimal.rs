@@ -45,6 +45,8 @@ mod names;
 mod piece;
 mod races;
 mod receives;
+mod schedule;
+mod second;
 mod share;
 
 use std::mem;

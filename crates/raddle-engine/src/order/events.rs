@@ -13,208 +13,18 @@
 //! A look at something that cannot change any more ([`Role::Settled`]) needs no decision, but in another order it is a step of its own. It is
 //! part of the event before it, or an event of its own for those who [ask for that](Events::with_looks).
 
+mod event;
+mod handed;
+mod touch;
+
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
+use self::handed::HandedOn;
 use crate::ids::{ObjectId, StepIx, TaskId};
-use crate::system::Variant;
-use crate::trace::{Class, Effect, Offer, Role, Step, Trace, Word};
+use crate::trace::{Class, Effect, Offer, Role, Step, Trace};
 
-/// What was decided: together with the task it tells apart everything that can happen at a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Label {
-    /// The task went on in this way.
-    Way(Variant),
-    /// The task was given this value.
-    Value(u32),
-}
-
-impl Label {
-    /// As a number.
-    pub fn code(self) -> u64 {
-        match self {
-            Self::Way(Variant::Ready) => 0,
-            Self::Way(Variant::TimedOut) => 1,
-            Self::Way(Variant::Spurious) => 2,
-            Self::Way(Variant::Message(message)) => 1 << 32 | u64::from(message),
-            Self::Value(value) => 2 << 32 | u64::from(value),
-        }
-    }
-}
-
-/// An object that an event touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Touch {
-    /// Which; the birth of a task counts as one.
-    pub object: ObjectId,
-    /// Looked at or changed.
-    pub effect: Effect,
-    /// What it is to those who wait.
-    pub role: Role,
-}
-
-/// Births are numbered from the top, where no execution has that many objects.
-const BIRTHS: u32 = 1 << 31;
-
-impl Touch {
-    fn birth(task: TaskId, effect: Effect, role: Role) -> Self {
-        Self { object: ObjectId::new(BIRTHS + task.number()), effect, role }
-    }
-
-    /// Whether it is about a task's creation.
-    pub fn is_birth(self) -> bool {
-        self.object.number() >= BIRTHS
-    }
-
-    /// A place for the object in a dense table.
-    pub fn slot(self) -> usize {
-        let number = self.object.number();
-        if number >= BIRTHS {
-            (number - BIRTHS) as usize * 3 + 1
-        } else if let Some(message) = self.object.as_message() {
-            message as usize * 3 + 2
-        } else {
-            number as usize * 3
-        }
-    }
-
-    /// Whether it is a message that has this place.
-    pub fn is_message_at(slot: usize) -> bool {
-        slot % 3 == 2
-    }
-
-    /// Whether it has to wait until somebody else gives.
-    pub fn takes(self) -> bool {
-        self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
-    }
-
-    /// Whether the order of the two makes a difference.
-    #[inline]
-    #[must_use]
-    pub fn conflicts(self, other: Self) -> bool {
-        self.object == other.object && (self.effect == Effect::Change || other.effect == Effect::Change)
-    }
-}
-
-/// What some touches may meet at, in few bits: where two of these do not meet, the touches do not conflict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mask {
-    touched: u64,
-    changed: u64,
-}
-
-impl Mask {
-    /// Of all these touches.
-    pub fn of(touches: &[Touch]) -> Self {
-        let mut mask = Self::default();
-        touches.iter().for_each(|&touch| mask.add(touch));
-        mask
-    }
-
-    #[inline]
-    fn add(&mut self, touch: Touch) {
-        let number = touch.object.number();
-        // Births and messages are told from others by their upper bits.
-        let bit = 1 << ((number ^ (number >> 26)) & 63);
-        self.touched |= bit;
-        if touch.effect == Effect::Change {
-            self.changed |= bit;
-        }
-    }
-
-    /// Whether two events with these may be in conflict; false if they surely are not.
-    #[inline]
-    pub fn may_conflict(self, other: Self) -> bool {
-        (self.touched & other.changed) | (self.changed & other.touched) != 0
-    }
-}
-
-/// Whether two events of different tasks that touch these objects are dependent.
-#[inline]
-#[must_use]
-pub fn dependent(one: &[Touch], other: &[Touch]) -> bool {
-    one.iter().any(|&a| other.iter().any(|&b| a.conflicts(b)))
-}
-
-/// What came of one decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Event {
-    /// Who.
-    pub task: TaskId,
-    /// In which way, or with which value.
-    pub label: Label,
-    /// What kind of operation it was.
-    pub class: Class,
-    /// What its step was done to, if to anything.
-    pub object: ObjectId,
-    /// The value before, if it is known.
-    pub found: Option<Word>,
-    /// It changes something only if it finds this value.
-    pub wants: Option<Word>,
-    /// The clock that it could have ended by instead, if it is the end of a wait; [`ObjectId::NONE`] if by none.
-    pub timed: ObjectId,
-    /// Where the messages it sends begin among those of the whole execution; only those that receives choose from.
-    offers: u32,
-    /// Where its steps begin in the trace.
-    step: u32,
-    begin: u32,
-    end: u32,
-    mask: Mask,
-    /// It did not happen, and what it would touch is not known.
-    vague: bool,
-    /// It is a look that needed no decision.
-    pub look: bool,
-}
-
-impl Event {
-    /// One that has not happened.
-    #[must_use]
-    pub fn pending(task: TaskId, label: Label, class: Class, object: ObjectId) -> Self {
-        Self {
-            task,
-            label,
-            class,
-            object,
-            found: None,
-            wants: None,
-            timed: ObjectId::NONE,
-            offers: u32::MAX,
-            step: u32::MAX,
-            begin: 0,
-            end: 0,
-            mask: Mask::default(),
-            vague: false,
-            look: false,
-        }
-    }
-}
-
-/// What an event did, apart from any execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Did {
-    /// What kind of operation it was.
-    pub class: Class,
-    /// What its step was done to, if to anything.
-    pub object: ObjectId,
-    /// What it touched.
-    pub touches: Vec<Touch>,
-}
-
-/// A message that receives may choose.
-#[derive(Clone, Copy, Debug)]
-pub struct Offered {
-    /// In which event it was sent; `None` if that was before anything was decided.
-    pub event: Option<usize>,
-    /// Who sent it.
-    pub task: TaskId,
-    /// Where it can be received.
-    pub place: ObjectId,
-    /// What those see of it who may receive it.
-    pub offer: Offer,
-    /// The message as something that is given and taken.
-    pub message: ObjectId,
-}
+pub use self::event::{Did, Event, Label, Offered};
+pub use self::touch::{Mask, Touch, dependent, merge};
 
 /// The events of one execution.
 #[derive(Debug, Default)]
@@ -225,44 +35,11 @@ pub struct Events {
     touches: Vec<Touch>,
     /// Steps of the trace taken in so far.
     followed: usize,
-    /// By task: what its next event touches before anything else.
-    handed: Vec<Handed>,
-    /// How to take back what was done to those.
-    undo: Vec<Undo>,
-    /// What was handed on and has become part of an event, as it was.
-    used: Vec<Touch>,
+    handed: HandedOn,
     /// Which task's end an object is, and how many events there were when it ended.
     ends: Vec<(ObjectId, TaskId, usize)>,
     /// Looks at what cannot change any more are events of their own.
     looks_apart: bool,
-}
-
-/// One change to what is handed on to a task.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    /// How many events there were, that in which it happened included.
-    events: usize,
-    task: TaskId,
-    change: Change,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    /// A touch was added.
-    Added,
-    /// The one at this place was another.
-    Merged(usize, Touch),
-    /// So many became part of an event.
-    Used(usize),
-}
-
-#[derive(Clone, Debug, Default)]
-struct Handed {
-    touches: Vec<Touch>,
-    /// The latest event, plus one, in which the task was let go on by another.
-    apart: usize,
-    /// The event, plus one, in which the task was created.
-    born: usize,
 }
 
 impl Events {
@@ -278,13 +55,7 @@ impl Events {
         self.touches.clear();
         self.offered.clear();
         self.followed = 0;
-        self.handed.iter_mut().for_each(|handed| {
-            handed.touches.clear();
-            handed.apart = 0;
-            handed.born = 0;
-        });
-        self.undo.clear();
-        self.used.clear();
+        self.handed.clear();
         self.ends.clear();
     }
 
@@ -299,26 +70,7 @@ impl Events {
         while self.ends.last().is_some_and(|&(_, _, events)| events > len) {
             self.ends.pop();
         }
-        while let Some(undo) = self.undo.pop_if(|undo| undo.events > len) {
-            self.take_back(undo);
-        }
-        for handed in &mut self.handed {
-            if handed.apart > len {
-                handed.apart = 0;
-            }
-            if handed.born > len {
-                handed.born = 0;
-            }
-        }
-    }
-
-    fn take_back(&mut self, Undo { task, change, .. }: Undo) {
-        let touches = &mut self.handed[task.index()].touches;
-        match change {
-            Change::Added => _ = touches.pop(),
-            Change::Merged(at, touch) => touches[at] = touch,
-            Change::Used(count) => touches.extend(self.used.drain(self.used.len() - count..)),
-        }
+        self.handed.truncate(len);
     }
 
     /// How many steps of the trace were taken in.
@@ -480,47 +232,23 @@ impl Events {
     /// What would be handed on to the next event of `task`.
     #[must_use]
     pub fn handed(&self, task: TaskId) -> &[Touch] {
-        self.handed.get(task.index()).map_or(&[], |handed| &handed.touches)
+        self.handed.to(task)
     }
 
     fn mark(&self) -> u32 {
         u32::try_from(self.touches.len()).expect("raddle bug: more than 2^32 accesses in one execution")
     }
 
-    fn handed_to(&mut self, task: TaskId) -> &mut Handed {
-        if self.handed.len() <= task.index() {
-            self.handed.resize_with(task.index() + 1, Handed::default);
-        }
-        &mut self.handed[task.index()]
-    }
-
     /// Hands a touch on to the next event of `task`.
     fn hand(&mut self, task: TaskId, touch: Touch) {
-        let touches = &mut self.handed_to(task).touches;
-        let change = match touches.iter().position(|other| other.object == touch.object) {
-            Some(at) => Change::Merged(at, touches[at]),
-            None => Change::Added,
-        };
-        merge(touches, 0, touch);
-        self.undo.push(Undo { events: self.events.len(), task, change });
-    }
-
-    /// What was handed on to `task` becomes part of the event that begins now.
-    fn use_handed(&mut self, task: TaskId) {
-        self.handed_to(task);
-        let handed = &mut self.handed[task.index()].touches;
-        if !handed.is_empty() {
-            self.undo.push(Undo { events: self.events.len() + 1, task, change: Change::Used(handed.len()) });
-            self.touches.extend_from_slice(handed);
-            self.used.append(handed);
-        }
+        self.handed.hand(self.events.len(), task, touch);
     }
 
     fn begin(&mut self, step: &Step, index: StepIx) {
         let value = step.found.map_or(0, |word| u32::try_from(word.0).unwrap_or(u32::MAX));
         let is_choice = step.op.class == Class::Choice;
         let begin = self.mark();
-        self.use_handed(step.task);
+        self.handed.move_to(self.events.len() + 1, step.task, &mut self.touches);
         self.events.push(Event {
             task: step.task,
             label: if is_choice { Label::Value(value) } else { Label::Way(step.variant) },
@@ -544,7 +272,7 @@ impl Events {
         let owner = self.events[now - 1].task;
         let waited = step.op.class == Class::Join || matches!(step.access.role, Role::Takes | Role::Alone);
         let let_go = step.alternatives == 0 && waited;
-        let handed = self.handed_to(step.task);
+        let handed = self.handed.of(step.task);
         // What a new task does at once, it does in the step that created it.
         if let_go || (step.task != owner && handed.born != now) {
             handed.apart = now;
@@ -635,7 +363,7 @@ impl Events {
 
     fn give_birth(&mut self, parent: TaskId, child: TaskId, apart: bool, now: usize) {
         self.put(now - 1, Touch::birth(child, Effect::Change, Role::Gives));
-        let born = self.handed_to(child);
+        let born = self.handed.of(child);
         (born.apart, born.born) = (if apart { now } else { 0 }, now);
         if apart {
             self.hand_what_waits(parent, child);
@@ -662,23 +390,6 @@ impl Events {
 /// What a step that sends gives to whoever receives.
 fn given(trace: &Trace, step: StepIx) -> Option<ObjectId> {
     trace.accesses(step).find(|access| access.role == Role::Gives).map(|access| access.object)
-}
-
-/// Adds a touch to those from `begin` on; an object is there only once.
-pub fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
-    match touches[begin..].iter_mut().find(|other| other.object == touch.object) {
-        None => touches.push(touch),
-        Some(other) => {
-            if touch.effect == Effect::Change {
-                other.effect = Effect::Change;
-            }
-            if other.role != touch.role {
-                // Whoever begins to wait for another time right after an end is still one who has ended a wait.
-                let timed = other.role == Role::Timed || touch.role == Role::Timed;
-                other.role = if timed { Role::Timed } else { Role::Plain };
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -744,7 +455,7 @@ mod tests {
             let is_value = |at: &usize| matches!(events.get(*at).label, Label::Value(_));
             let kept = (0..events.len()).rev().filter(|at| !is_value(at)).nth(rng.below(5) as usize);
             let Some(kept) = kept else { continue };
-            handed += events.undo.iter().filter(|undo| undo.events > kept).count();
+            handed += events.handed.changes_after(kept);
             let same = events.get(kept).step as usize;
             steps.truncate(same);
             events.truncate(kept);

@@ -11,7 +11,8 @@ use raddle_engine::order::events::{Label, Touch};
 use raddle_engine::trace::Effect;
 
 use super::piece::Mark;
-use super::races::{Direct, Schedule, Second};
+use super::schedule::Schedule;
+use super::second::{Direct, Second};
 use super::{Child, Mistake, Optimal};
 
 impl Optimal {

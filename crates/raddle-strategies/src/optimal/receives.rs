@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 
 use super::execution::{Execution, Past};
 use super::piece::{Head, Mark};
-use super::races::{Schedule, Second};
+use super::schedule::Schedule;
+use super::second::Second;
 use super::{Child, Optimal};
 
 /// True if an event is a receive that chose its message.
