@@ -71,6 +71,8 @@ pub struct Optimal {
     /// The piece that is being run.
     piece: Pending,
     run: Execution,
+    /// What the pieces of the latest execution begin with, if it handed out any.
+    latest: Option<Arc<[Entry]>>,
     /// How many steps of the schedule were taken.
     planned: usize,
     /// The schedule of the piece is still being run.
@@ -84,8 +86,6 @@ pub struct Optimal {
     /// Other ways in which the task of an entry could have gone on at its point.
     ways: Vec<(usize, Label)>,
     past: Past,
-    /// The heads of the execution that has just ended.
-    heads: Vec<usize>,
     /// See [`deviations`](Self::deviations).
     bound: Option<u32>,
     hit_bound: bool,
@@ -134,6 +134,7 @@ impl Optimal {
             stack: Vec::new(),
             piece: Pending::whole(),
             run: Execution::default(),
+            latest: None,
             planned: 0,
             in_schedule: false,
             checked: false,
@@ -141,7 +142,6 @@ impl Optimal {
             held: SmallVec::new(),
             ways: Vec::new(),
             past: Past::default(),
-            heads: Vec::new(),
             bound: None,
             hit_bound: false,
             mistake: None,
@@ -254,9 +254,6 @@ impl Optimal {
     /// Keeps the pieces that follow from the execution that has just ended.
     fn hand_out(&mut self, run: &Run<'_>) {
         let failed = self.failed_at(run);
-        let marks = self.run.entries.iter().enumerate();
-        self.heads.clear();
-        self.heads.extend(marks.filter(|(_, entry)| entry.mark.head().is_some()).map(|(at, _)| at));
         let mut children = Vec::new();
         self.reverse_races(run, failed.is_some(), &mut children);
         if self.pruned.is_none() {
@@ -271,6 +268,7 @@ impl Optimal {
         children.sort_by_key(|child: &Child| child.from_base);
         let shared = children.last().map_or(0, |child| child.from_base);
         let base: Arc<[Entry]> = self.run.entries[..shared].into();
+        self.latest = Some(Arc::clone(&base));
         for child in children {
             if self.bound.is_some_and(|most| reversals > most) {
                 self.hit_bound = true;
@@ -294,7 +292,7 @@ impl Optimal {
     }
 
     fn last_head(&self) -> Option<usize> {
-        self.run.entries.iter().rposition(|entry| entry.mark.head().is_some())
+        self.run.heads.last().copied()
     }
 
     /// The event with which the execution failed, if the policy chose it and other tasks were not at their ends.
@@ -345,7 +343,10 @@ impl Strategy for Optimal {
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         let Some(piece) = self.stack.pop() else { return Next::Done(self.claim()) };
-        self.run.return_to(&piece.base[..piece.from_base]);
+        match self.latest.take() {
+            Some(latest) if Arc::ptr_eq(&latest, &piece.base) => self.run.return_to(piece.from_base),
+            _ => self.run.replace(&piece.base[..piece.from_base]),
+        }
         prefix.extend(self.run.entries.iter().filter_map(|entry| entry.choice).map(Choice));
         let failed = self.run.entries.iter().filter(|entry| entry.mark.failed().is_some());
         self.held = failed.map(|entry| entry.task).collect();
@@ -362,7 +363,7 @@ impl Strategy for Optimal {
         self.run.list_events(so_far);
         let Some((choice, mark)) = self.decide(at, so_far) else { return Decision::Prune };
         let entry = self.entry(at, choice, mark);
-        self.run.entries.push(entry);
+        self.run.push(entry);
         Decision::Take(Choice(choice))
     }
 
@@ -372,7 +373,7 @@ impl Strategy for Optimal {
             return After::Next;
         }
         self.run.follow(run.trace);
-        self.run.entries.truncate(self.run.events.len());
+        self.run.drop_entries_without_event();
         let followed = self.run.entries.len() == self.run.events.len() && self.planned == self.piece.schedule.len();
         if followed && self.pruned != Some(Pruned::Redundant) && (self.checked || self.check()) {
             self.hand_out(run);

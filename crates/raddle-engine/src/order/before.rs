@@ -13,16 +13,26 @@ pub struct Before {
     /// One row of `width` numbers for each event: how many events of each task happened before it, itself included.
     clocks: Vec<u32>,
     width: usize,
-    len: usize,
     /// By task: its latest event, plus one.
-    latest: Vec<usize>,
-    /// By event: the one before it of the same task, plus one.
-    previous: Vec<usize>,
+    latest: Vec<u32>,
+    events: Vec<Taken>,
+    /// The slots of what the events touched, in the order in which they were taken in.
+    slots: Vec<usize>,
     /// By object: who touched it, oldest first.
     touched: BySlot<Vec<Touched>>,
     fingerprint: u64,
     /// Nobody asks for the fingerprint.
     anonymous: bool,
+}
+
+/// What has to be known of an event to forget it again.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    task: u32,
+    /// The event before it of the same task, plus one.
+    previous: u32,
+    /// Where its slots begin.
+    slots: u32,
 }
 
 /// One access to an object, as the object sees it.
@@ -76,11 +86,7 @@ impl Race {
 impl Before {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.clocks.clear();
-        self.len = 0;
-        self.latest.fill(0);
-        self.previous.clear();
-        self.touched.change_all(Vec::clear, Vec::is_empty);
+        self.forget_from(0);
         self.fingerprint = 0;
     }
 
@@ -97,35 +103,31 @@ impl Before {
     /// If there is a fingerprint.
     pub fn truncate(&mut self, len: usize) {
         assert!(self.anonymous, "raddle bug: the fingerprint of a prefix is not known");
-        if len >= self.len {
-            return;
-        }
-        for latest in &mut self.latest {
-            while *latest > len {
-                *latest = self.previous[*latest - 1];
+        self.forget_from(len);
+    }
+
+    /// The cost is that of the events which are forgotten.
+    fn forget_from(&mut self, len: usize) {
+        while self.events.len() > len {
+            let Some(Taken { task, previous, slots }) = self.events.pop() else { break };
+            self.latest[task as usize] = previous;
+            for slot in self.slots.drain(slots as usize..) {
+                self.touched.change(slot, |table| _ = table.pop(), Vec::is_empty);
             }
         }
-        let cut = |table: &mut Vec<Touched>| {
-            while table.last().is_some_and(|touched| touched.event as usize >= len) {
-                table.pop();
-            }
-        };
-        self.touched.change_all(cut, Vec::is_empty);
         self.clocks.truncate(len * self.width);
-        self.previous.truncate(len);
-        self.len = len;
     }
 
     /// How many events were taken in.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.events.len()
     }
 
     /// Whether none was.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.events.is_empty()
     }
 
     /// Equal for prefixes with the same happens-before relation, whatever the order of their events; 0 if it is
@@ -137,7 +139,7 @@ impl Before {
 
     /// Takes in the events that are new.
     pub fn follow(&mut self, events: &Events) {
-        while self.len < events.len() {
+        while self.len() < events.len() {
             self.take(events);
         }
     }
@@ -199,8 +201,8 @@ impl Before {
             return;
         }
         let width = tasks.next_power_of_two().max(4);
-        let mut clocks = vec![0; self.len * width];
-        for event in 0..self.len {
+        let mut clocks = vec![0; self.len() * width];
+        for event in 0..self.len() {
             clocks[event * width..event * width + self.width].copy_from_slice(self.row(event));
         }
         self.clocks = clocks;
@@ -209,13 +211,18 @@ impl Before {
     }
 
     fn take(&mut self, events: &Events) {
-        let index = self.len;
+        let index = self.len();
+        let event = u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution");
+        let slots = u32::try_from(self.slots.len()).expect("raddle bug: more than 2^32 accesses in one execution");
         let task = events.get(index).task.index();
         self.widen(task + 1);
         let start = self.clocks.len();
         match self.latest[task] {
             0 => self.clocks.resize(start + self.width, 0),
-            latest => self.clocks.extend_from_within((latest - 1) * self.width..latest * self.width),
+            latest => {
+                let latest = latest as usize;
+                self.clocks.extend_from_within((latest - 1) * self.width..latest * self.width);
+            }
         }
         for touch in events.touches(index) {
             let table = self.touched.at(touch.slot());
@@ -227,13 +234,12 @@ impl Before {
                     break;
                 }
             }
-            let event = u32::try_from(index).expect("raddle bug: more than 2^32 events in one execution");
+            self.slots.push(touch.slot());
             table.push(Touched { event, effect: touch.effect, role: touch.role });
         }
         self.clocks[start + task] += 1;
-        self.previous.push(self.latest[task]);
-        self.latest[task] = index + 1;
-        self.len += 1;
+        let previous = std::mem::replace(&mut self.latest[task], event + 1);
+        self.events.push(Taken { task: events.get(index).task.number(), previous, slots });
         if !self.anonymous {
             self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
         }
@@ -254,7 +260,8 @@ impl Before {
     #[must_use]
     pub fn previous(&self, task: TaskId, index: usize) -> Option<usize> {
         let latest = || self.latest.get(task.index()).copied().unwrap_or(0);
-        self.previous.get(index).copied().unwrap_or_else(latest).checked_sub(1)
+        let previous = self.events.get(index).map_or_else(latest, |event| event.previous);
+        previous.checked_sub(1).map(|event| event as usize)
     }
 
     /// Finds the events that are in a race with event `index`, which may be one that did not happen and was not taken in.

@@ -1,8 +1,9 @@
 //! A table by object.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// What is kept of objects, each at its [slot](super::events::Touch::slot).
+/// What is stored of objects, each at its [slot](super::events::Touch::slot).
 ///
 /// The numbers of messages are made of two, so most of those of a long execution are large and few of them are used: a table
 /// that reaches up to them would grow with the square of the execution.
@@ -22,13 +23,13 @@ impl<T> Default for BySlot<T> {
 }
 
 impl<T: Default> BySlot<T> {
-    /// What is kept of an object; `None` if nothing is, which may look like something that is empty.
+    /// What is stored of an object; `None` if nothing is, which may look like something that is empty.
     #[inline]
     pub fn get(&self, slot: usize) -> Option<&T> {
         if slot < NEAR { self.near.get(slot) } else { self.far.get(&slot) }
     }
 
-    /// What is kept of an object, to be changed.
+    /// What is stored of an object, to be changed.
     #[inline]
     pub fn at(&mut self, slot: usize) -> &mut T {
         if slot >= NEAR {
@@ -40,13 +41,18 @@ impl<T: Default> BySlot<T> {
         &mut self.near[slot]
     }
 
-    /// Changes all that is kept; what has become empty is forgotten.
-    pub fn change_all(&mut self, mut change: impl FnMut(&mut T), is_empty: impl Fn(&T) -> bool) {
-        self.near.iter_mut().for_each(&mut change);
-        self.far.retain(|_, kept| {
-            change(kept);
-            !is_empty(kept)
-        });
+    /// Changes what is stored of an object; what has become empty is forgotten.
+    #[inline]
+    pub fn change(&mut self, slot: usize, change: impl FnOnce(&mut T), is_empty: impl FnOnce(&T) -> bool) {
+        if slot < NEAR {
+            return self.near.get_mut(slot).map_or((), change);
+        }
+        if let Entry::Occupied(mut entry) = self.far.entry(slot) {
+            change(entry.get_mut());
+            if is_empty(entry.get()) {
+                entry.remove();
+            }
+        }
     }
 
     /// Forgets everything.
@@ -70,9 +76,14 @@ mod tests {
             assert_eq!(table.get(slot), Some(&vec![slot as u32, 7]));
         }
         assert_eq!((table.near.len(), table.far.len()), (NEAR, 3));
-        table.change_all(|kept| _ = kept.pop(), Vec::is_empty);
+        let pop_all = |table: &mut BySlot<Vec<u32>>| {
+            for slot in [3, NEAR - 1, NEAR, 100 * NEAR, usize::MAX] {
+                table.change(slot, |numbers| _ = numbers.pop(), Vec::is_empty);
+            }
+        };
+        pop_all(&mut table);
         assert_eq!(table.get(NEAR), Some(&vec![NEAR as u32]));
-        table.change_all(|kept| _ = kept.pop(), Vec::is_empty);
+        pop_all(&mut table);
         assert_eq!((table.get(3), table.far.len()), (Some(&vec![]), 0));
     }
 }

@@ -398,7 +398,8 @@ mod tests {
 
     use super::*;
     use crate::rng::Rng;
-    use crate::trace::{Access, Hold, Operation, Ordered};
+    use crate::system::Variant;
+    use crate::trace::{Access, Hold, Operation, Ordered, Word};
 
     static OPERATIONS: [Operation; 6] = [
         Operation { verb: "spawn", class: Class::Spawn },

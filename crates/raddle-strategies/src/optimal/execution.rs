@@ -22,6 +22,8 @@ use super::piece::{Entry, Mark, TaskSet};
 pub(super) struct Execution {
     /// One for each event.
     pub entries: Vec<Entry>,
+    /// The entries that are heads of schedules.
+    pub heads: Vec<usize>,
     pub events: Events,
     pub before: Before,
     pub names: TaskNames,
@@ -35,6 +37,7 @@ impl Default for Execution {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
+            heads: Vec::new(),
             events: Events::with_looks(),
             before: Before::anonymous(),
             names: TaskNames::default(),
@@ -45,23 +48,52 @@ impl Default for Execution {
 }
 
 impl Execution {
-    /// Goes back to the first entries, which the next execution begins with, and sets their marks as these say.
-    pub fn return_to(&mut self, entries: &[Entry]) {
+    /// Goes back to the first `len` entries of this execution, which the next one begins with.
+    pub fn return_to(&mut self, len: usize) {
+        self.forget_events(self.known_events().min(len));
+        self.entries.truncate(len);
+        while self.heads.pop_if(|head| *head >= len).is_some() {}
+    }
+
+    /// Replaces the entries with those that the next execution begins with. Events that are the same are kept.
+    pub fn replace(&mut self, entries: &[Entry]) {
         let same = |(mine, next): &(&Entry, &Entry)| {
             (mine.task, mine.label, mine.mark.failed()) == (next.task, next.label, next.mark.failed())
         };
-        let known = self.entries.len().min(self.before.len()).min(self.events.len());
-        let mut common = self.entries[..known].iter().zip(entries).take_while(same).count();
-        // What is done with a value counts for the step that asked for it, so a group is taken in anew as a whole.
-        while common > 0 && (common == known || self.continues(common)) {
-            common -= 1;
-        }
+        let known = self.known_events();
+        let common = self.entries[..known].iter().zip(entries).take_while(same).count();
         self.forget_events(common);
         self.entries.clear();
-        self.entries.extend_from_slice(entries);
+        self.heads.clear();
+        entries.iter().for_each(|entry| self.push(entry.clone()));
     }
 
+    /// How many events were taken in whole.
+    fn known_events(&self) -> usize {
+        self.entries.len().min(self.before.len()).min(self.events.len())
+    }
+
+    /// Adds the entry of the next event.
+    pub fn push(&mut self, entry: Entry) {
+        if entry.mark.head().is_some() {
+            self.heads.push(self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+
+    /// Drops the entries that have no event, because the execution ended before.
+    pub fn drop_entries_without_event(&mut self) {
+        self.entries.truncate(self.events.len());
+        while self.heads.pop_if(|head| *head >= self.entries.len()).is_some() {}
+    }
+
+    /// Keeps at most the first `len` events. What is done with a value counts for the step that asked for it, so a group is taken in anew as a
+    /// whole.
     fn forget_events(&mut self, len: usize) {
+        let mut len = len;
+        while len > 0 && (len == self.known_events() || self.continues(len)) {
+            len -= 1;
+        }
         self.holds.truncate(len);
         self.touched.truncate(len);
         if len == 0 {
@@ -205,10 +237,15 @@ impl Execution {
     /// The heads of the schedules that were put before the step of a task which comes next after the first `len` entries, latest first. As the
     /// first events of their groups.
     pub fn heads_put_before(&self, len: usize, task: TaskId) -> impl Iterator<Item = usize> + '_ {
-        let others = (0..len).rev().take_while(move |&at| self.entries[at].task != task);
-        let heads =
-            others.filter(move |&at| self.entries[at].mark.head().is_some_and(|head| head.undone == Some(task)));
-        heads.map(|head| self.group(head).start)
+        let mut end = len;
+        let not_stepped_since = move |&&head: &&usize| {
+            let between = head..std::mem::replace(&mut end, head);
+            self.entries[between].iter().all(|entry| entry.task != task)
+        };
+        let heads = self.heads.iter().rev().skip_while(move |&&head| head >= len).take_while(not_stepped_since);
+        let put_before =
+            move |&&head: &&usize| self.entries[head].mark.head().is_some_and(|it| it.undone == Some(task));
+        heads.filter(put_before).map(|&head| self.group(head).start)
     }
 
     /// The steps of an event in the trace.
@@ -261,8 +298,8 @@ impl Past {
     /// The event and all that happens before it belong to the past.
     pub fn add(&mut self, run: &Execution, event: usize) {
         let row = run.before.row(event);
-        if self.0.len() < row.len() {
-            self.0.resize(row.len(), 0);
+        if self.0.is_empty() {
+            return self.0.extend_from_slice(row);
         }
         self.0.iter_mut().zip(row).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
     }

@@ -4,8 +4,11 @@
 //! cannot. Another reader, or a mere look at the lock, may then come before the writer as well, concurrently with the head. Such schedules
 //! come in the order of their heads' names, so one with a lesser name is kept back until the writer was there.
 
+use raddle_engine::order::events::Touch;
 use raddle_engine::system::Action;
 use raddle_engine::trace::{Effect, Role, Trace};
+
+use smallvec::SmallVec;
 
 use super::Optimal;
 
@@ -17,20 +20,18 @@ impl Optimal {
             return false;
         }
         let entries = &self.run.entries;
-        let waiting = |&at: &usize| {
-            let undone = entries[at].mark.head().and_then(|head| head.undone);
-            undone.is_some_and(|task| entries[at + 1..].iter().all(|entry| entry.task != task))
+        let waiting = |&head: &usize| {
+            let undone = entries[head].mark.head().and_then(|head| head.undone);
+            undone.is_some_and(|task| entries[head + 1..].iter().all(|entry| entry.task != task))
         };
-        let heads: Vec<usize> = (0..entries.len()).filter(waiting).collect();
+        let heads: SmallVec<[usize; 4]> = self.run.heads.iter().copied().filter(waiting).collect();
         if heads.is_empty() {
             return false;
         }
         self.run.follow(so_far);
         heads.into_iter().any(|head| {
             let event = self.run.events.get(head);
-            let reads = |touch: &raddle_engine::order::events::Touch| {
-                touch.object == action.object && touch.effect == Effect::Read
-            };
+            let reads = |touch: &Touch| touch.object == action.object && touch.effect == Effect::Read;
             let previous = self.run.before.previous(action.task, self.run.events.len());
             let follows = previous.is_some_and(|it| self.run.before.ordered(&self.run.events, head, it));
             event.task != action.task

@@ -16,17 +16,21 @@ use super::second::{Direct, Second};
 use super::{Child, Mistake, Optimal};
 
 impl Optimal {
+    /// True if the head that is directly before the second step turned out to touch what nobody foresaw when it was put there.
+    pub(super) fn may_extend(&self, second: &Second, direct: Direct) -> bool {
+        let run = &self.run;
+        let Some(last) = run.head_in(run.group(direct.event)) else { return false };
+        let Some(head) = run.entries[last].mark.head() else { return false };
+        let touch = second.touches.iter().find(|touch| touch.object == direct.object);
+        let foreseen = |touch: &Touch| head.foreseen.iter().any(|foreseen| is_foreseen(*foreseen, touch));
+        second.label.is_some() && !self.makes(Mistake::NeverLate) && touch.is_some_and(|touch| !foreseen(touch))
+    }
+
     /// Hands out the piece in which the second step becomes a member of the schedule whose head is directly before it.
     pub(super) fn extend(&mut self, second: &Second, direct: Direct, children: &mut Vec<Child>) {
         let run = &self.run;
         let group = run.group(direct.event);
         let Some(last) = run.head_in(group.clone()) else { return };
-        let Some(head) = run.entries[last].mark.head() else { return };
-        let object = second.touches.iter().find(|touch| touch.object == direct.object);
-        let Some(touch) = object.filter(|_| second.label.is_some() && !self.makes(Mistake::NeverLate)) else { return };
-        if head.foreseen.iter().any(|foreseen| is_foreseen(*foreseen, touch)) {
-            return;
-        }
         let start = run.schedule_start(group.start);
         if !self.is_parsimonious(last, second.event..second.end) || self.comes_out_of_order(start..group.start, second)
         {

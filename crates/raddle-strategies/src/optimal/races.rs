@@ -56,7 +56,11 @@ impl Optimal {
 
     fn reverse(&mut self, second: &Second, children: &mut Vec<Child>) {
         let mut offered: SmallVec<[usize; 4]> = SmallVec::new();
-        for direct in &second.direct {
+        let earliest = self.earliest_first(second);
+        for direct in second.direct.iter().filter(|direct| direct.event >= earliest) {
+            if !self.may_be_undone(direct.event) {
+                continue;
+            }
             let look = || self.is_look(second, direct) && self.was_enabled(second, direct.event) != Some(false);
             let waits = || self.waits_for_step(second, direct.event);
             let may_race = || if direct.waited_for { look() } else { !waits() };
@@ -71,6 +75,11 @@ impl Optimal {
         if second.class == Class::Receive {
             self.take_only_message(second, children);
         }
+        // A wait without a time may never be over after the first step. If it is a head, it is not in the past of any such piece.
+        let is_head = self.run.head_in(second.event..second.end).is_some();
+        if is_head && !second.is_timed() && !self.makes(Mistake::NotParsimonious) {
+            return;
+        }
         for &object in &second.waits_for {
             let touch = second.touches.iter().find(|touch| touch.object == object);
             let slot = touch.map_or(0, |touch| touch.slot());
@@ -78,9 +87,14 @@ impl Optimal {
             if receives::chooses_at(&self.run, second, object) {
                 continue;
             }
+            // What is read together with others may come before without being ordered with it.
+            let earliest = if touch.effect == Effect::Change { earliest } else { 0 };
             let table_len = self.run.before.accesses(slot, second.event).len();
             for at in (0..table_len).rev() {
                 let earlier = self.run.before.accesses_to(slot)[at];
+                if earlier.event() < earliest {
+                    break;
+                }
                 let known = |previous| self.run.before.ordered(&self.run.events, earlier.event(), previous);
                 if earlier.effect == Effect::Change && second.previous.is_some_and(known) {
                     // So does every earlier access.
@@ -90,7 +104,7 @@ impl Optimal {
                 let relevant = earlier.effect == Effect::Change || takes || second.is_timed();
                 let conflict = touch.effect == Effect::Change || earlier.effect == Effect::Change || second.is_timed();
                 let event = self.run.group(earlier.event()).start;
-                if relevant && conflict && !offered.contains(&event) {
+                if relevant && conflict && self.may_be_undone(event) && !offered.contains(&event) {
                     let before = &self.run.before.accesses_to(slot)[..at];
                     if self.could_go_before(second, earlier, before) {
                         offered.push(event);
@@ -99,6 +113,22 @@ impl Optimal {
                 }
             }
         }
+    }
+
+    /// The first event that may be undone for the second step: each head after it is part of the second step or happens before it. Earlier events are
+    /// left to other executions.
+    fn earliest_first(&self, second: &Second) -> usize {
+        let run = &self.run;
+        if second.label.is_none() || self.makes(Mistake::NotParsimonious) {
+            return 0;
+        }
+        let mut heads = run.heads.iter().rev().filter(|&&head| head < second.event).map(|&head| run.group(head).start);
+        heads.find(|&head| !run.before.ordered(&run.events, head, second.event)).unwrap_or(0)
+    }
+
+    /// False if a step belongs to a schedule without being its head: then its order is settled.
+    fn may_be_undone(&self, first: usize) -> bool {
+        !matches!(self.run.entries[first].mark, Mark::Member | Mark::LateMember | Mark::LateValue)
     }
 
     /// True if the access only looks at the object, and takes nothing.
@@ -132,11 +162,15 @@ impl Optimal {
         if same_but_cause || others().chain(second.previous).any(|other| happens(first, other)) {
             return false;
         }
+        let settled = self.is_settled_by_head(second, first);
+        if settled && !self.may_extend(second, direct) {
+            return true;
+        }
         let mut past = std::mem::take(&mut self.past);
         past.clear();
         others().chain(second.previous).for_each(|event| past.add(&self.run, event));
         self.past = past;
-        if self.is_settled_by_head(second, first) {
+        if settled {
             self.extend(second, direct, children);
         } else {
             self.offer(second, first, false, children);
@@ -147,9 +181,10 @@ impl Optimal {
     /// True if the earlier step is the head of a schedule, and not merely another message that its task receives.
     fn is_settled_by_head(&self, second: &Second, first: usize) -> bool {
         let group = self.run.group(first);
-        let rival =
-            receives::are_rivals(&self.run, group.start, second) && receives::is_alternative(&self.run, group.clone());
-        self.run.head_in(group).is_some() && !rival
+        let rival = || {
+            receives::are_rivals(&self.run, group.start, second) && receives::is_alternative(&self.run, group.clone())
+        };
+        self.run.head_in(group.clone()).is_some() && !rival()
     }
 
     /// Reverses a race with a step on an object that the second step waits for.
@@ -172,7 +207,9 @@ impl Optimal {
         if second.is_timed() && self.is_settled_by_head(second, first) {
             let clock = second.waits_for.iter().copied().next();
             let direct = clock.map(|object| Direct { event: first, object, cause: false, waited_for: true });
-            direct.into_iter().for_each(|direct| self.extend(second, direct, children));
+            if let Some(direct) = direct.filter(|direct| self.may_extend(second, *direct)) {
+                self.extend(second, direct, children);
+            }
             return;
         }
         let shared = self.shared_with(second, first);
@@ -301,22 +338,21 @@ impl Optimal {
     pub(super) fn is_parsimonious(&self, first: usize, second: Range<usize>) -> bool {
         // A value comes along with the step that asked for it.
         let fits = |&at: &usize| second.contains(&at) || self.past.has(&self.run, self.run.group(at).start);
-        let mut after = self.heads.iter().rev().take_while(|&&head| head > first);
+        let mut after = self.run.heads.iter().rev().take_while(|&&head| head > first);
         self.makes(Mistake::NotParsimonious) || after.all(fits)
     }
 
     /// True if the same trace comes from another piece, in which schedules before the same step are in the order of their heads' names.
     fn comes_too_late(&self, first: usize, second: &Second) -> bool {
         let run = &self.run;
-        for head in run.heads_put_before(first, run.entries[first].task) {
-            if self.past.has(run, head) || self.may_depend(first, head, second) {
-                return false;
-            }
-            if run.names.of(run.entries[head].task) > run.names.of(second.task) {
-                return true;
-            }
+        if run.heads.is_empty() {
+            return false;
         }
-        false
+        let name = run.names.of(second.task);
+        let heads: SmallVec<[usize; 8]> = run.heads_put_before(first, run.entries[first].task).collect();
+        let is_later = |&head: &usize| run.names.of(run.entries[head].task) > name;
+        let Some(latest) = heads.iter().position(is_later) else { return false };
+        !heads[..=latest].iter().any(|&head| self.past.has(run, head) || self.may_depend(first, head, second))
     }
 
     /// True if an earlier event may happen before the second step in the place of `first`. If the step in that place had to wait, other steps may

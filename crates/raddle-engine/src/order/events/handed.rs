@@ -1,6 +1,6 @@
 //! Touches that are handed on to the next event of a task.
 
-use super::touch::{Touch, merge};
+use super::touch::Touch;
 use crate::ids::TaskId;
 
 /// By task: what its next event touches before anything else. Every change can be taken back.
@@ -91,10 +91,16 @@ impl HandedOn {
     pub fn hand(&mut self, events: usize, task: TaskId, touch: Touch) {
         let touches = &mut self.of(task).touches;
         let change = match touches.iter().position(|other| other.object == touch.object) {
-            Some(at) => Change::Merged(at, touches[at]),
-            None => Change::Added,
+            Some(at) => {
+                let before = touches[at];
+                touches[at].merge(touch);
+                Change::Merged(at, before)
+            }
+            None => {
+                touches.push(touch);
+                Change::Added
+            }
         };
-        merge(touches, 0, touch);
         self.undo.push(Undo { events, task, change });
     }
 

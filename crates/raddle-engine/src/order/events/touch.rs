@@ -51,6 +51,18 @@ impl Touch {
         self.role == Role::Takes || (self.role == Role::Timed && self.effect == Effect::Change)
     }
 
+    /// Takes in another touch of the same object by the same event.
+    pub(super) fn merge(&mut self, other: Self) {
+        if other.effect == Effect::Change {
+            self.effect = Effect::Change;
+        }
+        if self.role != other.role {
+            // Whoever begins to wait for another time right after an end is still one who has ended a wait.
+            let timed = self.role == Role::Timed || other.role == Role::Timed;
+            self.role = if timed { Role::Timed } else { Role::Plain };
+        }
+    }
+
     /// Whether the order of the two makes a difference.
     #[inline]
     #[must_use]
@@ -100,18 +112,10 @@ pub fn dependent(one: &[Touch], other: &[Touch]) -> bool {
 }
 
 /// Adds a touch to those from `begin` on; an object is there only once.
+#[inline]
 pub fn merge(touches: &mut Vec<Touch>, begin: usize, touch: Touch) {
     match touches[begin..].iter_mut().find(|other| other.object == touch.object) {
         None => touches.push(touch),
-        Some(other) => {
-            if touch.effect == Effect::Change {
-                other.effect = Effect::Change;
-            }
-            if other.role != touch.role {
-                // Whoever begins to wait for another time right after an end is still one who has ended a wait.
-                let timed = other.role == Role::Timed || touch.role == Role::Timed;
-                other.role = if timed { Role::Timed } else { Role::Plain };
-            }
-        }
+        Some(other) => other.merge(touch),
     }
 }
