@@ -33,6 +33,8 @@ struct Taken {
     previous: u32,
     /// Where its slots begin.
     slots: u32,
+    /// The fingerprint of the events before it.
+    fingerprint: u64,
 }
 
 /// One access to an object, as the object sees it.
@@ -86,31 +88,21 @@ impl Race {
 impl Before {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.forget_from(0);
-        self.fingerprint = 0;
+        self.truncate(0);
     }
 
-    /// Without a fingerprint, which costs, and which cannot be taken back.
+    /// Computes no fingerprint.
     #[must_use]
     pub fn anonymous() -> Self {
         Self { anonymous: true, ..Self::default() }
     }
 
-    /// Forgets all but the first `len` events.
-    ///
-    /// # Panics
-    ///
-    /// If there is a fingerprint.
+    /// Forgets all but the first `len` events. The cost is that of the events which are forgotten.
     pub fn truncate(&mut self, len: usize) {
-        assert!(self.anonymous, "raddle bug: the fingerprint of a prefix is not known");
-        self.forget_from(len);
-    }
-
-    /// The cost is that of the events which are forgotten.
-    fn forget_from(&mut self, len: usize) {
         while self.events.len() > len {
-            let Some(Taken { task, previous, slots }) = self.events.pop() else { break };
+            let Some(Taken { task, previous, slots, fingerprint }) = self.events.pop() else { break };
             self.latest[task as usize] = previous;
+            self.fingerprint = fingerprint;
             for slot in self.slots.drain(slots as usize..) {
                 self.touched.change(slot, |table| _ = table.pop(), Vec::is_empty);
             }
@@ -239,7 +231,8 @@ impl Before {
         }
         self.clocks[start + task] += 1;
         let previous = std::mem::replace(&mut self.latest[task], event + 1);
-        self.events.push(Taken { task: events.get(index).task.number(), previous, slots });
+        let fingerprint = self.fingerprint;
+        self.events.push(Taken { task: events.get(index).task.number(), previous, slots, fingerprint });
         if !self.anonymous {
             self.fingerprint = self.fingerprint.wrapping_add(self.hash(events, index));
         }
@@ -412,6 +405,10 @@ mod tests {
 
     /// The fingerprint of stores by these tasks to these objects.
     fn fingerprint(stores: &[(u32, u32)]) -> u64 {
+        followed(stores).1.fingerprint()
+    }
+
+    fn followed(stores: &[(u32, u32)]) -> (Events, Before) {
         let mut trace = Trace::default();
         for &(task, object) in stores {
             let object = ObjectId::new(object);
@@ -432,7 +429,19 @@ mod tests {
         let (mut events, mut before) = (Events::default(), Before::default());
         events.follow(&trace);
         before.follow(&events);
-        before.fingerprint()
+        (events, before)
+    }
+
+    #[test]
+    fn a_forgotten_event_leaves_no_trace_in_the_fingerprint() {
+        let stores = [(0, 1), (1, 2), (0, 2), (5, 1), (1, 1)];
+        let (events, mut before) = followed(&stores);
+        for len in (0..stores.len()).rev() {
+            before.truncate(len);
+            assert_eq!(before.fingerprint(), fingerprint(&stores[..len]), "{len} events");
+            before.follow(&events);
+            assert_eq!(before.fingerprint(), fingerprint(&stores));
+        }
     }
 
     #[test]

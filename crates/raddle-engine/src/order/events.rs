@@ -73,6 +73,20 @@ impl Events {
         self.handed.truncate(len);
     }
 
+    /// Forgets the events that `trace` does not begin with. It is a trace of the same program, paused at a decision or at its end; so where the
+    /// decisions are the same, everything else is.
+    pub fn retain_common(&mut self, trace: &Trace) {
+        let is_same = |event: &Event| {
+            let step = trace.steps().get(event.step as usize).filter(|step| step.alternatives > 0);
+            step.is_some_and(|step| step.task == event.task && label(step) == event.label)
+        };
+        let mut common = self.events.iter().take_while(|event| is_same(event)).count();
+        while common > 0 && self.events.get(common).is_some_and(|event| matches!(event.label, Label::Value(_))) {
+            common -= 1;
+        }
+        self.truncate(common);
+    }
+
     /// How many steps of the trace were taken in.
     #[must_use]
     pub fn followed(&self) -> usize {
@@ -245,13 +259,11 @@ impl Events {
     }
 
     fn begin(&mut self, step: &Step, index: StepIx) {
-        let value = step.found.map_or(0, |word| u32::try_from(word.0).unwrap_or(u32::MAX));
-        let is_choice = step.op.class == Class::Choice;
         let begin = self.mark();
         self.handed.move_to(self.events.len() + 1, step.task, &mut self.touches);
         self.events.push(Event {
             task: step.task,
-            label: if is_choice { Label::Value(value) } else { Label::Way(step.variant) },
+            label: label(step),
             class: step.op.class,
             object: step.access.object,
             found: step.found,
@@ -387,6 +399,15 @@ impl Events {
     }
 }
 
+/// What was decided before a step.
+fn label(step: &Step) -> Label {
+    if step.op.class == Class::Choice {
+        Label::Value(step.found.map_or(0, |word| u32::try_from(word.0).unwrap_or(u32::MAX)))
+    } else {
+        Label::Way(step.variant)
+    }
+}
+
 /// What a step that sends gives to whoever receives.
 fn given(trace: &Trace, step: StepIx) -> Option<ObjectId> {
     trace.accesses(step).find(|access| access.role == Role::Gives).map(|access| access.object)
@@ -470,5 +491,31 @@ mod tests {
             assert_eq!(told(&events), told(&alone), "seed {seed}");
         }
         assert!(handed > 1_000, "only {handed} changes were taken back");
+    }
+
+    #[test]
+    fn what_two_executions_begin_with_stays() {
+        let mut stayed = 0;
+        for seed in 0..500 {
+            let mut rng = Rng::new(seed);
+            let mut steps: Vec<Step> = (0..30).map(|_| step(&mut rng)).collect();
+            let mut events = Events::default();
+            events.follow(&trace(&steps));
+            let decided: Vec<usize> = (0..events.len()).map(|at| events.step(at).index()).collect();
+            let Some(&parts) = decided.get(rng.below(decided.len().max(1) as u32) as usize) else { continue };
+            steps.truncate(parts);
+            steps.extend((0..20).map(|_| step(&mut rng)));
+            // The task is another one, so this is another decision.
+            (steps[parts].alternatives, steps[parts].task) = (2, TaskId::new(9));
+            let other = trace(&steps);
+            events.retain_common(&other);
+            assert!(events.followed() <= parts, "seed {seed}");
+            stayed += events.len();
+            events.follow(&other);
+            let mut alone = Events::default();
+            alone.follow(&other);
+            assert_eq!(told(&events), told(&alone), "seed {seed}");
+        }
+        assert!(stayed > 1_000, "only {stayed} events stayed");
     }
 }

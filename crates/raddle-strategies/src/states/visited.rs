@@ -21,8 +21,10 @@ pub(crate) struct Visited {
     cache: StateCache,
     /// How many new states the current execution has visited.
     new: u64,
+    /// Of this execution; before its first visit, of the previous one.
     events: Events,
     before: Before,
+    /// How many steps of this execution were processed.
     followed: usize,
     /// In this execution, a wait has ended by timeout or by a spurious wakeup.
     has_timeout_or_spurious: bool,
@@ -52,11 +54,7 @@ impl Visited {
     /// Begins a new execution.
     pub fn begin(&mut self) {
         self.new = 0;
-        if self.followed > 0 {
-            self.events.clear();
-            self.before.clear();
-            self.followed = 0;
-        }
+        self.followed = 0;
         self.has_timeout_or_spurious = false;
     }
 
@@ -69,6 +67,10 @@ impl Visited {
 
     /// Visits the state that these steps lead to, combined with `context`. Returns false if it was visited before.
     pub fn visit_after(&mut self, so_far: &Trace, context: u64) -> bool {
+        if self.followed == 0 {
+            self.events.retain_common(so_far);
+            self.before.truncate(self.events.len());
+        }
         self.has_timeout_or_spurious |=
             so_far.steps()[self.followed..].iter().any(|step| is_timeout_or_spurious(step.variant));
         self.followed = so_far.len();
