@@ -71,8 +71,6 @@ pub struct Optimal {
     /// The piece that is being run.
     piece: Pending,
     run: Execution,
-    /// What the pieces of the latest execution begin with, if it handed out any.
-    latest: Option<Arc<[Entry]>>,
     /// How many steps of the schedule were taken.
     planned: usize,
     /// The schedule of the piece is still being run.
@@ -81,8 +79,6 @@ pub struct Optimal {
     checked: bool,
     /// Why the execution was pruned.
     pruned: Option<Pruned>,
-    /// Tasks that have failed in an earlier execution. The others are run as if the failing steps had been done.
-    held: SmallVec<[TaskId; 1]>,
     /// Other ways in which the task of an entry could have gone on at its point.
     ways: Vec<(usize, Label)>,
     past: Past,
@@ -134,12 +130,10 @@ impl Optimal {
             stack: Vec::new(),
             piece: Pending::whole(),
             run: Execution::default(),
-            latest: None,
             planned: 0,
             in_schedule: false,
             checked: false,
             pruned: None,
-            held: SmallVec::new(),
             ways: Vec::new(),
             past: Past::default(),
             bound: None,
@@ -213,7 +207,7 @@ impl Optimal {
     /// Prefers the latest task, then the first that can go on without a timeout or a crash. Leaves out these actions.
     fn policy(&self, actions: &[Action], without: &[u32]) -> Option<u32> {
         let latest = self.run.entries.last().map(|entry| entry.task);
-        let goes = |&at: &usize| !self.held.contains(&actions[at].task) && !without.contains(&number(at));
+        let goes = |&at: &usize| !self.run.held.contains(&actions[at].task) && !without.contains(&number(at));
         let ordinary = |at: &usize| goes(at) && matches!(actions[*at].variant, Variant::Ready | Variant::Message(_));
         let stays = |at: &usize| Some(actions[*at].task) == latest && ordinary(at);
         let mut all = 0..actions.len();
@@ -267,8 +261,7 @@ impl Optimal {
         // What leaves the execution late is run first: it shares most with what was run last.
         children.sort_by_key(|child: &Child| child.from_base);
         let shared = children.last().map_or(0, |child| child.from_base);
-        let base: Arc<[Entry]> = self.run.entries[..shared].into();
-        self.latest = Some(Arc::clone(&base));
+        let base = self.run.share(shared);
         for child in children {
             if self.bound.is_some_and(|most| reversals > most) {
                 self.hit_bound = true;
@@ -287,6 +280,9 @@ impl Optimal {
     /// The first event that the search has not looked at in an earlier execution.
     fn first_new(&self) -> usize {
         let head = self.last_head().map_or(0, |head| self.run.group(head).start);
+        if self.run.held.is_empty() {
+            return head;
+        }
         let failed = self.run.entries.iter().rposition(|entry| entry.mark.failed().is_some());
         failed.map_or(head, |failed| head.max(failed + 1))
     }
@@ -343,13 +339,8 @@ impl Strategy for Optimal {
 
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
         let Some(piece) = self.stack.pop() else { return Next::Done(self.claim()) };
-        match self.latest.take() {
-            Some(latest) if Arc::ptr_eq(&latest, &piece.base) => self.run.return_to(piece.from_base),
-            _ => self.run.replace(&piece.base[..piece.from_base]),
-        }
+        self.run.return_to(&piece.base, piece.from_base);
         prefix.extend(self.run.entries.iter().filter_map(|entry| entry.choice).map(Choice));
-        let failed = self.run.entries.iter().filter(|entry| entry.mark.failed().is_some());
-        self.held = failed.map(|entry| entry.task).collect();
         self.piece = piece;
         self.planned = 0;
         self.in_schedule = !self.piece.schedule.is_empty();

@@ -24,6 +24,12 @@ pub(super) struct Execution {
     pub entries: Vec<Entry>,
     /// The entries that are heads of schedules.
     pub heads: Vec<usize>,
+    /// Those of them whose undone task has not stepped since.
+    pub waiting: SmallVec<[usize; 2]>,
+    /// The tasks that have failed in an earlier execution. The others are run as if the failing steps had been done.
+    pub held: SmallVec<[TaskId; 1]>,
+    /// Executions that this one begins like, the oldest first, and in how many entries.
+    lineage: Vec<(Arc<[Entry]>, usize)>,
     pub events: Events,
     pub before: Before,
     pub names: TaskNames,
@@ -38,6 +44,9 @@ impl Default for Execution {
         Self {
             entries: Vec::new(),
             heads: Vec::new(),
+            waiting: SmallVec::new(),
+            held: SmallVec::new(),
+            lineage: Vec::new(),
             events: Events::with_looks(),
             before: Before::anonymous(),
             names: TaskNames::default(),
@@ -48,43 +57,75 @@ impl Default for Execution {
 }
 
 impl Execution {
-    /// Goes back to the first `len` entries of this execution, which the next one begins with.
-    pub fn return_to(&mut self, len: usize) {
-        self.forget_events(self.known_events().min(len));
-        self.entries.truncate(len);
-        while self.heads.pop_if(|head| *head >= len).is_some() {}
+    /// Goes back to the first `len` entries of `base`, which the next execution begins with. Events that are the same are kept.
+    pub fn return_to(&mut self, base: &Arc<[Entry]>, len: usize) {
+        while self.lineage.pop_if(|(other, _)| !Arc::ptr_eq(other, base)).is_some() {}
+        match self.lineage.last() {
+            Some(&(_, shared)) if shared >= len => self.forget_events(self.known_events().min(len)),
+            _ => self.replace(base, len),
+        }
+        self.keep_entries(len);
     }
 
-    /// Replaces the entries with those that the next execution begins with. Events that are the same are kept.
-    pub fn replace(&mut self, entries: &[Entry]) {
+    /// Takes the entries of `base`.
+    fn replace(&mut self, base: &Arc<[Entry]>, len: usize) {
         let same = |(mine, next): &(&Entry, &Entry)| {
             (mine.task, mine.label, mine.mark.failed()) == (next.task, next.label, next.mark.failed())
         };
-        let known = self.known_events();
-        let common = self.entries[..known].iter().zip(entries).take_while(same).count();
+        let common = self.entries[..self.known_events()].iter().zip(&base[..len]).take_while(same).count();
         self.forget_events(common);
         self.entries.clear();
-        self.heads.clear();
-        entries.iter().for_each(|entry| self.push(entry.clone()));
+        self.entries.extend_from_slice(&base[..len]);
+        self.lineage.clear();
+        self.lineage.push((Arc::clone(base), len));
+        let marks = || self.entries.iter().enumerate();
+        self.heads = marks().filter(|(_, entry)| entry.mark.head().is_some()).map(|(at, _)| at).collect();
+    }
+
+    /// The first `len` entries, for pieces that begin with them.
+    pub fn share(&mut self, len: usize) -> Arc<[Entry]> {
+        let base: Arc<[Entry]> = self.entries[..len].into();
+        self.lineage.push((Arc::clone(&base), len));
+        base
+    }
+
+    /// Drops the entries that have no event, because the execution ended before.
+    pub fn drop_entries_without_event(&mut self) {
+        if self.entries.len() > self.events.len() {
+            self.keep_entries(self.events.len());
+        }
+    }
+
+    fn keep_entries(&mut self, len: usize) {
+        self.entries.truncate(len);
+        self.lineage.iter_mut().for_each(|(_, shared)| *shared = len.min(*shared));
+        while self.heads.pop_if(|head| *head >= len).is_some() {}
+        let entries = &self.entries;
+        let waits = |&head: &usize| {
+            let undone = entries[head].mark.head().and_then(|head| head.undone);
+            undone.is_some_and(|task| entries[head + 1..].iter().all(|entry| entry.task != task))
+        };
+        self.waiting = self.heads.iter().copied().filter(waits).collect();
+        let failed = entries.iter().filter(|entry| entry.mark.failed().is_some());
+        self.held = failed.map(|entry| entry.task).collect();
+    }
+
+    /// Adds the entry of the next event.
+    pub fn push(&mut self, entry: Entry) {
+        if !self.waiting.is_empty() {
+            let entries = &self.entries;
+            self.waiting.retain(|head| entries[*head].mark.head().is_some_and(|it| it.undone != Some(entry.task)));
+        }
+        if let Some(head) = entry.mark.head() {
+            self.heads.push(self.entries.len());
+            self.waiting.extend(head.undone.map(|_| self.entries.len()));
+        }
+        self.entries.push(entry);
     }
 
     /// How many events were taken in whole.
     fn known_events(&self) -> usize {
         self.entries.len().min(self.before.len()).min(self.events.len())
-    }
-
-    /// Adds the entry of the next event.
-    pub fn push(&mut self, entry: Entry) {
-        if entry.mark.head().is_some() {
-            self.heads.push(self.entries.len());
-        }
-        self.entries.push(entry);
-    }
-
-    /// Drops the entries that have no event, because the execution ended before.
-    pub fn drop_entries_without_event(&mut self) {
-        self.entries.truncate(self.events.len());
-        while self.heads.pop_if(|head| *head >= self.entries.len()).is_some() {}
     }
 
     /// Keeps at most the first `len` events. What is done with a value counts for the step that asked for it, so a group is taken in anew as a
@@ -150,7 +191,7 @@ impl Execution {
             }
             let known_objects = last.known_objects;
             let enabled = TaskSet::default();
-            self.entries.push(Entry { task, label, mark: Mark::Look, choice: None, enabled, known_objects });
+            self.push(Entry { task, label, mark: Mark::Look, choice: None, enabled, known_objects });
         }
     }
 

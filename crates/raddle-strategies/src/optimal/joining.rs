@@ -8,8 +8,6 @@ use raddle_engine::order::events::Touch;
 use raddle_engine::system::Action;
 use raddle_engine::trace::{Effect, Role, Trace};
 
-use smallvec::SmallVec;
-
 use super::Optimal;
 
 impl Optimal {
@@ -19,17 +17,11 @@ impl Optimal {
         if !looks || !action.object.is_some() {
             return false;
         }
-        let entries = &self.run.entries;
-        let waiting = |&head: &usize| {
-            let undone = entries[head].mark.head().and_then(|head| head.undone);
-            undone.is_some_and(|task| entries[head + 1..].iter().all(|entry| entry.task != task))
-        };
-        let heads: SmallVec<[usize; 4]> = self.run.heads.iter().copied().filter(waiting).collect();
-        if heads.is_empty() {
+        if self.run.waiting.is_empty() {
             return false;
         }
         self.run.follow(so_far);
-        heads.into_iter().any(|head| {
+        self.run.waiting.iter().any(|&head| {
             let event = self.run.events.get(head);
             let reads = |touch: &Touch| touch.object == action.object && touch.effect == Effect::Read;
             let previous = self.run.before.previous(action.task, self.run.events.len());

@@ -48,7 +48,7 @@ impl Optimal {
         }
         for pending in run.pending {
             // A step that is held back counts as done.
-            if !pending.ready && !self.held.contains(&pending.action.task) {
+            if !pending.ready && !self.run.held.contains(&pending.action.task) {
                 self.reverse(&Second::pending(&self.run, pending), children);
             }
         }
