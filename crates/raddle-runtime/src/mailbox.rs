@@ -10,10 +10,12 @@ mod few;
 mod hash;
 mod index;
 mod many;
+mod message_set;
 mod ordered_map;
 mod queue;
 mod row;
 mod rule;
+mod slotted;
 #[cfg(test)]
 mod tests;
 
@@ -25,12 +27,10 @@ use self::few::{count_released, hash_without, is_held, place_in_line};
 pub(crate) use self::hash::HashedMessage;
 use self::hash::Sum;
 use self::many::Many;
-pub(crate) use self::row::Row;
-pub(crate) use self::rule::DeliveryInfo;
+pub(crate) use self::message_set::MessageSet;
+pub(crate) use self::rule::{DeliveryInfo, Known};
+pub(crate) use self::slotted::Slotted;
 use crate::actor::Delivery;
-
-/// A mailbox with more messages than this is no short list.
-const MANY: usize = 16;
 
 /// With no more messages than this it is a short list again.
 const FEW: usize = 4;
@@ -39,6 +39,9 @@ const FEW: usize = 4;
 pub(crate) trait Message: Clone {
     /// The short list of such messages.
     type Few: Few<Self>;
+
+    /// A mailbox with more messages than this is no short list.
+    const MANY: usize = 16;
 
     fn delivery_info(&self) -> DeliveryInfo<'_>;
 
@@ -105,7 +108,7 @@ impl<T: Message> Mailbox<T> {
     #[inline(always)]
     pub(crate) fn put(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.many.is_some() || len >= MANY {
+        if self.many.is_some() || len >= T::MANY {
             return self.put_to_many(delivery, message, Many::put);
         }
         if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.delivery_info(len - 1).delayed) {
@@ -118,7 +121,7 @@ impl<T: Message> Mailbox<T> {
     #[inline]
     pub(crate) fn append(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.many.is_some() || len >= MANY {
+        if self.many.is_some() || len >= T::MANY {
             return self.put_to_many(delivery, message, Many::append);
         }
         self.append_to_few(delivery, message);
@@ -263,6 +266,13 @@ impl<T: Message> Mailbox<T> {
                 list(message.number);
             }
         }
+    }
+}
+
+impl Mailbox<Slotted> {
+    /// Calls `change` with the set of messages that each sender knew of. It may only remove messages that are gone.
+    pub(crate) fn change_known(&mut self, change: impl FnMut(&mut MessageSet)) {
+        self.few.iter_mut().map(|message| &mut message.known).for_each(change);
     }
 }
 

@@ -8,7 +8,7 @@ use raddle_engine::trace::Receipt;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::digest::{digest, mix};
-use crate::mailbox::DeliveryInfo;
+use crate::mailbox::{DeliveryInfo, Known};
 
 /// What is known about a message apart from its contents.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Envelope {
     #[inline]
     pub(crate) fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref clock, .. } = self;
-        DeliveryInfo { number, sender, delayed, ordinal, known: clock }
+        DeliveryInfo { number, sender, delayed, ordinal, known: Known::Clock(clock) }
     }
 
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {

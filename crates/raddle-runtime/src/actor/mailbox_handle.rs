@@ -74,7 +74,7 @@ pub(crate) fn spawn<A: Actor>(
         let mut state = execution.state.borrow_mut();
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
         let delivery = state.actors.systems[inside.system as usize].rules.delivery;
-        let kind = state.kind_of_mailbox(delivery);
+        let form = state.form_of_messages(delivery);
         let mailbox = ActorMailbox {
             task,
             system: inside.system,
@@ -87,12 +87,12 @@ pub(crate) fn spawn<A: Actor>(
             stopped: false,
             plain: true,
             received: 0,
-            kind,
+            form,
             away: true,
             at_once: false,
             store: state.actors.stores.for_type::<A::Msg>(),
             blank: Default::default(),
-            slots: Default::default(),
+            slotted: Default::default(),
             named: Default::default(),
             began_with: 0,
             timers: Vec::new(),

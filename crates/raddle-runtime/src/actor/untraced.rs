@@ -63,7 +63,7 @@ impl State {
         }
         for mailbox in mailboxes.iter_mut() {
             let faulty = systems[mailbox.system as usize].faults.befall_messages();
-            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.kind != MessageForm::Named;
+            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.form != MessageForm::Named;
             mailbox.away = mail(mailbox.task).is_none();
             mailbox.began_with = mailbox.len();
         }
@@ -125,15 +125,16 @@ impl State {
         let alternatives = supply.total();
         let (mail, nth) = supply.find(choices.draw(alternatives).0);
         let mailbox = &mut mailboxes[mail];
-        let place = match mailbox.kind {
+        let place = match mailbox.form {
             MessageForm::Blank => {
                 let place = StoreSlot(mailbox.blank.take_open(mailbox.delivery, nth).place);
                 supply.set(mail, mailbox.away, mailbox.blank.count_open());
                 place
             }
-            MessageForm::Slots => {
-                let place = sets.take_open(mail, &mut mailbox.slots, nth, mailbox.task);
-                supply.set(mail, mailbox.away, mailbox.slots.count_open());
+            MessageForm::Slotted => {
+                let message = mailbox.slotted.take_open(Delivery::Causal, nth);
+                let place = sets.receive(&message, mailbox.task);
+                supply.set(mail, mailbox.away, mailbox.slotted.count_open());
                 place
             }
             MessageForm::Named => {
@@ -174,7 +175,7 @@ impl State {
         if !mailbox.at_once {
             return;
         }
-        if mailbox.kind != MessageForm::Blank {
+        if mailbox.form != MessageForm::Blank {
             return self.send_causally_untraced(mail, msg);
         }
         let place = stores.get(mailbox.store).put_from(msg);
@@ -189,12 +190,12 @@ impl State {
         self.actors.make_room(Delivery::Causal);
         let Mailboxes { mailboxes, stores, supply, sets, .. } = &mut self.actors;
         let mailbox = &mut mailboxes[mail];
-        if mailbox.kind == MessageForm::Named {
+        if mailbox.form == MessageForm::Named {
             return;
         }
         let place = stores.get(mailbox.store).put_from(msg);
-        sets.put(mail, &mut mailbox.slots, place, (self.current, false));
-        supply.count(mail, mailbox);
+        mailbox.slotted.put(Delivery::Causal, sets.send(mail, place, self.current, false));
+        supply.set(mail, mailbox.away, mailbox.slotted.count_open());
         self.note_change();
         self.trace.count();
     }

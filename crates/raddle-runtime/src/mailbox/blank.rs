@@ -5,7 +5,7 @@ use raddle_engine::ids::TaskId;
 use super::Message;
 use super::few::Few;
 use super::row::Row;
-use super::rule::DeliveryInfo;
+use super::rule::{DeliveryInfo, Known};
 
 /// Set in a row of places for a message that is delayed.
 const DELAYED: u32 = 1 << 31;
@@ -25,7 +25,13 @@ impl Message for Blank {
 
     fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { place, sender, delayed } = self;
-        DeliveryInfo { number: place, sender: sender.unwrap_or(TaskId::MAIN), delayed, ordinal: 0, known: &[] }
+        DeliveryInfo {
+            number: place,
+            sender: sender.unwrap_or(TaskId::MAIN),
+            delayed,
+            ordinal: 0,
+            known: Known::NOTHING,
+        }
     }
 
     fn arrive_in_time(&mut self) {
@@ -51,7 +57,13 @@ impl Few<Blank> for Rows {
     fn delivery_info(&self, at: usize) -> DeliveryInfo<'_> {
         let (place, known) = (self.places.get(at), self.senders.len() > 0);
         let sender = if known { TaskId::new(self.senders.get(at)) } else { TaskId::MAIN };
-        DeliveryInfo { number: place & !DELAYED, sender, delayed: place & DELAYED != 0, ordinal: 0, known: &[] }
+        DeliveryInfo {
+            number: place & !DELAYED,
+            sender,
+            delayed: place & DELAYED != 0,
+            ordinal: 0,
+            known: Known::NOTHING,
+        }
     }
 
     #[inline]

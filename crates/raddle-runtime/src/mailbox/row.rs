@@ -30,12 +30,6 @@ impl Row {
         if at < FEW { self.first.get(at) } else { self.rest[at - FEW] }
     }
 
-    /// All of them, in order.
-    #[inline]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len().min(FEW)).map(|at| self.first.get(at)).chain(self.rest.iter().copied())
-    }
-
     /// Adds one at the end.
     #[inline]
     pub(crate) fn push(&mut self, number: u32) {
@@ -79,20 +73,6 @@ impl Row {
         let number = self.first.remove(at);
         self.first.fill(FEW - 1, next);
         number
-    }
-
-    /// Takes all of them out.
-    pub(crate) fn take_all(&mut self) -> Vec<u32> {
-        let all = self.iter().collect();
-        self.clear();
-        all
-    }
-
-    /// Forgets all of them.
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
-        self.first = Four::default();
-        self.rest.clear();
     }
 }
 
@@ -163,11 +143,7 @@ mod tests {
                 }
                 assert_eq!(row.len(), plain.len(), "seed {seed}, step {step}");
                 assert!((0..plain.len()).all(|at| row.get(at) == plain[at]), "seed {seed}, step {step}");
-                assert_eq!(row.iter().collect::<Vec<_>>(), plain, "seed {seed}, step {step}");
             }
-            assert_eq!(row.take_all(), plain, "seed {seed}");
-            row.push(7);
-            assert_eq!(row.iter().collect::<Vec<_>>(), [7], "seed {seed}");
         }
     }
 }
