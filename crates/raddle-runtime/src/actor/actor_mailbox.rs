@@ -17,12 +17,12 @@ use crate::mailbox::{Blank, DeliveryInfo, Mailbox, Message, Slotted};
 /// of a step.
 #[repr(C, align(64))]
 pub(crate) struct ActorMailbox {
-    /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
+    /// The actor, in its [`Home`](crate::actor::life::Home), while it is not in a handler and `with` does not look at it.
     pub(crate) actor: Option<Box<dyn Resident>>,
     /// How many messages were received in the present untraced run.
     pub(super) received: u32,
     pub(crate) task: TaskId,
-    /// Where its messages lie.
+    /// The store of its messages.
     pub(crate) store: StoreId,
     pub(crate) delivery: Delivery,
     /// Which of the mailboxes below its messages are in.
@@ -48,7 +48,7 @@ pub(crate) struct ActorMailbox {
     pub(crate) system: u32,
     /// The object that its receives change.
     pub(crate) head: ObjectId,
-    /// The object that sends to it change, in order of arrival.
+    /// The object that sends to it change, if delivery is in order of arrival.
     pub(crate) tail: ObjectId,
     /// The object that all receives of the system access.
     pub(crate) activity: ObjectId,
@@ -58,7 +58,7 @@ pub(crate) struct ActorMailbox {
 // The first messages are still in the first cache line.
 const _: () = assert!(mem::offset_of!(ActorMailbox, blank) == 32);
 
-/// How much is stored of the messages of a mailbox.
+/// How much a mailbox stores about its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageForm {
     /// The whole envelope: if steps are recorded, or if clocks say what senders knew.

@@ -28,13 +28,13 @@ use crate::execution::{Moment, Progress, State};
 #[derive(Default)]
 pub(crate) struct Mailboxes {
     pub(crate) mailboxes: Vec<ActorMailbox>,
-    /// What is in them.
+    /// The contents of their messages.
     pub(crate) stores: Stores,
-    /// By number, the systems they belong to.
+    /// The systems that they belong to, by number.
     pub(crate) systems: Vec<ActorSystem>,
     /// By task.
     pub(super) members: Vec<Member>,
-    /// Who knows of which messages, for causal order in untraced runs.
+    /// Which tasks know of which messages, for causal order in untraced runs.
     pub(crate) sets: CausalSets,
     /// In untraced runs: how many messages can be received, by mailbox.
     pub(crate) supply: Supply,
@@ -46,7 +46,7 @@ pub(crate) struct Mailboxes {
     pub(crate) checks_condition: bool,
 }
 
-/// What mailboxes need to know of their system of actors.
+/// What mailboxes need to know about their system of actors.
 pub(crate) struct ActorSystem {
     pub(crate) rules: Rules,
     /// How many faults may still happen.
@@ -158,13 +158,13 @@ impl Mailboxes {
         Some(&self.mailboxes[self.members.get(task.index())?.mail? as usize])
     }
 
-    /// The rules that a mailbox is under.
+    /// The system that a mailbox belongs to.
     #[inline]
     pub(crate) fn system(&self, mail: usize) -> &ActorSystem {
         &self.systems[self.mailboxes[mail].system as usize]
     }
 
-    /// Whether whoever receives from this mailbox may crash instead.
+    /// Whether the actor of this mailbox may crash instead of receiving.
     pub(crate) fn may_crash(&self, mail: usize) -> bool {
         self.mailboxes[mail].may_crash && self.system(mail).faults.crash > 0
     }
@@ -177,15 +177,15 @@ impl Drop for Mailboxes {
 }
 
 impl State {
-    /// Whether what the current task does now is part of its latest step: it is an actor that has taken no step since it received, or no task
-    /// but main and actors exists yet.
+    /// Whether what the current task does now is part of its latest step. So it is if the task is an actor that has taken no step since it
+    /// received, or if there are no tasks yet but main and actors.
     pub(crate) fn is_one_step(&self) -> bool {
         let begun = self.turns > 0 || self.tasks.len() > self.actors.mailboxes.len() + 1;
         let untraced = self.actors.supply.latest == Some((self.current, self.turns));
         !begun || untraced || self.actors.of(self.current).is_some_and(|mailbox| mailbox.since == self.turns)
     }
 
-    /// How much is stored of the messages of a new mailbox.
+    /// The form of the messages of a new mailbox.
     pub(super) fn form_of_messages(&self, delivery: Delivery) -> MessageForm {
         match delivery {
             _ if !self.discards_steps => MessageForm::Named,

@@ -1,4 +1,4 @@
-//! Messages of untraced runs, which have a place in their store and a sender and nothing else.
+//! Messages of untraced runs. They have a place in their store and a sender, and nothing else.
 
 use raddle_engine::ids::TaskId;
 
@@ -7,15 +7,15 @@ use super::few::Few;
 use super::row::Row;
 use super::rule::{DeliveryInfo, Known};
 
-/// Set in a row of places for a message that is delayed.
+/// This bit of a place is set if the message is delayed.
 const DELAYED: u32 = 1 << 31;
 
 /// A message without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blank {
-    /// Where it lies. This is its number, too.
+    /// Where its contents are stored. This is its number, too.
     pub(crate) place: u32,
-    /// `None` in orders in which that makes no difference.
+    /// `None` in orders in which the sender does not matter.
     pub(crate) sender: Option<TaskId>,
     pub(crate) delayed: bool,
 }
@@ -39,7 +39,7 @@ impl Message for Blank {
     }
 }
 
-/// Few such messages. Either all senders are known, or none.
+/// A short list of such messages. Either all senders are known, or none.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Rows {
@@ -97,7 +97,7 @@ impl Few<Blank> for Rows {
 
     #[inline]
     fn remove_first(&mut self) -> Blank {
-        debug_assert!(self.senders.len() == 0, "raddle bug: senders make no difference in order of arrival");
+        debug_assert!(self.senders.len() == 0, "raddle bug: senders do not matter in order of arrival");
         let place = self.places.remove_first();
         Blank { place: place & !DELAYED, sender: None, delayed: place & DELAYED != 0 }
     }

@@ -5,16 +5,16 @@
 
 use std::collections::VecDeque;
 
-/// How many are kept in one piece.
+/// How many numbers the register holds.
 const FEW: usize = 4;
 
-/// Numbers in a row.
+/// A short list of numbers.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Row {
     len: u32,
     first: Four,
-    /// What comes after them.
+    /// The numbers after these.
     rest: VecDeque<u32>,
 }
 
@@ -24,13 +24,13 @@ impl Row {
         self.len as usize
     }
 
-    /// The one at this place.
+    /// The number at this index.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> u32 {
         if at < FEW { self.first.get(at) } else { self.rest[at - FEW] }
     }
 
-    /// Adds one at the end.
+    /// Adds a number at the end.
     #[inline]
     pub(crate) fn push(&mut self, number: u32) {
         if self.len() < FEW {
@@ -41,7 +41,7 @@ impl Row {
         self.len += 1;
     }
 
-    /// Takes out the one at this place.
+    /// Removes the number at this index.
     #[inline]
     pub(crate) fn remove(&mut self, at: usize) -> u32 {
         assert!(at < self.len(), "raddle bug: a message is gone");
@@ -52,7 +52,7 @@ impl Row {
         self.first.remove(at)
     }
 
-    /// Takes out the first one.
+    /// Removes the first number.
     #[inline]
     pub(crate) fn remove_first(&mut self) -> u32 {
         assert!(self.len > 0, "raddle bug: a message is gone");
@@ -76,7 +76,7 @@ impl Row {
     }
 }
 
-/// Four numbers, the first in the lowest bits; 0 where there is none.
+/// Four numbers, the first in the lowest bits. Unused places are 0.
 #[derive(Clone, Copy, Default)]
 struct Four([u64; 2]);
 
@@ -91,7 +91,7 @@ impl Four {
         self.0 = [whole as u64, (whole >> 64) as u64];
     }
 
-    /// The bits below a place.
+    /// A mask for the bits below this index.
     #[inline]
     fn below(at: usize) -> u128 {
         (1 << (32 * (at % FEW))) - 1
@@ -102,13 +102,13 @@ impl Four {
         (self.0[at / 2 % 2] >> (32 * (at % 2))) as u32
     }
 
-    /// Puts one where there is none.
+    /// Sets an unused place.
     #[inline]
     fn fill(&mut self, at: usize, number: u32) {
         self.0[at / 2 % 2] |= u64::from(number) << (32 * (at % 2));
     }
 
-    /// Takes one out; those after it move up.
+    /// Removes a number and moves the later ones forward.
     #[inline]
     fn remove(&mut self, at: usize) -> u32 {
         let (number, whole, below) = (self.get(at), self.whole(), Self::below(at));

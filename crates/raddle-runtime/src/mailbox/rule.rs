@@ -17,10 +17,10 @@ use crate::actor::Delivery;
 /// What the rule has to know about a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveryInfo<'a> {
-    /// What a schedule calls it: unique among those in one mailbox.
+    /// Its number in schedules. It is unique in its mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
-    /// A fault lets the messages that are sent later overtake it.
+    /// A fault: messages that are sent later can overtake it.
     pub(crate) delayed: bool,
     /// What [`Known`] calls it. For causal order only.
     pub(crate) ordinal: u32,
@@ -61,7 +61,7 @@ impl Delivery {
         }
     }
 
-    /// How many of so many messages can be received, in orders in which that depends on nothing else.
+    /// How many of `len` messages can be received, if the order determines that.
     #[inline(always)]
     pub(super) fn count_open(self, len: usize) -> Option<u32> {
         match self {
@@ -77,7 +77,7 @@ impl Delivery {
         self == Delivery::Arrival
     }
 
-    /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
+    /// Whether a new message takes the place before the last one, which is delayed. The delay ends then.
     #[inline]
     pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {
         self == Delivery::Arrival && last_is_delayed

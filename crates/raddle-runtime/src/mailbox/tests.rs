@@ -56,7 +56,7 @@ fn receivable(delivery: Delivery, list: &[Plain]) -> Vec<u32> {
 /// What is compared of a message.
 type Shown = (u64, bool, TaskId, Vec<u32>);
 
-/// What tells two mailboxes apart: of each line, or of all where there is none, what is in it.
+/// What makes two mailboxes different: the contents of each line; with order of arrival, all messages are one line.
 fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<Shown>> {
     let mut lines = vec![Vec::new(); 5];
     for message in list {
@@ -68,7 +68,7 @@ fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<Shown>> {
     lines
 }
 
-/// Several mailboxes, senders who know of messages in all of them, and the same as lists.
+/// Several mailboxes, each with a list that should be the same, and senders who know of messages in all of them.
 struct Compared {
     delivery: Delivery,
     rng: Rng,
@@ -91,7 +91,7 @@ impl Compared {
     /// Returns the mailbox.
     fn send(&mut self) -> usize {
         let (sender, to) = (self.below(4), self.below(3));
-        // In other orders nobody writes down what senders know.
+        // In other orders, messages do not say what their senders know.
         let causal = self.delivery == Delivery::Causal;
         let known = if causal { self.clocks[sender].clone() } else { Vec::new() };
         let message = Plain {
@@ -163,7 +163,7 @@ impl Compared {
         self.check();
     }
 
-    /// Timers have numbers that no message has. To ask for one changes nothing.
+    /// Timers have numbers that no message has. A question about such a number changes nothing.
     fn check_unknown_number(&self, mailbox: &Mailbox<Plain>) {
         let unknown = u32::MAX;
         assert!(!mailbox.has(unknown) && mailbox.get(Some(unknown)).is_none());
@@ -174,7 +174,7 @@ impl Compared {
         }
     }
 
-    /// The hash without what is received next and with what a task sends is that of a mailbox where that has happened.
+    /// `hash_with` computes the hash after a receive and some sends. Compares it with the hash of a mailbox in which these have happened.
     fn check_hash_ahead(&self) {
         let mailbox = &self.mailboxes[0].0;
         let hash = |mailbox: &Mailbox<Plain>| mailbox.hash_with(self.delivery, None, std::iter::empty());
@@ -193,7 +193,7 @@ impl Compared {
             after.take(self.delivery, Some(number));
             let hashed = sent.iter().filter_map(Message::hashed);
             let peeked = mailbox.hash_with(self.delivery, Some(Some(number)), hashed);
-            // One that is delayed would be overtaken, which nobody foresees.
+            // A delayed message would be overtaken, which `hash_with` does not know.
             if !self.delays {
                 sent.iter().for_each(|message| after.put(self.delivery, message.clone()));
                 assert_eq!(hash(&after), peeked, "{:?}", self.delivery);
@@ -204,7 +204,7 @@ impl Compared {
 
 /// Mailboxes grow well beyond the length at which there is an index, and shrink to nothing.
 #[test]
-fn a_mailbox_is_as_a_list() {
+fn a_mailbox_agrees_with_a_list() {
     for (seed, delivery) in (0..6).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut longest = 0;
@@ -217,7 +217,7 @@ fn a_mailbox_is_as_a_list() {
             }
             compared.check();
             longest = longest.max(compared.mailboxes[0].1.len());
-            // Where there is no order, whoever asks for a hash adds up what each message adds to it.
+            // An unordered mailbox has no hash of its own: its users add up the hashes of the messages.
             if round % 40 == 0 && delivery != Delivery::Unordered {
                 compared.check_hash_ahead();
             }
@@ -227,7 +227,7 @@ fn a_mailbox_is_as_a_list() {
     }
 }
 
-/// Copies that go different ways are as if each were alone.
+/// A change of one copy does not change another.
 #[test]
 fn copies_do_not_see_each_other() {
     for delivery in ORDERS {
@@ -257,9 +257,9 @@ fn hash_of(delivery: Delivery, list: &[HashedMessage]) -> u64 {
     terms.fold(Sum::default(), Sum::plus).number()
 }
 
-/// A hash is the same for the same lines, however they came about and whether there is an index, and differs otherwise.
+/// Equal lines have equal hashes, whatever happened before and whether or not there is an index. Different lines have different hashes.
 #[test]
-fn hashes_are_equal_where_the_lines_are() {
+fn hashes_are_equal_if_and_only_if_the_lines_are() {
     for (seed, delivery) in (0..4).flat_map(|seed| HASHED.map(|order| (seed, order))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut seen: Vec<(Vec<_>, u64)> = Vec::new();
@@ -295,7 +295,7 @@ fn hashes_are_equal_where_the_lines_are() {
 
 /// Messages without a name are received in the same order as others.
 #[test]
-fn blank_messages_are_as_others() {
+fn blank_messages_are_received_in_the_same_order_as_others() {
     for (seed, delivery) in
         (0..4).flat_map(|seed| [Delivery::Unordered, Delivery::PerSender, Delivery::Arrival].map(|order| (seed, order)))
     {
