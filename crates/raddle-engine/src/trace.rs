@@ -1,4 +1,4 @@
-//! The steps an execution has taken, and what each of them touched.
+//! The steps of an execution, and which objects each of them accessed.
 
 use std::panic::Location;
 use std::ptr;
@@ -10,114 +10,114 @@ use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::random_choices::Draws;
 use crate::system::{Choice, Variant};
 
-/// Where in the source an operation was asked for.
+/// The place in the source where the program requested an operation.
 pub type Site = &'static Location<'static>;
 
-/// A kind of operation, such as "lock" or "send". Each is one `static`, known by its address.
+/// A kind of operation, such as "lock" or "send". Each kind is one `static`, identified by its address.
 #[derive(Debug)]
 pub struct Operation {
-    /// What the report says the task does, as a verb: "lock", "load".
+    /// The verb for reports: "lock", "load".
     pub verb: &'static str,
-    /// What strategies need to know of it.
+    /// What strategies need to know about it.
     pub class: Class,
 }
 
-/// What an operation is to a strategy, whichever kind of program it comes from.
+/// The kind of an operation as strategies see it, for any program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
-    /// Looks at shared state.
+    /// Reads shared state.
     Read,
-    /// Replaces shared state.
+    /// Writes shared state.
     Write,
-    /// Looks at shared state and replaces it in one go.
+    /// Reads and writes shared state in one step.
     Update,
-    /// Takes something others may hold.
+    /// Acquires something that others may hold.
     Acquire,
-    /// Gives back what was taken.
+    /// Releases what was acquired.
     Release,
     /// Waits to be woken.
     Wait,
-    /// Wakes those who wait.
+    /// Wakes tasks that wait.
     Notify,
-    /// Puts a message somewhere.
+    /// Sends a message.
     Send,
-    /// Takes a message.
+    /// Receives a message.
     Receive,
     /// Creates a task.
     Spawn,
-    /// Learns that a task has ended.
+    /// Waits until a task has ended.
     Join,
     /// Ends the task.
     Finish,
-    /// Plain memory that must not be raced on.
+    /// Accesses plain memory, where races are failures.
     Cell,
-    /// Orders the memory around the atomic accesses before and after it. Touches no object.
+    /// Orders the atomic accesses before and after it. Accesses no object.
     Fence,
-    /// Lets others go first.
+    /// Lets other tasks run first.
     Yield,
-    /// Looks at or waits for the clock.
+    /// Reads the clock or waits for it.
     Time,
-    /// Picks one of several values.
+    /// Asks for one of several values.
     Choice,
 }
 
-/// Whether an access looks or changes. Two accesses to one object are dependent if one of them changes it.
+/// Whether an access reads or changes. Two accesses to one object are dependent if one of them changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Effect {
-    /// The object is as it was.
+    /// The object stays the same.
     Read,
-    /// The object may be different.
+    /// The object may change.
     Change,
 }
 
-/// How an access orders the memory around it; what data-race detection goes by.
+/// How an access orders memory. Data-race detection uses this.
 ///
-/// Every object carries a clock of what was published through it. The three flags say what an access does to it.
+/// Every object has a clock of what tasks have published through it. The three flags say what an access does with that clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ordered {
-    /// The task learns what was published.
+    /// The task adds the object's clock to its own (acquire).
     pub acquire: bool,
-    /// What was published before is no longer learnt from here on (a plain store ends a release sequence).
+    /// The object's clock is cleared first (a plain store ends a release sequence).
     pub reset: bool,
-    /// The task publishes all it knows.
+    /// The task adds its clock to the object's (release).
     pub release: bool,
 }
 
 impl Ordered {
     /// Orders nothing.
     pub const RELAXED: Self = Self { acquire: false, reset: false, release: false };
-    /// The task learns.
+    /// Acquire.
     pub const ACQUIRE: Self = Self { acquire: true, reset: false, release: false };
-    /// The task publishes.
+    /// Release.
     pub const RELEASE: Self = Self { acquire: false, reset: false, release: true };
-    /// The task learns, then publishes.
+    /// Acquire, then release.
     pub const BOTH: Self = Self { acquire: true, reset: false, release: true };
 }
 
-/// What an access is to those who wait. What gives lets somebody who takes go on: that is causality and not a race, for the
-/// one cannot come before the other.
+/// What an access means for tasks that wait. An access that gives lets a task that takes continue. This is causality and not a race,
+/// because the two cannot happen in the other order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
-    /// Nobody waits for it, and it waits for nobody.
+    /// No task waits for it, and it does not wait.
     #[default]
     Plain,
     /// Waits until the object can be taken.
     Takes,
-    /// Waits until the object lets it go on, and may let others go on itself: the two sides of a bounded channel wait for each other.
+    /// Waits until the object is ready, and may let other tasks continue: the two sides of a bounded channel wait for each other.
     Waits,
-    /// Lets those who wait to take the object go on.
+    /// Lets tasks that wait to take the object continue.
     Gives,
-    /// Looks at something that cannot change any more, so it needs no decision. In an order in which the object can still change, the same
+    /// Reads something that cannot change any more, so it needs no decision. In an order in which the object can still change, the same
     /// operation is a step of its own.
     Settled,
-    /// Ends a wait that has a time, by this clock (which changes it) or otherwise (which does not): those whose time comes later
-    /// waited for that.
+    /// Ends a timed wait: by its timeout (then it changes the clock) or otherwise (then it does not). Waits with a later deadline can end
+    /// only after that.
     Timed,
-    /// Whoever receives at the object may take the message that this step sends. Orders nothing: such an access is never
-    /// dependent with another, and its effect does not count.
+    /// A receive from this object may take the message that this step sends. Such an access is never dependent with another, and its effect
+    /// does not count.
     Offers(Offer),
-    /// A side of the object that no two tasks can be at (the receiving end of a channel). Orders nothing either: what the step
-    /// depends on is said by its further accesses.
+    /// Belongs to a side of the object that only one task can use (the receiving end of a channel). Such an access is never dependent with
+    /// another; the other accesses of the step say what it depends on.
     Alone,
 }
 
@@ -129,128 +129,127 @@ impl Role {
     }
 }
 
-/// A message, as those see it who may receive it.
+/// A message, as its possible receivers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Offer {
-    /// Which it is; a receive takes it in the way of [`Variant::Message`] with this number.
+    /// Its number: a receive takes it by [`Variant::Message`] with this number.
     pub message: u32,
-    /// Which messages come before it.
+    /// In which order it can be received.
     pub delivery: Delivery,
-    /// It is late: those that are sent after it need not wait for it.
+    /// It is delayed: messages that are sent later can be received before it.
     pub late: bool,
 }
 
-/// Which of the messages that wait in one place can be received.
+/// Which of the messages in one mailbox can be received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Delivery {
-    /// Any.
+    /// Any message.
     Unordered,
-    /// Those before which their sender has not sent another.
+    /// A message if no earlier message of the same sender waits.
     PerSender,
-    /// Those before which, as far as messages tell, nobody has sent another.
+    /// A message if no waiting message happened before it, as far as messages carry knowledge.
     Causal,
 }
 
-/// One object touched by a step.
+/// An access of a step to one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What was touched.
+    /// The object.
     pub object: ObjectId,
-    /// Looked at or changed.
+    /// Whether it reads or changes the object.
     pub effect: Effect,
-    /// What it is to those who wait.
+    /// What it means for tasks that wait.
     pub role: Role,
-    /// What memory order it brings.
+    /// How it orders memory.
     pub ordered: Ordered,
 }
 
-/// What happened between two decisions, as the report shows it and as reduction sees it.
+/// What happened between two decisions. Reports show it, and reduction compares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// Which of the task's possibilities was taken.
+    /// Which alternative of the task was taken.
     pub variant: Variant,
-    /// Did what.
+    /// The operation.
     pub op: &'static Operation,
-    /// To what, and how. [`ObjectId::NONE`] if to nothing; a [fence](Class::Fence) orders memory all the same.
+    /// The object, and how it was accessed. [`ObjectId::NONE`] if there is none; a [fence](Class::Fence) orders memory without one.
     pub access: Access,
-    /// What was found there, if that is worth telling.
+    /// The value that the step found, if reports show it.
     pub found: Option<Word>,
-    /// What was left there, if that is worth telling.
+    /// The value that the step left, if reports show it.
     pub left: Option<Word>,
-    /// Whether the task holds the object from here on.
+    /// Whether the task holds the object after the step.
     pub hold: Hold,
-    /// The operation changes the object only if it finds this there (a compare-exchange, a `try_lock`); `None` if it always
-    /// does, never does, or it is not known.
+    /// The operation changes the object only if it finds this value (a compare-exchange, a `try_lock`). `None` if it always changes the
+    /// object, never does, or this is not known.
     pub wants: Option<Word>,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
-    /// How many alternatives there were at the point that led to this step; 0 if it followed from the step before without
-    /// any decision.
+    /// The number of alternatives at the point that led to this step; 0 if the step needed no decision.
     pub alternatives: u32,
-    /// Where its further accesses begin among those of the whole trace.
+    /// The index of its first further access, in the list of the whole trace.
     pub more: u32,
 }
 
-/// Whether a step makes its task a holder of what it touches; for telling who waits for whom.
+/// Whether a step makes its task a holder of the object. Reports of deadlocks use this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hold {
-    /// As it was.
+    /// No change.
     #[default]
     Unchanged,
-    /// The task holds the object from here on.
+    /// The task holds the object from now on.
     Taken,
-    /// The task does not hold it any more.
+    /// The task does not hold the object any more.
     Given,
 }
 
-/// A message that was received, by names that are the same in every execution and survive most edits.
+/// A received message. Its names are the same in every execution and survive most edits of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// Which step received it.
+    /// The step that received it.
     pub step: StepIx,
-    /// The name of who sent it.
+    /// The name of the sender.
     pub sender: u64,
-    /// The name of who received it.
+    /// The name of the receiver.
     pub receiver: u64,
     /// The name of the message.
     pub message: u64,
-    /// What the program calls such messages.
+    /// The program's label for such messages.
     pub label: &'static str,
-    /// Whether it answers a request that its receiver waits for: a synchronous receive.
+    /// True if it answers a request that its receiver waits for: a synchronous receive.
     pub reply: bool,
-    /// Whether its receiver changed its behaviour while handling it.
+    /// True if its receiver changed its behaviour while handling it.
     pub changed: bool,
 }
 
-/// The calls that led to an operation, in words that are the same in the next build as far as the source is. Each is one value
-/// that stays, as a [`Site`] is; there may be several with the same words.
+/// The calls that led to an operation, as text that the next build also gives if the source is the same. Each is a `static` value like a
+/// [`Site`]; several may have the same text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Context {
     /// The innermost first.
     pub calls: Vec<String>,
 }
 
-/// What a step means to those who decide by more than what it touches.
+/// What a step means to strategies that look at more than its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// It has sent a message to this task.
+    /// The step has sent a message to this task.
     Sent(TaskId),
-    /// The program has said this.
+    /// The program has given this hint.
     Hint(u64),
-    /// These calls have led to it; only if the program was asked to find that out.
+    /// These calls led to the step. Only if the program records them.
     Context(&'static Context),
-    /// It has found this behind a lock that it took or in a message, or its task has left this behind a lock after it. Only for comparing runs:
-    /// nobody decides by it.
+    /// A value that the step found behind a lock or in a message, or that its task left behind a lock later. Used only to compare two runs
+    /// of one execution; no strategy sees it.
     Contents(Word),
 }
 
-/// A value small enough to be shown.
+/// A value that fits in a word, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Word(pub u64);
 
-/// The steps taken so far, in order. Cheap to pass on: a search lends it to the program for every step.
+/// The steps of an execution so far, in order. Cheap to move: the search lends it to the program for every step.
 #[derive(Debug, Default)]
 pub struct Trace {
     data: Box<TraceData>,
@@ -258,37 +257,37 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct TraceData {
-    /// Nobody will look at the steps, so they are only counted.
+    /// Steps are only counted and not recorded.
     discards_steps: bool,
-    /// How many were counted.
+    /// The number of counted steps.
     counted: usize,
-    /// The latest of those that were counted, as far as is known.
+    /// The latest counted step, as far as it is known.
     latest_counted: Option<Latest>,
-    /// The choices between several alternatives that led to the counted steps, but for those that are being drawn.
+    /// The choices between several alternatives that led to the counted steps, without those that are being drawn.
     choices: Vec<Choice>,
     /// The choices that are being drawn; null if none are.
     drawing: AtomicPtr<Draws>,
     steps: Vec<Step>,
     more: Vec<Access>,
     receipts: Vec<Receipt>,
-    /// Receipts that came to be ones that [changed](Receipt::changed) their receiver's behaviour, in that order.
+    /// Indices of receipts that were [changed](Receipt::changed) after they were added, in order of the change.
     changes: Vec<u32>,
-    /// By the latest step before each.
+    /// Each with the number of steps before it.
     notes: Vec<(StepIx, Note)>,
 }
 
 /// The latest step of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Latest {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// Did what.
+    /// The operation.
     pub op: &'static Operation,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
 }
 
-/// How far a trace has come, to be [gone back](Trace::truncate) to.
+/// A position in a trace, to which it can be [truncated](Trace::truncate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     steps: usize,
@@ -299,7 +298,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// How many steps there were.
+    /// The number of steps at this position.
     #[must_use]
     pub const fn steps(self) -> usize {
         self.steps
@@ -307,20 +306,20 @@ impl Mark {
 }
 
 impl Trace {
-    /// How many steps there are.
+    /// The number of steps.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.data.counted + self.data.steps.len()
     }
 
-    /// Whether nothing has happened yet.
+    /// Whether there are no steps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// From here on steps are only counted, as nobody will look at them; for ever, until it is [cleared](Self::clear).
+    /// From now on steps are only counted, until the trace is [cleared](Self::clear).
     pub fn discard_steps(&mut self) {
         self.clear();
         self.data.discards_steps = true;
@@ -333,38 +332,38 @@ impl Trace {
         self.data.discards_steps
     }
 
-    /// Counts a step that is not kept.
+    /// Counts a step without recording it.
     #[inline]
     pub fn count(&mut self) {
         debug_assert!(self.data.discards_steps, "raddle bug: a step is lost");
         self.data.counted += 1;
     }
 
-    /// Keeps a choice between several alternatives, where the step that it leads to is only counted. Called by the search before that step.
+    /// Records a choice between several alternatives, if the next step is only counted. The search calls this before that step.
     #[inline]
     pub(crate) fn choose(&mut self, choice: Choice) {
         self.data.choices.push(choice);
     }
 
-    /// Says where the choices are that are being drawn; null if they are not any more.
+    /// Sets the address of the choices that are being drawn; null if none are.
     pub(crate) fn draw(&mut self, draws: *mut Draws) {
         *self.data.drawing.get_mut() = draws;
     }
 
-    /// The choices that led to steps that were only counted, oldest first, but for those that are [being drawn](Self::drawing).
+    /// The choices that led to counted steps, oldest first, without those that are [being drawn](Self::drawing).
     #[must_use]
     pub fn choices(&self) -> &[Choice] {
         &self.data.choices
     }
 
-    /// Where the choices are that are being drawn while an execution runs [with random choices](crate::system::Untraced::run_randomly); null otherwise. For
-    /// those who have to tell, in the middle of that, how the execution came to where it is.
+    /// The address of the choices that are being drawn while an execution runs [with random
+    /// choices](crate::system::Untraced::run_randomly); null otherwise. A crash handler uses it to find the schedule.
     #[must_use]
     pub fn drawing(&self) -> *const Draws {
         self.data.drawing.load(Relaxed)
     }
 
-    /// The latest step, also if steps are only counted, as far as it is known then.
+    /// The latest step, as far as it is known if steps are only counted.
     #[must_use]
     pub fn latest(&self) -> Option<Latest> {
         let kept = |step: &Step| Latest { task: step.task, op: step.op, site: step.site };
@@ -378,20 +377,20 @@ impl Trace {
         &self.data.steps
     }
 
-    /// The latest step, if it is kept.
+    /// The latest step, if steps are recorded.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<&Step> {
         self.data.steps.last()
     }
 
-    /// The latest step, if it is kept, for the [`System`](crate::system::System) that is still taking it.
+    /// The latest step, if steps are recorded. For the [`System`](crate::system::System) that is still taking it.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut Step> {
         self.data.steps.last_mut()
     }
 
-    /// The latest step has found this.
+    /// Sets the value that the latest step found.
     #[inline]
     pub fn found(&mut self, word: Word) {
         if let Some(step) = self.last_mut() {
@@ -399,7 +398,7 @@ impl Trace {
         }
     }
 
-    /// Everything a step touched: its own access first, then the further ones.
+    /// All accesses of a step: its own first, then the further ones.
     pub fn accesses(&self, step: StepIx) -> impl Iterator<Item = Access> + '_ {
         let at = &self.data.steps[step.index()];
         let end = self.data.steps.get(step.index() + 1).map_or(self.data.more.len(), |next| next.more as usize);
@@ -432,13 +431,13 @@ impl Trace {
         self.data.more.push(access);
     }
 
-    /// The messages that were received, oldest first; only of programs that name their messages.
+    /// The messages that were received, oldest first. Empty if the program does not name its messages.
     #[must_use]
     pub fn receipts(&self) -> &[Receipt] {
         &self.data.receipts
     }
 
-    /// Adds what the latest step received. Called by a [`System`](crate::system::System) as it advances.
+    /// Adds the message that the latest step received. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn receive(&mut self, receipt: Receipt) {
         if self.data.discards_steps {
@@ -447,7 +446,7 @@ impl Trace {
         self.data.receipts.push(receipt);
     }
 
-    /// Adds what is to be known of the latest step. Called by a [`System`](crate::system::System) as it advances.
+    /// Adds a note about the latest step. Called by a [`System`](crate::system::System) as it advances.
     #[inline]
     pub fn note(&mut self, note: Note) {
         if self.data.discards_steps {
@@ -456,16 +455,16 @@ impl Trace {
         self.data.notes.push((StepIx::next_of(self.len().saturating_sub(1)), note));
     }
 
-    /// What is to be known of the steps from `first` on, oldest first.
+    /// The notes about the steps from `first` on, oldest first.
     #[inline]
     #[must_use]
     pub fn notes_from(&self, first: StepIx) -> &[(StepIx, Note)] {
-        // Who asks has come nearly as far, so they are counted from the end.
+        // Callers have seen most of the notes, so this searches from the end.
         let new = self.data.notes.iter().rev().take_while(|note| note.0 >= first).count();
         &self.data.notes[self.data.notes.len() - new..]
     }
 
-    /// What tasks have found and left behind locks, with the latest step at that time, oldest first.
+    /// The values that tasks found and left behind locks, each with the number of steps before it, oldest first.
     pub fn contents(&self) -> impl Iterator<Item = (StepIx, Word)> + '_ {
         self.data.notes.iter().filter_map(|(step, note)| match note {
             Note::Contents(word) => Some((*step, *word)),
@@ -473,7 +472,7 @@ impl Trace {
         })
     }
 
-    /// The latest receipt of `receiver` counts as one that changed its behaviour.
+    /// Marks the latest receipt of `receiver` as one that changed its behaviour.
     pub fn change_behaviour(&mut self, receiver: u64) {
         let latest = self.data.receipts.iter().rposition(|receipt| receipt.receiver == receiver);
         if let Some(latest) = latest.filter(|at| !self.data.receipts[*at].changed) {
@@ -482,7 +481,7 @@ impl Trace {
         }
     }
 
-    /// How far it has come.
+    /// The current position.
     #[inline]
     #[must_use]
     pub fn mark(&self) -> Mark {
@@ -496,14 +495,14 @@ impl Trace {
         }
     }
 
-    /// Goes back to how it was at `mark`. What has been [said of a step](Self::last_mut) since then stays said.
+    /// Removes everything after `mark`. Changes of steps [before it](Self::last_mut) stay.
     ///
     /// # Panics
     ///
-    /// If it has not come that far.
+    /// If the trace is shorter than that.
     pub fn truncate(&mut self, mark: Mark) {
         let data = &mut *self.data;
-        assert!(mark.steps <= data.steps.len(), "raddle bug: {mark:?} lies beyond {} steps", data.steps.len());
+        assert!(mark.steps <= data.steps.len(), "raddle bug: {mark:?} is after {} steps", data.steps.len());
         for change in data.changes.drain(mark.changes..) {
             data.receipts[change as usize].changed = false;
         }
@@ -513,7 +512,7 @@ impl Trace {
         data.notes.truncate(mark.notes);
     }
 
-    /// Forgets all steps and keeps the memory for the next execution, whose steps are kept.
+    /// Removes all steps and keeps the memory for the next execution, whose steps are recorded.
     pub fn clear(&mut self) {
         self.data.discards_steps = false;
         self.data.counted = 0;
