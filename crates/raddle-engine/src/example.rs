@@ -1,5 +1,5 @@
-//! The smallest program there is: tasks that each take a number of steps and have nothing to do with one another. For the
-//! docs, and for tests of strategies, since its orders can be counted by hand.
+//! The simplest program: tasks that each take a number of independent steps. For the docs, and for tests of strategies, since its orders
+//! can be counted by hand.
 
 use std::panic::Location;
 
