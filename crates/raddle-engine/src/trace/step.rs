@@ -87,6 +87,21 @@ pub struct Step {
     pub more: u32,
 }
 
+impl Step {
+    /// A step that shows no values and does not change who holds what.
+    #[must_use]
+    pub fn new(
+        (task, variant): (TaskId, Variant),
+        op: &'static Operation,
+        access: Access,
+        site: Site,
+        alternatives: u32,
+    ) -> Self {
+        let (found, left, hold, wants, more) = (None, None, Hold::Unchanged, None, 0);
+        Self { task, variant, op, access, found, left, hold, wants, site, alternatives, more }
+    }
+}
+
 /// Whether a step makes its task a holder of the object. Reports of deadlocks use this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hold {
