@@ -55,12 +55,13 @@ pub(crate) fn reach(strategy: impl Strategy + 'static, body: &Body, most: u64) -
     Reached { report, results, failures }
 }
 
-/// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.
+/// Compares reductions with the search of all orders. Returns whether there were few enough orders to compare, and what is wrong, if
+/// anything.
 pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
     fault_or_loss(body, most, true)
 }
 
-/// The same where workers may differ in how many executions they run, as long as they reach the same.
+/// The same, but several workers may run a different number of executions, as long as they reach the same.
 pub(crate) fn loss(body: &Body, most: u64) -> (bool, Option<String>) {
     fault_or_loss(body, most, false)
 }
@@ -99,7 +100,7 @@ pub(crate) fn fault_or_loss(body: &Body, most: u64, exact: bool) -> (bool, Optio
     (true, fault)
 }
 
-/// Several workers: what one alone reaches.
+/// Several workers must reach what one alone reaches.
 pub(crate) fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Option<String> {
     let alone = reach(Optimal::new(), body, 2 * all.report.executions).report;
     for seed in 0..3 {
@@ -120,7 +121,7 @@ pub(crate) fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Optio
     None
 }
 
-/// Few delays first: states that were entered are not entered again, and nothing is lost.
+/// Few delays first: no state is entered twice, and nothing is lost.
 pub(crate) fn fault_by_delays<E>(explorer: E, body: &Body, all: &Reached) -> Option<String>
 where
     E: DelayingExplorer + Clone + Send + 'static,
@@ -134,7 +135,7 @@ where
     (!same).then(|| format!("delay: {counts:?}: {:?}, all orders: {:?}", reached.report.ended, all.report.ended))
 }
 
-/// Few preemptions first: without its cache each order once, with it no more of them.
+/// Few preemptions first: without its cache each order once, with it at most as many executions.
 pub(crate) fn fault_by_preemptions(body: &Body, all: &Reached) -> Option<String> {
     let most = 2 * all.report.executions;
     let plain = reach(Preemption::unbounded().without_cache(), body, most);
@@ -158,7 +159,7 @@ pub(crate) fn reaches_the_same(body: &Body) {
     assert_eq!(fault, None);
 }
 
-/// The same, with no execution pruned: how many there were with reduction, and without.
+/// Checks that reductions reach the same and prune nothing. Returns the number of executions with reduction and without.
 #[track_caller]
 pub(crate) fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
     let body: Body = Arc::new(body);
@@ -168,14 +169,14 @@ pub(crate) fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u6
     (reduced.executions, reach(Exhaustive::depth_first(), &body, 200_000).report.executions)
 }
 
-/// The same where it shows only when a step is taken that a schedule is redundant: what a step asks for, or whether a wait is over, depends on
-/// what was put before it.
+/// The same, if some executions may be pruned: whether a schedule is redundant is only known when a step is taken, because its access, or
+/// the end of a wait, depends on the steps before.
 #[track_caller]
 pub(crate) fn same_but_for_pruned(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) {
     reaches_the_same(&(Arc::new(body) as Body));
 }
 
-/// How many traces there are, with no execution pruned, where all orders would be too many.
+/// The number of traces, without pruned executions, for programs with too many orders to compare.
 #[track_caller]
 pub(crate) fn traces(body: &Body) -> u64 {
     let reduced = reach(Optimal::new(), body, 200_000).report;

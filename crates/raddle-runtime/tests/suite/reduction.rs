@@ -72,8 +72,8 @@ fn deadlocks() {
 }
 
 #[test]
-fn panics_hide_nothing() {
-    // What a failure cut short is tried again without it, and some of these executions are pruned.
+fn panics_do_not_hide_other_results() {
+    // The search continues without the failing event, and some of these executions are pruned.
     let body: Body = Arc::new(|| {
         let x = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..3)
@@ -189,7 +189,7 @@ fn parking() {
 }
 
 #[test]
-fn woken_for_no_reason_beside_one_who_is_stuck() {
+fn a_spurious_wakeup_beside_a_blocked_task() {
     same_but_for_pruned(|| {
         let x = Arc::new(AtomicUsize::new(0));
         let stuck = thread::spawn(thread::park);
@@ -211,7 +211,7 @@ fn woken_for_no_reason_beside_one_who_is_stuck() {
 }
 
 #[test]
-fn ends_for_no_reason_share_a_budget() {
+fn spurious_wakeups_share_a_budget() {
     same_but_for_pruned(|| {
         let (x, y) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let exchange = |x: Arc<AtomicUsize>| move || usize::from(x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok());
@@ -221,7 +221,7 @@ fn ends_for_no_reason_share_a_budget() {
 }
 
 #[test]
-fn times_in_the_order_of_deadlines() {
+fn timeouts_happen_in_the_order_of_deadlines() {
     same(|| {
         let (sender, receiver) = mpsc::channel();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -238,7 +238,7 @@ fn times_in_the_order_of_deadlines() {
         let got = receiver.recv_timeout(Duration::from_millis(6)).unwrap_or(0);
         log.lock().unwrap().push(got);
         sleeper.join().unwrap();
-        // From here on nobody can tell when the sleep begins.
+        // From here on, no task can observe when the sleep begins.
         thread::sleep(Duration::from_millis(1));
         log.lock().unwrap().push(4);
         other.join().unwrap();
@@ -360,7 +360,8 @@ fn an_attempt_to_read_beside_a_reader_and_a_writer() {
     assert!(by_source_sets.results.len() < 6 && !by_source_sets.report.verified());
 }
 
-/// A step that waits for a lock also touches how many senders are left. Who holds the lock in between does not hide the orders of the two.
+/// A step that waits for a lock also reads the number of senders. Another holder of the lock in between does not hide the orders of the
+/// two.
 #[test]
 fn a_lock_and_the_number_of_senders() {
     same_but_for_pruned(|| {
