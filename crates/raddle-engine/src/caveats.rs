@@ -14,25 +14,23 @@ use crate::trace::Site;
 /// What one execution did that limits what it proves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
-    /// The system took a loop to spin without proof, or made a task wait that had run for very long. Orders may have been
-    /// left out.
+    /// The system assumed without proof that a loop spins, or made a task wait that had run for very long. Orders may be missing.
     pub guessed_spin: bool,
-    /// Something could happen for which the rules of partial-order reduction have not been proved to lose nothing.
+    /// The execution used an operation for which partial-order reduction is not proved to lose nothing.
     pub reduction_unproven: bool,
-    /// The program drew random numbers. Which task draws which number depends on who draws first, so two orders that
-    /// reduction takes to be equivalent may differ.
+    /// The program drew random numbers. Which task draws which number depends on the order of the draws, so two orders that reduction
+    /// assumes to be equivalent may differ.
     pub drew_random: bool,
     /// The program used atomic orderings weaker than `SeqCst`. Only sequentially consistent executions are searched.
     pub weak_orderings: bool,
-    /// Waits that have a time were kept from ending by it while something else could happen, as the settings say.
+    /// As the settings say, waits did not time out while another action was enabled.
     pub late_timeouts: bool,
-    /// The program made hash maps or sets of `std`, which are iterated in another order each time. Only some executions are watched for
-    /// this, the first among them.
+    /// The program made hash maps or sets of `std`, whose order of iteration differs each time. Only some executions are repeated to detect
+    /// this, among them the first.
     pub std_hash_maps: bool,
-    /// Places of loops that were assumed to spin until something they read changes, after they had gone round very often without any
-    /// change.
+    /// Places of loops that were assumed to spin until something they read changes, after very many rounds without a change.
     pub assumed_spins: Vec<Site>,
-    /// Threads that were still waiting when nothing could happen any more, which the settings allow.
+    /// Threads that still waited when no action was enabled any more, which the settings allow.
     pub left_waiting: Vec<Waiting>,
 }
 
@@ -91,7 +89,7 @@ impl CaveatCounts {
         self.left_waiting.extend(other.left_waiting.iter().cloned());
     }
 
-    /// The largest of the counts, to check what was read from a file.
+    /// The largest of the counts. Used to check data from a file.
     pub(crate) fn largest(&self) -> u64 {
         let Self { guessed_spin, reduction_unproven, drew_random, weak_orderings, .. } = *self;
         let Self { late_timeouts, std_hash_maps, concurrent, .. } = *self;

@@ -1,7 +1,7 @@
-//! How much of what can happen has been seen, by the orders in which messages are received (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE 2013).
+//! Coverage by the orders in which messages are received (Tasharofi, Pradel, Lin, Johnson: "Bita", ICSE 2013).
 //!
 //! [`Recorded`] has the receives of one execution. [`Must`] says which of them could not have happened in another order. [`Coverage`] adds
-//! up the [goals](Criterion) that the executions of a search have achieved. It only looks at traces, so it works with every strategy.
+//! up the [goals](Criterion) that the executions of a search have achieved. It only reads traces, so it works with every strategy.
 
 pub mod bits;
 mod criterion;

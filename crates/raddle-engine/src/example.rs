@@ -1,5 +1,5 @@
-//! The smallest program there is: tasks that each take a number of steps and have nothing to do with one another. For the
-//! docs, and for tests of strategies, since its orders can be counted by hand.
+//! The simplest program: tasks that each take a number of independent steps. For the docs, and for tests of strategies, since its orders
+//! can be counted by hand.
 
 use std::panic::Location;
 
@@ -7,7 +7,7 @@ use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{ObjectInfo, Outcome, Participants, TaskInfo, Waiting};
 use crate::schedule::TaskName;
 use crate::system::{Action, Choice, Describe, Point, Program, Snapshots, System, Variant};
-use crate::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Step, Trace};
+use crate::trace::{Access, Class, Effect, Operation, Ordered, Role, Step, Trace};
 
 /// Tasks that count, all on one shared counter.
 #[derive(Clone, Debug)]
@@ -70,19 +70,7 @@ impl System for CountersRun {
         self.left[task.index()] -= 1;
         let access = Access { object, effect, role, ordered: Ordered::RELAXED };
         let alternatives = self.point().alternatives();
-        trace.push(Step {
-            task,
-            variant,
-            op,
-            access,
-            found: None,
-            left: None,
-            hold: Hold::Unchanged,
-            wants: None,
-            site,
-            alternatives,
-            more: 0,
-        });
+        trace.push(Step::new((task, variant), op, access, site, alternatives));
         self.refresh();
     }
 

@@ -1,4 +1,4 @@
-//! How an execution ended, and what has to be known to tell a person about it.
+//! How an execution ended, and the names that a report about it needs.
 
 use std::fmt;
 use std::panic::Location;
@@ -33,122 +33,122 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// What went wrong.
+/// The ways in which an execution fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// A task panicked.
     Panic {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// With which message.
+        /// The message.
         message: String,
-        /// Where.
+        /// The place in the source.
         place: Option<Place>,
     },
     /// A destructor panicked while a panic was unwinding the task: outside Raddle, the process aborts.
     Abort {
-        /// Which task.
+        /// The task.
         task: TaskId,
         /// The messages of both panics, the first one first.
         messages: [String; 2],
-        /// Where the second one came from.
+        /// The place of the second panic.
         place: Option<Place>,
     },
-    /// A panic came to a frame that cannot be unwound, such as that of an `extern "C"` function: outside Raddle, the process aborts.
+    /// A panic reached a frame that cannot be unwound, such as that of an `extern "C"` function. Outside Raddle, the process aborts.
     CannotUnwind {
-        /// Which task.
+        /// The task.
         task: TaskId,
-        /// With which message.
+        /// The message.
         message: String,
-        /// Where the panic came from.
+        /// The place of the panic.
         place: Option<Place>,
     },
-    /// A task ran out of stack.
+    /// The stack of a task has overflowed.
     StackOverflow {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// How large its stack was.
+        /// The size of the stack.
         stack_bytes: usize,
     },
-    /// Nobody can go on, and somebody wants to.
+    /// Deadlock: no task is enabled, and some have not ended.
     Deadlock {
-        /// Who waits, for what.
+        /// The tasks that wait, and for what.
         waiting: Vec<Waiting>,
     },
-    /// Tasks go on for ever without anything changing.
+    /// Livelock: tasks run forever without changing anything.
     Livelock {
-        /// Who spins, on what.
+        /// The tasks that spin, and on what.
         spinning: Vec<Waiting>,
     },
     /// The execution took more steps than allowed.
     TooManySteps {
-        /// The bound.
+        /// The limit.
         bound: u32,
-        /// What every task that has not ended was about to do.
+        /// The pending operation of every task that has not ended.
         unfinished: Vec<Waiting>,
     },
-    /// Two accesses to plain memory, one of them a write, with nothing to order them.
+    /// Two accesses to plain memory, at least one of them a write, and nothing orders them.
     DataRace {
         /// The memory.
         object: ObjectId,
         /// The earlier of the two.
         first: Accessed,
-        /// The later.
+        /// The later one.
         second: Accessed,
     },
-    /// Something that outlives the execution carries its contents into the next one.
+    /// An object that outlives the execution carries its contents into the next one.
     Leak {
-        /// What.
+        /// The object.
         object: ObjectId,
-        /// Where it was touched in this execution.
+        /// Where this execution used it.
         site: Place,
     },
-    /// A monitor has seen what must not happen, or has not seen what must.
+    /// A monitor has seen an event that must not happen, or has not seen one that must.
     Violation {
-        /// Whose event it was.
+        /// The task that announced the event.
         task: TaskId,
-        /// What the monitor is called.
+        /// The name of the monitor.
         monitor: String,
-        /// What it says.
+        /// The error of the monitor.
         message: String,
     },
-    /// A message was sent to somebody who has stopped, and the program says that must not happen.
+    /// A message was sent to an actor that has stopped, and the program says that this is a failure.
     DeadLetter {
-        /// Who sent it.
+        /// The sender.
         task: TaskId,
-        /// Which message, to whom.
+        /// The message and its receiver.
         message: String,
     },
-    /// Somebody received a message that it does not handle, and the program says that must not happen.
+    /// An actor received a message that it does not handle, and the program says that this is a failure.
     Unhandled {
-        /// Who received it.
+        /// The receiver.
         task: TaskId,
-        /// Which message, by whom.
+        /// The message and its receiver, as text.
         message: String,
     },
-    /// A lock was granted here and is held by somebody who is not part of this execution.
+    /// The engine granted a lock that is held from outside the execution.
     HeldElsewhere {
-        /// Which.
+        /// The lock.
         object: ObjectId,
-        /// Where it was to be taken.
+        /// Where the task tried to take it.
         site: Place,
     },
-    /// A thread that is not under control used something of the execution's, or waited for it.
+    /// A thread that Raddle does not control used an object of the execution, or waited for it.
     Uncontrolled {
-        /// What it used: "Mutex"; or what it called.
+        /// The kind of the object ("Mutex"), or the function that was called.
         what: &'static str,
-        /// Where that was made, if it is an object.
+        /// Where the object was made, if there is one.
         made: Option<Place>,
         /// Where it was used.
         site: Place,
     },
-    /// The program did something else although every decision was the same.
+    /// The program behaved differently although every decision was the same.
     Nondeterminism(Divergence),
 }
 
 impl Failure {
-    /// What kind of failure this is, in a word or two.
+    /// The kind of the failure, in a word or two.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -173,19 +173,19 @@ impl Failure {
 /// A task and what it waits for.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// What it is about to do.
+    /// Its pending operation.
     pub op: &'static Operation,
-    /// To what; [`ObjectId::NONE`] if to nothing.
+    /// The object; [`ObjectId::NONE`] if there is none.
     pub object: ObjectId,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
-    /// Who holds the object, and where they took it.
+    /// The tasks that hold the object, and where they took it.
     pub held_by: Vec<(TaskId, Site)>,
 }
 
-/// Equal if they tell the same story; the order of steps that led there does not matter.
+/// Equal if the report would be the same. The steps that led there do not matter.
 impl PartialEq for Waiting {
     fn eq(&self, other: &Self) -> bool {
         let key = |w: &Self| (w.task, w.op.verb, w.object, *w.site, w.held_by.clone());
@@ -198,20 +198,20 @@ impl Eq for Waiting {}
 /// An access to plain memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accessed {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// Whether it wrote.
+    /// True for a write.
     pub wrote: bool,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
-    /// At which step.
+    /// The step.
     pub step: StepIx,
 }
 
 /// A place in the source, by value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The file, as the compiler was given it.
+    /// The file, as the compiler names it.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
@@ -231,50 +231,50 @@ impl fmt::Display for Place {
     }
 }
 
-/// Who took part in an execution, and what they touched: the words for its indices.
+/// The tasks and objects of an execution: names for their indices.
 #[derive(Clone, Debug, Default)]
 pub struct Participants {
     /// By [`TaskId`].
     pub tasks: Vec<TaskInfo>,
     /// By [`ObjectId`].
     pub objects: Vec<ObjectInfo>,
-    /// What steps did, in the program's own words, where it has any; in order of steps.
+    /// The program's own texts for steps, in order of steps.
     pub remarks: Vec<Remark>,
 }
 
-/// What the program has to say of one of its steps.
+/// The program's text for one step.
 #[derive(Clone, Debug)]
 pub struct Remark {
-    /// Which step; the latest when it was made.
+    /// The step: the latest one when the text was added.
     pub step: StepIx,
-    /// Who did what is told.
+    /// The task that the text is about.
     pub task: TaskId,
-    /// What there is to say.
+    /// The text.
     pub text: String,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
-    /// Whether this is said of the step itself, in the place of other words, or told after it.
+    /// True if the text replaces that of the step; false if it is shown after it.
     pub instead: bool,
 }
 
-/// What is to be said of a task.
+/// What a report needs to know about a task.
 #[derive(Clone, Debug)]
 pub struct TaskInfo {
-    /// How it came to be.
+    /// How it was created.
     pub name: TaskName,
-    /// What the program calls it, if it gave it a name.
+    /// The name that the program gave it, if any.
     pub label: Option<String>,
     /// Whether it has ended.
     pub finished: bool,
 }
 
-/// What is to be said of an object.
+/// What a report needs to know about an object.
 #[derive(Clone, Debug)]
 pub struct ObjectInfo {
-    /// What it is: "Mutex".
+    /// Its kind: "Mutex".
     pub noun: &'static str,
-    /// Where in the source it was made, if that is known.
+    /// Where it was made, if that is known.
     pub made: Option<Site>,
-    /// How its values are written.
+    /// How its values are shown.
     pub show: fn(Word) -> String,
 }

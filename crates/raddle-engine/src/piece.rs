@@ -1,24 +1,24 @@
-//! A piece of the search is data: it can be handed to another worker, split, written down and taken up again.
+//! A piece of the search is data: it can be handed to another worker, split, saved and resumed.
 //!
-//! Only the strategy that made a part of a search can read it. The search moves it, and knows nothing of it but its stage.
+//! Only the strategy that made a piece can read it. The engine moves it, and knows only its stage.
 
 use serde::{Deserialize, Serialize};
 
 mod hex;
 
-/// A part of what a search has to do.
+/// A part of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Piece {
-    /// Everything there is.
+    /// The whole search.
     Whole,
-    /// The executions with these numbers, where each can be run by its number.
+    /// The executions with these numbers, for strategies that can run each execution by its number.
     Numbers {
         /// The first.
         from: u64,
-        /// The first that is not part of it.
+        /// The number after the last.
         to: u64,
     },
-    /// A part that only the strategy which made it can read.
+    /// A part that only the strategy that made it can read.
     Part {
         /// See [`Piece::stage`].
         stage: u32,
@@ -29,10 +29,10 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// More executions than anybody can run: a larger number has not come from a search.
+    /// More executions than any search runs. A larger number is not from a search.
     pub(crate) const MOST_RUN: u64 = 1 << 60;
 
-    /// Whether it can have come from a search, as far as that can be told without its strategy: a file may say anything.
+    /// Whether it can come from a search, as far as the engine can check. The file may be damaged or edited.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {
@@ -42,8 +42,7 @@ impl Piece {
         }
     }
 
-    /// The place of a piece where the search goes in stages: a later stage begins when all pieces of the earlier ones are done. 0 where
-    /// there are no stages.
+    /// The stage of a piece: a later stage begins when all pieces of the earlier ones are done. 0 for searches without stages.
     #[must_use]
     pub fn stage(&self) -> u32 {
         match self {
@@ -53,11 +52,11 @@ impl Piece {
     }
 }
 
-/// What a strategy has learned from the executions that were run, where the others depend on it. Only the strategy can read it.
+/// What a strategy has learned from executions, if later executions depend on it. Only the strategy can read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Checkpoint {
-    /// Empty if nothing was learned, else it begins with the version of its format.
+    /// Empty if nothing was learned; else it begins with the version of its format.
     #[serde(with = "hex")]
     pub bytes: Vec<u8>,
 }

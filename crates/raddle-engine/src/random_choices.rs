@@ -4,39 +4,39 @@ use crate::rng::Rng;
 use crate::search::Deadline;
 use crate::system::Choice;
 
-/// Where choices are drawn from, and which were drawn. The search lends this to a system that
-/// [runs forward by itself](crate::system::Untraced::run_randomly).
+/// A generator of choices, and the choices that it has drawn. The search lends it to a system that [runs forward by
+/// itself](crate::system::Untraced::run_randomly).
 #[derive(Debug)]
 pub struct RandomChoices {
     rng: Rng,
     drawn: Box<Draws>,
-    /// How many orders there are, if all walks are as wide as this one at each of its points.
+    /// The number of orders, if all walks have as many alternatives at each point as this one.
     product: f64,
     most_steps: usize,
     deadline: Deadline,
 }
 
-/// What was drawn so far. It has an address of its own, which stays the same when the choices are moved: the handler of a crash in the
-/// middle of an execution finds it there; see [`Trace::drawing`](crate::trace::Trace::drawing).
+/// The choices so far. They have an address of their own, which stays the same when this value is moved. The handler of a crash in the
+/// middle of an execution finds them there; see [`Trace::drawing`](crate::trace::Trace::drawing).
 #[derive(Debug, Default)]
 pub struct Draws {
     list: Vec<Drawn>,
 }
 
 impl Draws {
-    /// All of them, oldest first.
+    /// All choices, oldest first.
     #[must_use]
     pub fn list(&self) -> &[Drawn] {
         &self.list
     }
 }
 
-/// What was drawn at a point with several alternatives.
+/// A choice at a point with several alternatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Which of them.
+    /// The chosen alternative.
     pub choice: Choice,
-    /// How many there were.
+    /// The number of alternatives.
     pub alternatives: u32,
 }
 
@@ -56,17 +56,17 @@ impl RandomChoices {
         self.deadline = deadline;
     }
 
-    /// The time at which the execution has to be over, and when to look at the clock again.
+    /// The time at which the execution has to end, and when to read the clock again.
     pub(crate) fn deadline(&self) -> &Deadline {
         &self.deadline
     }
 
-    /// Where to find what is drawn from now on.
+    /// The address of the choices from now on.
     pub(crate) fn draws(&mut self) -> *mut Draws {
         &raw mut *self.drawn
     }
 
-    /// What was drawn; how many orders that tells of; and where to draw from next.
+    /// Returns the choices, an estimate of the number of orders, and the generator.
     pub(crate) fn drawn(&self) -> (&[Drawn], f64, &Rng) {
         (&self.drawn.list, self.product, &self.rng)
     }
@@ -78,11 +78,11 @@ impl RandomChoices {
         steps < self.most_steps
     }
 
-    /// Draws one of so many.
+    /// Draws one of `alternatives`.
     #[inline]
     pub fn draw(&mut self, alternatives: u32) -> Choice {
         if self.deadline.is_over() {
-            // After this step nobody goes on.
+            // The execution ends after this step.
             self.most_steps = 0;
         }
         if alternatives == 1 {

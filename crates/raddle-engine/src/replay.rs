@@ -1,4 +1,4 @@
-//! One execution by decisions that were made before: from a file, from a search, or from an attempt to make them fewer.
+//! Runs one execution by given decisions: from a file, from a search, or from an attempt to shrink a schedule.
 
 use crate::ids::StepIx;
 use crate::outcome::{Outcome, Participants};
@@ -11,13 +11,13 @@ use crate::trace::{Step, Trace};
 /// Decisions to follow.
 #[derive(Clone, Debug)]
 pub enum Script {
-    /// By name, one for each point with several alternatives: what survives in a file.
+    /// By name, one for each point with several alternatives. Names stay valid in a file.
     Names(Schedule),
-    /// By name as well, but one that does not fit where it comes up is passed over.
+    /// By name as well, but a decision that does not fit is skipped.
     Hints(Schedule),
-    /// By place among the alternatives: what a search remembers.
+    /// By index among the alternatives, as a search stores them.
     Choices {
-        /// Feeds the program's own random numbers.
+        /// The seed of the program's random numbers.
         seed: u64,
         /// One for each point with several alternatives.
         choices: Vec<Choice>,
@@ -32,7 +32,7 @@ impl Script {
         }
     }
 
-    /// The seed of hash keys, if the script says one.
+    /// The seed of hash keys, if the script has one.
     fn hash_seed(&self) -> Option<u64> {
         match self {
             Script::Names(schedule) | Script::Hints(schedule) => schedule.hash_seed,
@@ -47,7 +47,8 @@ impl Script {
         }
     }
 
-    /// What is to be done at the point where `system` is, by the decision at `next`, which is moved on; `None` after the last.
+    /// The choice at the current point of `system`, according to the decision at `next`, which then moves on; `None` after the last
+    /// decision.
     fn find<S: System>(&self, next: &mut usize, system: &S) -> Option<Result<Choice, String>> {
         *next += 1;
         match self {
@@ -68,25 +69,25 @@ impl Script {
     }
 }
 
-/// One execution, kept whole to be looked at.
+/// One execution with everything that a report needs.
 #[derive(Debug)]
 pub struct Record {
-    /// What it did.
+    /// Its steps.
     pub steps: Vec<Step>,
-    /// Who did it, to what.
+    /// Its tasks and objects.
     pub participants: Participants,
     /// How it ended.
     pub outcome: Outcome,
-    /// The decisions it took, up to the last one that was not the [usual](least_switching).
+    /// Its decisions, up to the last one that was not the [default](least_switching).
     pub schedule: Schedule,
-    /// How many of them were not: the fewer, the easier to understand.
+    /// How many decisions were not the default. The fewer, the easier the execution is to understand.
     pub switches: u32,
-    /// Where it stopped following the schedule it was given.
+    /// Where it stopped following the given schedule.
     pub divergence: Option<Divergence>,
 }
 
-/// Runs one execution by `script`. Where the script does not fit, the record says so, and from there on, as after its last
-/// decision, tasks switch as [seldom as possible](least_switching).
+/// Runs one execution by `script`. If the script does not fit, the record says so. From there on, and after the last decision, tasks switch
+/// as [rarely as possible](least_switching).
 pub fn replay<P: Program>(program: &mut P, script: &Script, limits: &Limits) -> Record {
     let mut trace = Trace::default();
     if let Some(seed) = script.hash_seed() {

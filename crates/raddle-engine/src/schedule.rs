@@ -1,18 +1,24 @@
-//! A schedule: the decisions of an execution, by name and not by index, so that it can be pasted, kept in a file and
-//! replayed after most edits of the program.
+//! A schedule: the decisions of an execution, by name and not by index, so that it can be pasted, stored in a file and replayed after
+//! most edits of the program.
 //!
-//! The text form is one line without characters a shell would mind:
+//! The text form is one line without characters that are special in a shell:
 //!
 //! ```text
 //! v1:main,1x3,2,=1,2t,1.1
 //! ```
 //!
-//! `main` is the first task, `2` the second task that `main` created, `1.1` the first one that `1` created. `1x3` means the
-//! next three decisions went to task 1; `=1` that value 1 was drawn at a data choice; `2t` that task 2's wait timed out, `2s`
-//! that it was woken for no reason, `2m4` that it took the message numbered 4. `@1` is the second of the alternatives
-//! that there were, whatever it was: so are decisions written of which nothing but their place was known when the process ended. `v1/7:` carries the seed 7 of the program's own random numbers, `v1/h3:` the seed 3 of its hash keys,
-//! `v1/7h3:` both, and `v1+ends:` what is known of the program, in its own words. Only points with more
-//! than one alternative are written down: between them the program has no choice.
+//! Only points with more than one alternative are written.
+//!
+//! | text | decision |
+//! |---|---|
+//! | `main`, `2`, `1.1` | the first task, the second task that `main` created, the first task that `1` created |
+//! | `1x3` | the next three decisions are task 1 |
+//! | `=1` | value 1 of a data choice |
+//! | `2t`, `2s`, `2m4` | task 2: its wait times out, it wakes spuriously, it takes the message with number 4 |
+//! | `@1` | the second alternative, if only its index was known when the process ended |
+//!
+//! The head may contain more: `v1/7:` the seed 7 of the program's random numbers, `v1/h3:` the seed 3 of its hash keys, `v1/7h3:` both,
+//! and `v1+ends:` facts about the program.
 
 mod decisions;
 
@@ -23,7 +29,7 @@ pub use self::decisions::Decisions;
 use crate::ids::StepIx;
 use crate::system::{Choice, Point, System, Variant};
 
-/// How a task came to be: which child of its parent, of its parent's parent, and so on. Empty for the first task.
+/// The ancestors of a task: which child of its parent it is, which child the parent is, and so on. Empty for the first task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskName(pub Vec<u32>);
 
@@ -40,14 +46,14 @@ impl fmt::Display for TaskName {
     }
 }
 
-/// What was decided at one point.
+/// The decision at one point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Decided {
-    /// This task went on, by this way out of its wait.
+    /// This task took a step, by this alternative.
     Task(TaskName, Variant),
-    /// This value was drawn.
+    /// This value was chosen.
     Value(u32),
-    /// The alternative at this place, counted from 0.
+    /// The alternative with this index.
     Place(u32),
 }
 
@@ -69,7 +75,7 @@ impl Decided {
         }
     }
 
-    /// The choice of this name at the point where `system` is, or why there is none.
+    /// The choice with this name at the current point of `system`, or why there is none.
     ///
     /// # Errors
     ///
@@ -126,12 +132,12 @@ impl fmt::Display for Decided {
 /// The decisions that determine an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// Feeds the program's own random numbers.
+    /// The seed of the program's random numbers.
     pub seed: u64,
-    /// What was known of the program when the decisions were taken, in words of its own: which points there are may depend on it. Each
-    /// consists of letters, digits, `_` and `.`.
+    /// Facts about the program that were known when the decisions were made: the points of an execution may depend on them. Each consists
+    /// of letters, digits, `_` and `.`.
     pub facts: Vec<String>,
-    /// Feeds the program's hash keys; `None` if it made no hash map.
+    /// The seed of the program's hash keys; `None` if it made no hash map.
     pub hash_seed: Option<u64>,
     /// One for each point with more than one alternative.
     pub decisions: Decisions,
@@ -152,7 +158,7 @@ impl fmt::Display for Schedule {
         f.write_str(":")?;
         let mut comma = "";
         for (decided, times) in self.decisions.runs() {
-            // Values and places have no short form for several.
+            // Values and indices have no short form for repetitions.
             let (repeats, times) =
                 if matches!(decided, Decided::Value(_) | Decided::Place(_)) { (times, 1) } else { (1, times) };
             for _ in 0..repeats {
@@ -167,7 +173,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// A text that is not a schedule.
+/// Why a text is not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// It does not start as a schedule does.
@@ -176,12 +182,12 @@ pub enum ScheduleError {
     /// It was written by another version.
     #[error("this schedule has version {0}, and only version 1 is understood; run the test again to get a new one")]
     Version(String),
-    /// Something in it makes no sense.
+    /// A part of it is malformed.
     #[error(
         "`{token}` (number {number}) is not a decision: expected a task such as `main`, `2` or `1.3x5`, or a value such as `=1`"
     )]
     Token {
-        /// The words that were not understood.
+        /// The malformed part.
         token: String,
         /// Their place in the list, from 1.
         number: usize,

@@ -31,21 +31,21 @@ use crate::strategy::{Bound, Claim, Equivalence, Goal, Needs, Sharing, Strategy}
 use crate::system::{Program, System};
 use crate::trace::Trace;
 
-/// How far a search may go.
+/// The limits of a search.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// At most this many executions.
+    /// The largest number of executions.
     pub executions: Option<u64>,
-    /// At most this long.
+    /// The longest time.
     pub time: Option<Duration>,
-    /// No further execution once this many steps were taken in all.
+    /// No further execution begins after this many steps in all.
     pub total_steps: Option<u64>,
-    /// At most this many steps in one execution; one more is a failure.
+    /// The largest number of steps in one execution. An execution with more fails.
     pub steps: u32,
-    /// Go on after a failure, counting the failing executions.
+    /// Continues after a failure, and counts the failing executions.
     pub keep_going: bool,
-    /// Run executions again to see whether the program does the same twice. Only tests of Raddle itself, which watch the runs
-    /// of a program from outside, switch this off.
+    /// Runs executions again to check that the program does the same twice. Only tests of Raddle itself, which watch the runs of a program
+    /// from outside, switch this off.
     pub repeats: bool,
 }
 
@@ -60,13 +60,13 @@ impl Default for Limits {
 pub enum Ended {
     /// The strategy had nothing left to do.
     Done(Claim),
-    /// The allowed executions or the allowed time were used up.
+    /// The allowed executions or the allowed time are used up.
     BudgetSpent,
     /// A failure was found.
     Failed,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The strategy's name.
@@ -75,15 +75,15 @@ pub struct Report {
     pub executions: u64,
     /// Pruned executions: nothing new could follow.
     pub pruned: u64,
-    /// Executions that failed; probes and the rests of pruned executions do not count, unless nothing else failed.
+    /// Executions that failed. Probes and the rests of pruned executions do not count, unless nothing else failed.
     pub failing: u64,
-    /// Executions beside the search itself, to find out how large it is. They are no part of the numbers above.
+    /// Executions that estimate the size of the search. They are not part of the numbers above.
     pub probes: u64,
-    /// In how many executions, pruned ones and probes included, something limits what they prove, by kind.
+    /// The number of executions, with pruned ones and probes, in which something limits what they prove, by kind.
     pub caveats: CaveatCounts,
     /// Distinct states; 0 if the strategy does not search by states.
     pub states: u64,
-    /// Steps taken in all.
+    /// Steps of all executions.
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
@@ -95,15 +95,15 @@ pub struct Report {
     pub systematic: bool,
     /// True if the strategy runs only some of the traces, however long the search goes on.
     pub selects: bool,
-    /// What a search that was stopped has covered completely.
+    /// The part that a stopped search has covered completely.
     pub covered: Option<Bound>,
-    /// What sampling guarantees.
+    /// The guarantee of a sampler.
     pub guarantee: Option<Fact>,
-    /// How long it took.
+    /// The duration.
     pub elapsed: Duration,
     /// Why it ended.
     pub ended: Ended,
-    /// True if the program has shown that its executions have other points than this search assumed, so the results do not hold; see
+    /// True if the program has shown that its executions have other points than this search assumed. Then the results do not hold; see
     /// [`Program::is_outdated`].
     pub outdated: bool,
     /// The first failure.
@@ -111,8 +111,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether every order was covered and none failed. Every program has an order, so a search that ran no execution and visited no state has
-    /// covered nothing.
+    /// Whether every order was covered and none failed. Every program has an order, so a search without any execution or state has covered
+    /// nothing.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.found.is_none() && self.executions + self.states > 0 && self.ended == Ended::Done(Claim::Exhausted)
@@ -127,10 +127,10 @@ pub fn search<P: Program>(program: &mut P, strategy: &mut dyn Strategy, limits: 
     search.close(vec![worker])
 }
 
-/// Is told how far a search has come.
+/// The callback that receives the progress of a search.
 pub type Observer = Box<dyn Fn(&Progress) + Send + Sync>;
 
-/// Saves what is left of a running search.
+/// The callback that saves the rest of a running search.
 pub type Saver = Box<dyn Fn(Remains) + Send + Sync>;
 
 /// A search by one worker or several.
@@ -140,20 +140,20 @@ pub struct Search {
     needs: Needs,
     started: Instant,
     observer: Option<Observer>,
-    /// When what is left is written down first, and by whom.
+    /// When the rest of the search is first saved, and by which callback.
     saver: Option<(Duration, Saver)>,
     /// The coverage of orders of receives, if it is wanted.
     coverage: Option<Arc<Mutex<Coverage>>>,
     workers: usize,
     /// True if snapshots of the program are used.
     forks: bool,
-    /// What was found does not hold for the program as it is known now.
+    /// The results do not hold: the program turned out to be different.
     outdated: AtomicBool,
-    /// Workers that have not left.
+    /// The number of workers that have not left.
     active: AtomicUsize,
-    /// Executions that the first worker runs before others come in.
+    /// Executions that the first worker runs before others join it.
     alone_for: u64,
-    /// Strategies for further workers, as soon as there is something for them to do.
+    /// Strategies for further workers, once there is work for them.
     spare: Mutex<Spare>,
     ready: Condvar,
 }
@@ -165,11 +165,11 @@ enum Spare {
     Over,
 }
 
-/// Executions after which further workers come in: a small search is over before they would be of use.
+/// After so many executions, further workers join. A small search is over before they would help.
 const ALONE_FOR: u64 = 200;
 
 impl Search {
-    /// A search that has not run anything yet, for at most so many workers.
+    /// A new search by at most so many workers.
     #[must_use]
     pub fn new(strategy: &mut dyn Strategy, limits: &Limits, workers: usize) -> Self {
         let all = match strategy.sharing() {
@@ -179,41 +179,41 @@ impl Search {
         Self::resume(strategy, limits, workers, Remains::of_all(all))
     }
 
-    /// Tells `observer` now and then how far the search has come.
+    /// Calls `observer` with the progress of the search, at most twice a second.
     #[must_use]
     pub fn observed(self, observer: Observer) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Passes what is left of the search to `saver` every few seconds, for the first time after `first`. If the process ends before the search
-    /// does, the search can be resumed from there. A strategy that works [alone](Sharing::Alone) cannot be resumed.
+    /// Calls `saver` with the rest of the search every few seconds, first after `first`. If the process ends before the search does, the
+    /// search can be resumed from there. A search whose strategy works [alone](Sharing::Alone) cannot be resumed.
     #[must_use]
     pub fn saved_by(self, first: Duration, saver: Saver, strategy: &mut dyn Strategy) -> Self {
         let can_be_saved = !matches!(strategy.sharing(), Sharing::Alone);
         Self { saver: can_be_saved.then_some((first, saver)), ..self }
     }
 
-    /// Adds what each execution has received to `coverage`.
+    /// Adds the receives of each execution to `coverage`.
     #[must_use]
     pub fn covering(self, coverage: Arc<Mutex<Coverage>>) -> Self {
         Self { coverage: Some(coverage), ..self }
     }
 
-    /// Stops after the executions that are being run once `stop` is true, as if the budget were spent.
+    /// Once `stop` is true, stops after the current executions, as if the budget were spent.
     #[must_use]
     pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
         self.board.told_to_stop = stop;
         self
     }
 
-    /// Runs every execution from its start, also of programs that can be copied: for tests of whether that makes a difference.
+    /// Runs every execution from its start, even if the program can be copied. For tests that compare both.
     #[doc(hidden)]
     #[must_use]
     pub fn without_forks(self) -> Self {
         Self { forks: false, ..self }
     }
 
-    /// A search that goes on with what another one left. `remains` must come from a search with the same strategy.
+    /// A search that resumes another one. `remains` must come from a search with the same strategy.
     #[must_use]
     pub fn resume(strategy: &mut dyn Strategy, limits: &Limits, workers: usize, remains: Remains) -> Self {
         let (warm_up, uncounted, alone) = match strategy.sharing() {
@@ -221,7 +221,7 @@ impl Search {
             Sharing::ByNumber(by_number) => {
                 let restore = |learned| by_number.restore(learned, remains.next_number());
                 let restored = remains.checkpoint.as_ref().is_none_or(restore);
-                assert!(restored, "raddle bug: what is left of a search was not left by this strategy");
+                assert!(restored, "raddle bug: the rest of a search is from another strategy");
                 (by_number.warm_up(), by_number.uncounted(), false)
             }
             Sharing::ByPiece(by_piece) => (0, None, !by_piece.splits()),
@@ -254,13 +254,13 @@ impl Search {
         worker
     }
 
-    /// A worker with a strategy of its own, of the same kind as that of the first worker.
+    /// A worker with the strategy of the caller, which is of the same kind as that of the first worker.
     #[must_use]
     pub fn worker_with(&self, strategy: Box<dyn Strategy>) -> Worker<'_> {
         Worker::new(self, Held::Owned(strategy), false)
     }
 
-    /// One more worker. Waits until there is enough to do; `None` if there never is.
+    /// One more worker. Waits until there is work for it; `None` if there never will be.
     #[must_use]
     pub fn join(&self) -> Option<Worker<'_>> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -275,7 +275,7 @@ impl Search {
         }
     }
 
-    /// Tells further workers that they can come in, or that they need not.
+    /// Lets further workers join, or tells them that they are not needed.
     fn call_others(&self, spare: Spare) {
         let mut slot = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*slot, Spare::NotYet) {
@@ -284,19 +284,19 @@ impl Search {
         }
     }
 
-    /// Whether a worker that has met another one, at something that outlives executions, is the one that goes on alone.
+    /// Two workers have met at something that outlives executions. Returns true for the one that continues alone.
     fn stays(&self) -> bool {
         let joined = matches!(*self.spare.lock().unwrap_or_else(PoisonError::into_inner), Spare::Ready(_));
         let others = |active: usize| (joined && active > 1).then(|| active - 1);
         let last = self.active.fetch_update(Relaxed, Relaxed, others).is_err();
         if last {
-            // Whoever else was at it may have to end its execution first.
+            // The other workers may have to end their executions first.
             std::thread::yield_now();
         }
         last
     }
 
-    /// Tells how far the search has come; `uncommitted` is what the worker who says so has done since its latest commit.
+    /// Reports the progress. `uncommitted` is what the calling worker has done since its latest commit.
     fn tell(&self, uncommitted: &Tally, own: Option<Estimate>, learning: Option<Learning>) {
         let Some(observer) = &self.observer else { return };
         let total = self.board.total();
@@ -310,7 +310,7 @@ impl Search {
         observer(&Progress { learning, ..new(counts, estimate, self.started.elapsed()) });
     }
 
-    /// What is known of the number of orders when so many executions have been run: by the strategy's own book, or by walks.
+    /// An estimate of the number of orders after so many executions: the strategy's own, or by random walks.
     fn estimate(&self, done: bool, run: u64, own: Option<Estimate>, walks: Option<Estimate>) -> Option<Estimate> {
         match own {
             _ if self.is_systematic() && done => Some(Estimate::exactly(run)),
@@ -324,18 +324,18 @@ impl Search {
         self.needs.goal == Goal::Cover
     }
 
-    /// When it has to be over.
+    /// The time at which the search has to end.
     fn deadline(&self) -> Deadline {
         Deadline::new(self.limits.time.and_then(|time| self.started.checked_add(time)))
     }
 
-    /// What was found, once all workers have stopped.
+    /// The result. Called when all workers have stopped.
     #[must_use]
     pub fn close(&self, all_workers: Vec<Worker<'_>>) -> Report {
         self.leave(all_workers).0
     }
 
-    /// What was found, and what is left to do, once all workers have stopped.
+    /// The result and the rest of the search. Called when all workers have stopped.
     #[must_use]
     pub fn leave(&self, all_workers: Vec<Worker<'_>>) -> (Report, Remains) {
         let mut first = all_workers.into_iter().next();
@@ -347,7 +347,7 @@ impl Search {
             first.map_or((None, None), |mut worker| (worker.estimate(), worker.covered(remains.stage())));
         let Tally { executions, pruned, failing, probes, caveats, states, steps, longest, walks, found } =
             self.board.with_cut_off(remains.total.clone());
-        // Whether what was not run is what the strategy takes it to be.
+        // Whether the executions that were not run are equivalent to some that were, as the strategy assumes.
         let whole = caveats.guessed_spin == 0
             && !(self.needs.reduces() && caveats.drew_random > 0)
             && !(self.needs.equivalence == Equivalence::Traces && caveats.reduction_unproven > 0);
@@ -361,7 +361,7 @@ impl Search {
             strategy: self.needs.name,
             executions,
             pruned,
-            // What a probe or the rest of a pruned execution found counts only where the search itself has not come to a failure.
+            // The failure of a probe or of the rest of a pruned execution counts only if the search itself has found none.
             failing: failing.max(u64::from(found.is_some())),
             probes,
             caveats,
@@ -383,7 +383,7 @@ impl Search {
     }
 }
 
-/// How an execution ends that takes more steps than it may.
+/// The outcome of an execution that takes too many steps.
 pub(crate) fn too_many_steps<S: System>(system: &S, trace: &Trace, bound: u32) -> Outcome {
     Failure::TooManySteps { bound, unfinished: system.describe().unfinished(trace) }.into()
 }
@@ -395,7 +395,7 @@ mod tests {
     use crate::strategy::{After, Decision, Next, Run};
     use crate::system::{Choice, Point};
 
-    /// Wants to go where another program led.
+    /// A strategy whose prefix is from another program.
     struct Elsewhere;
 
     impl Strategy for Elsewhere {

@@ -1,25 +1,24 @@
-//! Making a failing schedule small: as few switches between tasks as it takes, then as few steps, and no decision that makes no
-//! difference.
+//! Shrinks a failing schedule: first as few switches between tasks as possible, then as few steps, and no decision without effect.
 //!
-//! Decisions are left out, first the latest, then piece by piece (delta debugging, Zeller and Hildebrandt 2002), and what is
-//! left is taken as [hints](Script::Hints): one that does not fit is passed over. A candidate counts only if it was run and
-//! failed in the same way at a lower cost; its own decisions, as they were taken, are the next to be made smaller.
+//! Removes decisions, first the latest, then blocks of them (delta debugging, Zeller and Hildebrandt 2002). The remaining decisions are
+//! [hints](Script::Hints): one that does not fit is skipped. A candidate is accepted only if it was run and failed in the same way at a
+//! lower cost. Then the decisions that it actually took are shrunk further.
 
 use crate::outcome::{Failure, Outcome};
 use crate::replay::{Record, Script};
 use crate::schedule::Schedule;
 
-/// How much may be run.
+/// The budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// At most this many executions.
+    /// The largest number of executions.
     pub executions: u32,
-    /// At most about this many steps in all of them.
+    /// The largest number of steps in all of them, approximately.
     pub steps: u64,
 }
 
 impl Effort {
-    /// Nothing may be run.
+    /// Nothing is run.
     pub const NONE: Self = Self { executions: 0, steps: 0 };
 }
 
@@ -29,8 +28,8 @@ impl Default for Effort {
     }
 }
 
-/// Looks for a schedule that fails as `record` does with fewer switches; `run` executes a script. The same record and the same
-/// program give the same answer.
+/// Searches for a schedule that fails like `record` with fewer switches; `run` executes a script. The result depends only on the record and
+/// the program.
 pub fn shrink(record: Record, effort: Effort, run: &mut dyn FnMut(&Script) -> Record) -> Schedule {
     let Outcome::Failed(failure) = record.outcome.clone() else {
         return record.schedule;
@@ -49,7 +48,7 @@ struct Shrinking<'r> {
 }
 
 impl Shrinking<'_> {
-    /// Runs what is left of the decisions if those from `from` to `to` are left out; keeps it if that is better.
+    /// Runs the decisions without those from `from` to `to`, and keeps the result if it is better.
     fn try_without(&mut self, from: usize, to: usize) -> bool {
         if self.left.executions == 0 || self.left.steps == 0 {
             return false;
@@ -68,7 +67,7 @@ impl Shrinking<'_> {
         better
     }
 
-    /// Leaves out the latest decisions: as many as will go, by halves.
+    /// Removes the latest decisions, as many as possible, by bisection.
     fn cut_the_end(&mut self) {
         let mut piece = self.best.schedule.decisions.len();
         while piece > 0 {
@@ -80,7 +79,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Leaves out pieces anywhere, large ones first.
+    /// Removes blocks of decisions anywhere, large ones first.
     fn cut_pieces(&mut self) {
         let mut piece = self.best.schedule.decisions.len() / 2;
         while piece > 0 {
@@ -96,12 +95,12 @@ impl Shrinking<'_> {
     }
 }
 
-/// What is to be small: first the switches, then the steps to be read, then what has to be written down.
+/// The cost: first the switches, then the steps, then the length of the schedule.
 fn cost(record: &Record) -> (u32, usize, usize) {
     (record.switches, record.steps.len(), record.schedule.decisions.len())
 }
 
-/// Whether both tell of the same mistake: of the same kind and, for a panic, from the same place.
+/// Whether both failures are the same bug: of the same kind and, for a panic, from the same place.
 #[must_use]
 pub fn alike(one: &Failure, other: &Failure) -> bool {
     match (one, other) {
@@ -118,7 +117,7 @@ mod tests {
     use crate::replay::replay;
     use crate::search::Limits;
 
-    /// Of two schedules with as many switches, the one with fewer steps is easier to read, though it has more decisions.
+    /// Of two schedules with equally many switches, the one with fewer steps is easier to read, even if it has more decisions.
     #[test]
     fn fewer_steps_are_better_than_fewer_decisions() {
         let record = |text: &str, steps: usize| {
@@ -133,9 +132,9 @@ mod tests {
         assert!(cost(&short) < cost(&long));
     }
 
-    /// The example program does not fail by itself; here it does wherever task 1 steps before task 0 has ended.
+    /// The example program never fails by itself. Here it fails if task 1 steps before task 0 has ended.
     #[test]
-    fn what_makes_no_difference_is_left_out() {
+    fn decisions_without_effect_are_removed() {
         let mut runs = 0;
         let mut run = |script: &Script| {
             runs += 1;

@@ -9,7 +9,7 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::{Failure, ObjectInfo, Outcome, Participants, Place, TaskInfo, Waiting};
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{self, Action, Choice, Describe, Pending, Point, Snapshots, System, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::compile::{Code, compile};
 use crate::error::LitmusError;
@@ -183,17 +183,10 @@ impl Execution {
         let taken = self.state.take(&self.code, thread, message);
         let word = |value: i64| Word(value.cast_unsigned());
         trace.push(Step {
-            task: action.task,
-            variant: action.variant,
-            op: action.op,
-            access: taken.access,
             found: taken.found.map(word),
             left: taken.left.map(word),
-            hold: Hold::Unchanged,
             wants: taken.wants.map(word),
-            site: action.site,
-            alternatives,
-            more: 0,
+            ..Step::new((action.task, action.variant), action.op, taken.access, action.site, alternatives)
         });
         if let Some(more) = taken.more {
             trace.touch(more);
@@ -219,23 +212,11 @@ impl Execution {
 
     fn choose(&mut self, thread: usize, choices: u32, value: u32, trace: &mut Trace) {
         self.state.chosen(thread, value);
+        let (effect, role, ordered) = (Effect::Read, Role::Plain, Ordered::RELAXED);
+        let access = Access { object: ObjectId::NONE, effect, role, ordered };
         trace.push(Step {
-            task: task(thread),
-            variant: Variant::Ready,
-            op: &CHOOSE,
-            access: Access {
-                object: ObjectId::NONE,
-                effect: Effect::Read,
-                role: Role::Plain,
-                ordered: Ordered::RELAXED,
-            },
             found: Some(Word(u64::from(value))),
-            left: None,
-            hold: Hold::Unchanged,
-            wants: None,
-            site: site(),
-            alternatives: choices,
-            more: 0,
+            ..Step::new((task(thread), Variant::Ready), &CHOOSE, access, site(), choices)
         });
     }
 

@@ -1,20 +1,18 @@
-//! Actors: types that handle one message after another, and can be reached by nothing else.
+//! Actors: types that handle one message after another. Other code can reach them only by messages.
 //!
-//! The same [`Actor`] runs in three places. Inside an execution it is a task whose only decision is which message it receives
-//! next, so a [`System`] of actors is searched like any other program, and may be mixed with threads. Outside, it has a thread of
-//! its own: the code under test is the code that ships. In a [model](crate::model), where actors can be copied and hashed, it is
-//! plain data.
+//! The same [`Actor`] runs in three places. Inside an execution it is a task whose only decision is which message it receives next, so a
+//! [`System`] of actors is searched like any other program, and may be mixed with threads. Outside, it has a thread of its own: the code
+//! under test is the code that ships. In a [model](crate::model), where actors can be copied and hashed, it is plain data.
 //!
 //! # What a search sees
 //!
-//! Handling a message is one step, with everything that is sent, created and announced on the way. In which order messages can be
-//! received is the [`Delivery`] of the system: unless that is [`Delivery::Arrival`], two sends to one mailbox commute, and
-//! the order in which a receiver takes messages is all there is to reduce to. Reduction knows of mailboxes, monitors and
-//! budgets of faults, not of the private states of actors: a predicate over several of them that is false for a moment only may be
-//! missed. [Announce](Context::announce) what matters to a [`Monitor`] instead.
+//! Handling a message is one step, together with everything that the handler sends, creates and announces. The [`Delivery`] of the system
+//! says in which order messages can be received. Unless that is [`Delivery::Arrival`], two sends to one mailbox are independent, and only
+//! the order in which a receiver takes messages matters. Reduction knows about mailboxes, monitors and budgets of faults, but not about the
+//! private states of actors. So it may miss a state in which a predicate over several actors is false. [Announce](Context::announce) what
+//! matters to a [`Monitor`] instead.
 //!
-//! Timers and crashes are ways out of a wait that may or may not happen, so a reduced search that met one does not claim to have
-//! proved anything.
+//! A timer or a crash may end a wait, or may not. A reduced search that met one claims no proof.
 
 mod actor_mailbox;
 mod address;

@@ -10,10 +10,12 @@ mod few;
 mod hash;
 mod index;
 mod many;
+mod message_set;
 mod ordered_map;
 mod queue;
 mod row;
 mod rule;
+mod slotted;
 #[cfg(test)]
 mod tests;
 
@@ -25,39 +27,40 @@ use self::few::{count_released, hash_without, is_held, place_in_line};
 pub(crate) use self::hash::HashedMessage;
 use self::hash::Sum;
 use self::many::Many;
-pub(crate) use self::row::Row;
-pub(crate) use self::rule::DeliveryInfo;
+pub(crate) use self::message_set::MessageSet;
+pub(crate) use self::rule::{DeliveryInfo, Known};
+pub(crate) use self::slotted::Slotted;
 use crate::actor::Delivery;
 
-/// A mailbox with more messages than this is no short list.
-const MANY: usize = 16;
-
-/// With no more messages than this it is a short list again.
+/// A mailbox with at most this many messages becomes a short list again.
 const FEW: usize = 4;
 
-/// A message, as far as its mailbox has to know it.
+/// What a mailbox needs to know about a message.
 pub(crate) trait Message: Clone {
     /// The short list of such messages.
     type Few: Few<Self>;
+
+    /// A mailbox with more messages than this is no short list.
+    const MANY: usize = 16;
 
     fn delivery_info(&self) -> DeliveryInfo<'_>;
 
     /// Called when a later message has overtaken this delayed one.
     fn arrive_in_time(&mut self);
 
-    /// What the hash of the mailbox depends on; `None` if hashes are not needed.
+    /// What the hash of the mailbox needs to know; `None` if hashes are not needed.
     fn hashed(&self) -> Option<HashedMessage> {
         None
     }
 }
 
-/// The messages that wait for one receiver, in order of arrival. What is needed at each step comes first.
+/// The messages that wait for one receiver, in order of arrival. The fields that every step needs come first.
 #[repr(C)]
 pub(crate) struct Mailbox<T: Message> {
     /// How many can be received.
     open: u32,
     few: T::Few,
-    /// If this is there, the short list is empty.
+    /// If it is `Some`, the short list is empty.
     many: Option<Box<Many<T>>>,
     /// The hash of the short list; zero if the mailbox has none.
     hash: Sum,
@@ -105,7 +108,7 @@ impl<T: Message> Mailbox<T> {
     #[inline(always)]
     pub(crate) fn put(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.many.is_some() || len >= MANY {
+        if self.many.is_some() || len >= T::MANY {
             return self.put_to_many(delivery, message, Many::put);
         }
         if delivery == Delivery::Arrival && len > 0 && delivery.overtakes(self.few.delivery_info(len - 1).delayed) {
@@ -118,13 +121,13 @@ impl<T: Message> Mailbox<T> {
     #[inline]
     pub(crate) fn append(&mut self, delivery: Delivery, message: T) {
         let len = self.few.len();
-        if self.many.is_some() || len >= MANY {
+        if self.many.is_some() || len >= T::MANY {
             return self.put_to_many(delivery, message, Many::append);
         }
         self.append_to_few(delivery, message);
     }
 
-    /// Puts a message before the last one of the short list, which is delayed and is not any more afterwards.
+    /// Puts a message before the last one of the short list, which is delayed, and ends its delay.
     #[cold]
     fn overtake(&mut self, delivery: Delivery, message: T) {
         self.few.overtake(message);
@@ -167,7 +170,7 @@ impl<T: Message> Mailbox<T> {
         self.open
     }
 
-    /// Takes out the message that comes after so many others that can be received.
+    /// Takes out the n-th of the messages that can be received, from 0.
     #[inline]
     pub(crate) fn take_open(&mut self, delivery: Delivery, nth: u32) -> T {
         debug_assert!(nth < self.open, "raddle bug: fewer messages can be received than were counted");
@@ -200,7 +203,7 @@ impl<T: Message> Mailbox<T> {
         (place < self.few.len()).then(|| self.take_at(delivery, place))
     }
 
-    /// Takes out the oldest message of a short list, where only the oldest can be received.
+    /// Takes out the oldest message of a short list, in order of arrival.
     #[inline(always)]
     fn take_first(&mut self) -> T {
         self.hash = hash_without(&self.few, Delivery::Arrival, self.hash, 0);
@@ -214,7 +217,7 @@ impl<T: Message> Mailbox<T> {
         self.hash = hash_without(&self.few, delivery, self.hash, place);
         self.open = match delivery.count_open(len - 1) {
             Some(open) => open,
-            // Where all can be received, nothing waits for this one.
+            // If all can be received, this one holds back nothing.
             None if self.open as usize == len => self.open - 1,
             None => self.open - 1 + count_released(&self.few, delivery, place),
         };
@@ -232,7 +235,7 @@ impl<T: Message> Mailbox<T> {
         taken
     }
 
-    /// Keeps the messages in a short list from now on.
+    /// Makes the mailbox a short list.
     fn write_list(&mut self) {
         if let Some(mut many) = self.many.take() {
             self.hash = many.hash_with(None, std::iter::empty());
@@ -266,6 +269,13 @@ impl<T: Message> Mailbox<T> {
     }
 }
 
+impl Mailbox<Slotted> {
+    /// Calls `change` with the set of messages that each sender knew of. It may only remove messages that are gone.
+    pub(crate) fn change_known(&mut self, change: impl FnMut(&mut MessageSet)) {
+        self.few.iter_mut().map(|message| &mut message.known).for_each(change);
+    }
+}
+
 impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
     /// The message with this number, or the oldest.
     pub(crate) fn get(&self, number: Option<u32>) -> Option<&T> {
@@ -276,8 +286,8 @@ impl<T: Message<Few = SmallVec<A>>, A: Array<Item = T> + 'static> Mailbox<T> {
         }
     }
 
-    /// The hash of what waits in an order, without the message that has this number, or the oldest if none is given, and with others that
-    /// one sender sends.
+    /// The hash of the messages without the one that has this number (or the oldest, if no number is given), and with messages that one
+    /// sender sends.
     pub(crate) fn hash_with(
         &self,
         delivery: Delivery,

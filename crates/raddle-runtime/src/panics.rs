@@ -133,8 +133,8 @@ fn note(execution: &Execution, info: &PanicHookInfo<'_>) -> Print {
         state.task().panics.push((message, place));
         return if state.settings.print_panics { Print::AsTheProgramsBy(name_of_current(&state)) } else { Print::Not };
     }
-    // When this hook returns, the standard library aborts the process. Our handler of `SIGABRT` cuts the task off instead. This OS thread then
-    // counts as panicking for ever, so the worker is not used any more.
+    // When this hook returns, the standard library aborts the process. Our handler of `SIGABRT` terminates the task instead. This OS thread
+    // then counts as panicking for ever, so the worker is not used any more.
     let task = state.current;
     let Some((latest, place)) = state.task().panics.pop() else { return Print::AsRaddles };
     let failure = if message == CANNOT_UNWIND {

@@ -256,7 +256,7 @@ pub(crate) fn note_outside(
     let uses_it = {
         let workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
         let mut entries = workers.entries.iter().flatten().peekable();
-        // Without a search nobody asks. What a worker itself does between executions is its own affair.
+        // If there is no search, nobody reads the record. Uses by a worker itself, between executions, do not count.
         entries.peek()?;
         if entries.clone().any(|entry| entry.thread == this_thread) {
             return None;

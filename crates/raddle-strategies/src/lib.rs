@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod causality;
 mod format;
 pub mod hapset;
 pub mod names;

@@ -1,7 +1,7 @@
-//! Locks for files that several processes, or several explorers of one process, may want to change at once.
+//! Locks for files that several processes, or several explorers of one process, may change at the same time.
 //!
-//! The lock is one of the operating system's on a file of its own, since files themselves are replaced when they are written. The system
-//! releases it when a process ends, however it ends, so nothing has to be cleaned up; the lock file stays.
+//! A lock of the operating system on a separate lock file, because the files themselves are replaced when they are written. The system
+//! releases the lock when a process ends, so nothing has to be cleaned up; the lock file stays.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 /// A lock that is held until it is dropped.
 pub(crate) struct FileLock {
-    /// `None` on file systems without locks: there, the last one to write a file wins, and the file is whole all the same.
+    /// `None` on file systems without locks. There, the last writer wins, and the file is still complete.
     _locked: Option<File>,
 }
 
-/// Whoever reads, changes and writes a file takes milliseconds, unless its process was stopped.
+/// To read, change and write a file takes milliseconds, unless the process was stopped.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Between two attempts.
+/// The time between two attempts.
 const BETWEEN: Duration = Duration::from_millis(2);
 
 impl FileLock {
-    /// Waits for whoever changes the file at this moment.
+    /// Waits until no other process changes the file.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl FileLock {
         }
     }
 
-    /// `None` if somebody else has it.
+    /// Takes the lock; `None` if another process has it.
     ///
     /// # Errors
     ///

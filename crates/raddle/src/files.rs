@@ -1,4 +1,4 @@
-//! Where a test's files go, and how they are read and written whole.
+//! Where the files of a test are, and how they are read and written completely.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::explorer::Test;
 
-/// Where the files of one test go.
+/// The paths of the files of one test.
 pub(crate) struct Files {
     /// Schedules that failed.
     pub(crate) regressions: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    /// What is locked while `file` is changed.
+    /// The lock file for `file`.
     pub(crate) fn lock_of(&self, file: &Path) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(file.file_name().unwrap_or_default());
@@ -67,15 +67,15 @@ fn file_name(test_path: &str) -> String {
     test_path.replace("::", "-").chars().map(plain).collect()
 }
 
-/// Where cargo put this test binary.
+/// The directory in which cargo put this test binary.
 fn target_dir() -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
     let tagged = |dir: &&Path| dir.join("CACHEDIR.TAG").is_file();
     exe.ancestors().skip(1).find(tagged).map(Path::to_owned)
 }
 
-/// Reads a file whole; `None` if there is none. Anything but a file is refused before it is opened, since opening a named pipe
-/// waits for whoever writes to it, and so is a file with more than `most` bytes.
+/// Reads a file completely; `None` if there is none. Anything but a regular file is refused before it is opened, because opening a named
+/// pipe would wait for a writer. So is a file with more than `most` bytes.
 pub(crate) fn read_whole(file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let missing = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let opened = fs::metadata(file).and_then(|about| {
@@ -95,7 +95,7 @@ pub(crate) fn read_whole(file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> 
     Ok(Some(content))
 }
 
-/// The same for a file that has to be text.
+/// The same for a text file.
 pub(crate) fn read_text(file: &Path, most: u64) -> io::Result<Option<String>> {
     let text = |content| String::from_utf8(content).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
     read_whole(file, most)?.map(text).transpose()
@@ -110,8 +110,8 @@ fn refuse_other_than_files(about: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what} and not a file")))
 }
 
-/// Writes a file so that readers see the old or the new one, never half of it. Threads and processes that write the same file at the
-/// same time each write a draft of their own; the last one to rename it wins.
+/// Writes a file so that readers see the old or the new one, never a part of it. Threads and processes that write the same file at the same
+/// time each write a draft of their own; the last one to rename its draft wins.
 pub(crate) fn write_whole(file: &Path, content: &str) -> io::Result<()> {
     static DRAFTS: AtomicU64 = AtomicU64::new(0);
     let dir = file.parent().unwrap_or(Path::new(""));
@@ -126,13 +126,13 @@ pub(crate) fn write_whole(file: &Path, content: &str) -> io::Result<()> {
     let draft = dir.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
     let written = fs::write(&draft, content).and_then(|()| fs::rename(&draft, file));
     if written.is_err() {
-        // Whether or not the draft can be removed: the first error is the one to tell.
+        // If the draft cannot be removed either, the first error is still the one to report.
         let _ = fs::remove_file(&draft);
     }
     written
 }
 
-/// `file` as seen from the crate's directory, where its tests run.
+/// The path of `file` relative to the crate's directory, where its tests run.
 pub(crate) fn shown(file: &Path, test: &Test) -> PathBuf {
     let inside = test.crate_dir.and_then(|dir| file.strip_prefix(dir).ok());
     inside.unwrap_or(file).to_owned()

@@ -1,13 +1,13 @@
-//! A search that is told to end, by Ctrl-C (SIGINT) or SIGTERM: it stops after the execution that is running, writes what is left to
-//! its file if it has one, and prints the verdict so far. Then the process ends by the signal, as it would have at once.
+//! Interrupts: after Ctrl-C (SIGINT) or SIGTERM, a search stops after the current execution, saves its rest if it may be resumed, and
+//! prints the verdict so far. Then the process ends by the signal, as it would have without Raddle.
 //!
-//! Signals belong to the process, and so does what is known of them. As long as no search runs, signals do what they always do, and
-//! the second signal always does. Several searches may run: the last to have printed its verdict ends the process.
+//! Signals belong to the process, so this state is global. If no search runs, signals have their usual effect; the second signal always
+//! has. Several searches may run: the last one that has printed its verdict ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Listens until it is dropped, which ends the process if a signal came.
+/// Listens for signals until it is dropped. If a signal came, dropping it ends the process.
 pub(crate) struct Watch {
     stop: Arc<AtomicBool>,
     #[cfg(unix)]
@@ -15,7 +15,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// `None` where there are no such signals.
+    /// `None` on systems without such signals.
     #[cfg(unix)]
     pub(crate) fn new() -> Option<Self> {
         let stop = Arc::default();
@@ -32,7 +32,7 @@ impl Watch {
         self.stop.clone()
     }
 
-    /// Whether one came.
+    /// Whether a signal came.
     #[cfg(unix)]
     pub(crate) fn told_to_end(&self) -> bool {
         self.listener.told_to_end().is_some()
@@ -58,16 +58,16 @@ mod unix {
 
     const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-    /// What the process knows.
+    /// The state of the process.
     struct Process {
         nobody_listens: Arc<AtomicBool>,
-        /// By signal: it came while somebody listened.
+        /// By signal: it came while a search was running.
         came: [Arc<AtomicBool>; 2],
         listeners: Mutex<usize>,
     }
 
     impl Process {
-        /// `None` if the system does not let us.
+        /// `None` if the handlers could not be installed.
         fn get() -> Option<&'static Self> {
             static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
             PROCESS.get_or_init(|| Self::new().ok()).as_ref()
@@ -77,7 +77,7 @@ mod unix {
             let nobody_listens = Arc::new(AtomicBool::new(true));
             let came = [Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false))];
             for signal in SIGNALS {
-                // In this order: the first signal is not taken for the second.
+                // In this order, so that the first signal does not count as the second.
                 flag::register_conditional_default(signal, nobody_listens.clone())?;
                 for before in &came {
                     flag::register_conditional_default(signal, before.clone())?;
@@ -108,7 +108,7 @@ mod unix {
             let hooks = SIGNALS.iter().filter_map(|&signal| flag::register(signal, stop.clone()).ok()).collect();
             *listeners += 1;
             process.nobody_listens.store(false, SeqCst);
-            // Whoever begins while others write their files has nothing to begin any more.
+            // A search that starts while others save their files must not run any more.
             stop.fetch_or(process.came().is_some(), SeqCst);
             Some(Self { process, hooks })
         }
@@ -132,7 +132,7 @@ mod unix {
                 if last {
                     let _ = low_level::emulate_default_handler(signal);
                 }
-                // The last one ends the process; until then this thread has nothing more to do.
+                // The last search ends the process. Until then, this thread waits.
                 loop {
                     thread::park();
                 }

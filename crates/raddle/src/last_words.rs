@@ -1,4 +1,4 @@
-//! What the runtime is to say about a test if the process ends, or hangs, in the middle of one of its executions.
+//! Prepares the text that the runtime writes about a test if the process ends, or hangs, in the middle of one of its executions.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::files::{self, Files};
 use crate::regressions;
 use crate::report::text;
 
-/// Where the execution comes from that may end the process.
+/// The origin of an execution that may end the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A search: its schedule is new, and kept.
+    /// A search: its schedule is new, and is saved.
     Search,
-    /// A schedule that was given, or kept before.
+    /// A schedule that was given by the user or saved before.
     Schedule,
 }
 
-/// Prepares what is to be said.
+/// Prepares the text.
 pub(crate) fn prepare(test: &Test, files: &Files, source: Source) -> Arc<LastWords> {
     let (before, after) = text::around(&test.path);
     let regressions = files.regressions.as_ref().filter(|_| source == Source::Search).and_then(|file| {

@@ -1,4 +1,4 @@
-//! What came of a search, in numbers and in words.
+//! The result of a search, as numbers and as text.
 
 mod account;
 pub(crate) mod facts;
@@ -35,7 +35,7 @@ use self::table::Extent;
 use crate::environment::Environment;
 use crate::explorer::Test;
 
-/// What came of running a program in many orders. Displayed, it is the whole text, without colours.
+/// The result of running a program in many orders. Its `Display` is the whole text, without colours.
 #[derive(Debug)]
 pub struct Report {
     pub(crate) test: Test,
@@ -44,25 +44,25 @@ pub struct Report {
     pub(crate) executions: u64,
     pub(crate) failing: u64,
     pub(crate) steps: u64,
-    /// States that were told apart.
+    /// The number of distinct states.
     pub(crate) states: u64,
-    /// How likely what was not seen was to be, in the strategy's words.
+    /// The strategy's bound on the probability that it missed something, as text.
     pub(crate) guarantee: Option<String>,
-    /// What was covered of the orders of receives, if that was asked for.
+    /// The coverage of the orders of receives, if the user asked for it.
     pub(crate) coverage: Option<Coverage>,
     pub(crate) failed: Option<Failed>,
     /// The execution of a replay that passed.
     pub(crate) passed: Option<Record>,
     pub(crate) notes: Vec<String>,
-    /// In how many executions something limits what they prove.
+    /// The number of executions in which something limits what they prove, by kind.
     pub(crate) caveats: CaveatCounts,
     /// A test with nothing to explore counts as failed.
     pub(crate) must_explore: bool,
-    /// What the executions prove of those that were not run.
+    /// What the executions prove about those that were not run.
     pub(crate) proof: Proof,
-    /// How many orders there seem to be.
+    /// An estimate of the number of orders.
     pub(crate) estimate: Option<Estimate>,
-    /// A schedule that was asked for by hand does not fit.
+    /// The given schedule does not fit the program.
     pub(crate) misfit: bool,
     /// The file that the failing schedule was written to.
     pub(crate) saved: Option<PathBuf>,
@@ -72,36 +72,35 @@ pub struct Report {
     pub(crate) whole: Option<PathBuf>,
 }
 
-/// How it went.
+/// The verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// Every order was covered and none failed.
     Verified,
-    /// No order that was looked at failed.
+    /// No order that was run failed.
     NoFailure,
     /// An order failed.
     Failed,
-    /// No execution ever had two things that could happen next, so nothing was said about concurrency. The code under test
-    /// probably does not use Raddle's types. Such a test passes unless [`must_explore`](crate::Explorer::must_explore) is
-    /// set. Not said of models.
+    /// No execution ever had two enabled actions, so the search says nothing about concurrency. The code under test probably does not use
+    /// Raddle's types. Such a test passes unless [`must_explore`](crate::Explorer::must_explore) is set. Models never have this verdict.
     NothingToExplore,
 }
 
-/// How far what was run speaks for what was not.
+/// What the executions that were run say about the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Proof {
-    /// Equivalent orders were left out.
+    /// Equivalent orders were not run.
     pub(crate) reduced: bool,
     /// Equivalent orders may have been run more than once.
     pub(crate) repeats: bool,
-    /// Orders were left out by choice, not by chance.
+    /// Some orders were skipped by the strategy's own choice, not at random.
     pub(crate) selected: bool,
-    /// Orders were left out because the search was stopped: with more time, all would have been covered.
+    /// Some orders were not run because the search was stopped. With more time, all would have been covered.
     pub(crate) stopped: bool,
-    /// All orders within this bound are among those that were run, or equivalent to one of them.
+    /// Every order within this bound was run, or is equivalent to one that was.
     pub(crate) bound: Option<Bound>,
-    /// There was time for all that the bound asks for.
+    /// There was time for everything within the bound.
     pub(crate) whole: bool,
 }
 
@@ -125,9 +124,9 @@ pub(crate) struct Failed {
     pub(crate) record: Record,
     /// Whether the record shows that failure.
     pub(crate) same: bool,
-    /// After how many executions.
+    /// The number of executions up to the failure.
     pub(crate) after: u64,
-    /// What the strategy has to say of it.
+    /// A fact that the strategy reports about it.
     pub(crate) remark: Option<String>,
     pub(crate) origin: Origin,
 }
@@ -232,7 +231,7 @@ impl Report {
         }
     }
 
-    /// Of an execution by a given schedule, the last of `executions`.
+    /// The report about an execution by a given schedule, the last of `executions`.
     pub(crate) fn of_record(test: Test, record: Record, origin: Origin, executions: u64) -> Self {
         let mut report = Self::new(test, Verdict::NoFailure, "replay".to_owned());
         report.executions = executions;
@@ -252,7 +251,7 @@ impl Report {
         Names::new(record, self.test.crate_dir)
     }
 
-    /// How it went.
+    /// The verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.verdict
@@ -270,44 +269,44 @@ impl Report {
         self.verdict == Verdict::Failed || self.must_explore && self.verdict == Verdict::NothingToExplore
     }
 
-    /// What went wrong, if something did.
+    /// The failure, if there is one.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.failed.as_ref().map(|failed| &failed.failure)
     }
 
-    /// How many executions there were, the failing ones included.
+    /// The number of executions, with the failing ones.
     #[must_use]
     pub fn executions(&self) -> u64 {
         self.executions
     }
 
-    /// How many of them failed; more than one only if the search was told to [keep going](crate::Explorer::keep_going).
+    /// The number of failing executions; more than one only if the search [keeps going](crate::Explorer::keep_going).
     #[must_use]
     pub fn failing(&self) -> u64 {
         self.failing
     }
 
-    /// How many steps the program took in all of them.
+    /// The number of steps in all executions.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How many states were told apart; 0 if the strategy does not tell states apart. What cannot be seen whole (threads, actors that
-    /// are no model) is told apart by what led to it.
+    /// The number of distinct states; 0 if the strategy does not search by states. A state that cannot be seen completely (threads, actors
+    /// that are no model) is identified by the steps that led to it.
     #[must_use]
     pub fn states(&self) -> u64 {
         self.states
     }
 
-    /// What was covered of the orders in which messages are received, if that was [asked for](crate::Explorer::coverage).
+    /// The coverage of the orders in which messages are received, if the user [asked for it](crate::Explorer::coverage).
     #[must_use]
     pub fn coverage(&self) -> Option<&Coverage> {
         self.coverage.as_ref()
     }
 
-    /// The decisions that lead to the failure, to be given to [`Explorer::replay`](crate::Explorer::replay).
+    /// The decisions that lead to the failure, for [`Explorer::replay`](crate::Explorer::replay).
     #[must_use]
     pub fn schedule(&self) -> Option<&Schedule> {
         let record = self.failed.as_ref().map(|failed| &failed.record).or(self.passed.as_ref())?;
@@ -320,8 +319,7 @@ impl Report {
         verdict::line(self)
     }
 
-    /// The whole text, coloured if `stream` is a terminal and the environment (`NO_COLOR`, `CLICOLOR_FORCE`) has nothing
-    /// against it.
+    /// The whole text, coloured if `stream` is a terminal and the environment (`NO_COLOR`, `CLICOLOR_FORCE`) does not forbid it.
     #[must_use]
     pub fn for_terminal(&self, stream: &impl IsTerminal) -> String {
         let on = Environment::of_the_process().colours(stream.is_terminal());
@@ -340,7 +338,7 @@ impl Report {
         Some(account::headline(&failed.failure, &names) + &first)
     }
 
-    /// The text with all rows of its table, if there are more than are shown.
+    /// The text with all rows of its table, if not all are shown.
     pub(crate) fn whole_if_long(&self) -> Option<String> {
         let failed = self.failed.as_ref().filter(|failed| failed.same);
         let record = failed.map(|failed| &failed.record).or(self.passed.as_ref())?;
@@ -348,8 +346,8 @@ impl Report {
         (table::rows_left_out(rows.len()) > 0).then(|| text::write(self, Extent::Whole, Paint { on: false }))
     }
 
-    /// Ends a test that failed, with the report as the message of a panic. It is printed here and not by the panic hook, which would
-    /// add a backtrace of Raddle's own frames.
+    /// Fails a test, with the report as the message of a panic. It is printed here and not by the panic hook, which would add a backtrace
+    /// of Raddle's own frames.
     #[expect(clippy::print_stderr, reason = "the harness captures it, as it does what the hook prints")]
     pub(crate) fn fail_test(&self, test: &Location<'_>) -> ! {
         let text = self.for_terminal(&std::io::stderr());
@@ -358,13 +356,13 @@ impl Report {
         panic::resume_unwind(Box::new(text))
     }
 
-    /// Says how a passing test went to whoever asked to see its output. That there was nothing to explore is written past the harness,
-    /// which shows nothing of tests that pass.
+    /// Prints the verdict of a passing test, which the harness shows only if the user asks for output. If there was nothing to explore, the
+    /// line is written past the harness, so that it is always shown.
     #[expect(clippy::print_stderr, reason = "the harness captures it and shows it when asked to")]
     pub(crate) fn tell(&self) {
         if self.verdict == Verdict::NothingToExplore {
             let line = format!("raddle: {}: {}\n", self.test.path, self.verdict_line());
-            // A stream that is closed is no reason to fail.
+            // If the stream is closed, that is no reason to fail.
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
         eprintln!("raddle: {}", self.for_terminal(&std::io::stderr()));

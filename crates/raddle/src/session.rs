@@ -45,7 +45,7 @@ pub(crate) struct Session {
     _saved_search_lock: Option<FileLock>,
 }
 
-/// What a search found, what it has left to do, and which orders of receives it covered.
+/// The result of a search, its rest, and which orders of receives it covered.
 type Searched = (search::Report, Remains, Option<Arc<Mutex<Coverage>>>);
 
 /// After so many steps the portfolio stops trying to cover all orders. A number of steps and not a time, so that equal seeds give equal runs on
@@ -172,7 +172,7 @@ impl Session {
         self.save_search(&searched, remains);
         self.export_knowledge(&searched);
         if self.workers.settings.uncontrolled.load(Ordering::Relaxed) && searched.found.is_none() {
-            // What they would still have done, nobody has seen.
+            // It is unknown what they would still have done.
             searched.ended = Ended::BudgetSpent;
             self.notes.push(
                 "a thread that the test started and Raddle does not control was still there at the end: this is not a proof; \
@@ -186,7 +186,7 @@ impl Session {
             report.judge_exploration(self.plan.must_explore);
         }
         let told = self.plan.strategy.summary().map(|summary| summary.facts()).unwrap_or_default();
-        // What is said of calls is of interest to those who asked for them, and was said before.
+        // Facts about calls matter only if the user asked for contexts, and were already reported then.
         report.notes.extend(told.iter().filter(|fact| **fact != Fact::NoCalls).map(facts::words));
         report.failed = found.map(|found| self.run_once_more(found));
         report.coverage =
@@ -307,13 +307,12 @@ impl Session {
         self.workers.settings.keeps_facts = true;
     }
 
-    /// Makes the failing order small and runs it again, so that what the program prints in it comes last and its steps can be
-    /// shown.
+    /// Shrinks the failing schedule and runs it again, so that its output comes last and its steps can be shown.
     fn run_once_more(&mut self, found: Found) -> Failed {
         let Found { failure, script, after, remark, .. } = found;
         let limits = &self.plan.limits;
-        // With the fewest switches, every execution that is too long is one in which nobody else has a turn. So it is not made smaller, and
-        // runs once instead of twice: it takes long.
+        // With the fewest switches, every execution that is too long is one in which no other task runs. So it is not shrunk, and runs once
+        // instead of twice: it takes long.
         let long = matches!(failure, Failure::TooManySteps { .. });
         let show = |script: &Script| self.workers.show(script, limits, self.plan.backtraces);
         let first = if long {
@@ -350,7 +349,7 @@ impl Session {
         Failed { failure, record, same, after, remark, origin: Origin::Search }
     }
 
-    /// Runs a program that passes and prints something once more, in its first order, so that its output can be seen once.
+    /// If the program passes and prints something, runs it once more, in its first order, so that its output is shown once.
     fn show_output_of_one(&self, report: &Report) {
         if self.plan.shows_output && !report.failed() && self.workers.printed.load(Ordering::Relaxed) {
             let first = Script::Names(Schedule::default());

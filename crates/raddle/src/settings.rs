@@ -1,7 +1,7 @@
-//! The settings of a test, by attribute, builder or environment. The [plan](crate::plan) follows from them.
+//! The settings of a test, by attribute, builder or environment. The [plan](crate::plan) is computed from them.
 //!
-//! Every setting is one row of a table: its name, its variable, how its text is read, and what is allowed. The three sources
-//! share it, so that they cannot disagree. The environment wins over the code.
+//! Every setting is one row of a table: its name, its variable, how its text is parsed, and what is allowed. All three sources use the
+//! table, so they cannot disagree. The environment has precedence over the code.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,45 +13,44 @@ use raddle_strategies::names::{self, Name};
 
 use crate::strategy::Strategy;
 
-/// A setting that makes no sense. A wrong setting is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics
-/// with this as the message.
+/// A wrong setting. This is not a failing program, so [`Explorer::run`](crate::Explorer::run) panics with this as the message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingError {
     /// The value is not one of those allowed.
     #[error("{setting} is `{value}`, which is not {allowed}")]
     Value {
-        /// As it was written: the variable, or the name in the code.
+        /// Its name as the user wrote it: the variable, or the name in the code.
         setting: &'static str,
-        /// What it was set to.
+        /// The wrong value.
         value: String,
-        /// What it may be set to.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// There is no such strategy.
     #[error("{setting} is `{value}`, which is not {problem}")]
     Strategy {
-        /// As it was written.
+        /// Its name as the user wrote it.
         setting: &'static str,
-        /// What was asked for.
+        /// The unknown name.
         value: String,
-        /// What is wrong with it, what was probably meant, and what there is.
+        /// What is wrong with it, what was probably meant, and a list of all strategies.
         problem: String,
     },
     /// There is no such setting.
     #[error("there is no setting `{name}`; there are: {allowed}")]
     Unknown {
-        /// What was to be set.
+        /// The unknown name.
         name: String,
-        /// What can be set.
+        /// All settings.
         allowed: String,
     },
     /// A schedule to replay that is neither a schedule nor a file.
     #[error("the schedule to replay, `{value}`, cannot be read: {source}, and there is no file of that name")]
     Schedule {
-        /// What was given.
+        /// The given text.
         value: String,
-        /// What is wrong with it as a schedule.
+        /// Why it is not a schedule.
         source: ScheduleError,
     },
     /// A file to replay without a schedule in it.
@@ -65,10 +64,10 @@ pub enum SettingError {
     /// A bound on deviations for a strategy that has none.
     #[error("deviations can be bounded under exhaustive and dpor, not under {strategy}")]
     NoDeviations {
-        /// Which.
+        /// The strategy.
         strategy: &'static str,
     },
-    /// A search that cannot be taken up again.
+    /// A search that cannot be resumed.
     #[error("the search cannot be taken up again: {why}")]
     Resume {
         /// Why not, and what to do.
@@ -77,9 +76,9 @@ pub enum SettingError {
     /// A stack size that the system has no memory for.
     #[error("stack_size is {bytes} bytes, and there is no memory for one such stack: {source}; set a smaller one")]
     NoStack {
-        /// What it was set to.
+        /// The size.
         bytes: usize,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The strategy `replay` without a schedule.
@@ -96,13 +95,13 @@ pub(crate) enum SettingSource {
 
 /// One row of the table.
 pub(crate) struct Setting {
-    /// In attributes, and of the builder's method.
+    /// Its name in attributes, which is also that of the builder's method.
     pub(crate) name: &'static str,
-    /// In the environment.
+    /// Its variable in the environment.
     pub(crate) variable: Option<&'static str>,
-    /// Completes "… is `x`, which is not …".
+    /// The allowed values, to complete "… is `x`, which is not …".
     allowed: &'static str,
-    /// `None` if the text makes no sense.
+    /// Parses a value and sets it. `None` if the text is not allowed.
     set: fn(&mut Settings, &str) -> Option<()>,
 }
 
@@ -123,7 +122,7 @@ macro_rules! setting {
     };
 }
 
-/// Everything that can be set.
+/// All settings.
 pub(crate) static TABLE: [Setting; 25] = [
     setting!(strategy, Some("RADDLE_STRATEGY"), "a strategy", read_strategy),
     setting!(executions, Some("RADDLE_EXECUTIONS"), "a number of executions, 1 or more", value::positive),
@@ -183,7 +182,7 @@ pub(crate) struct Settings {
     pub(crate) abandoned_threads: Option<u64>,
 }
 
-/// A strategy as it was asked for.
+/// A strategy as the user gave it.
 pub(crate) enum Wanted {
     Name(Name),
     Value(Box<dyn Strategy>),
@@ -239,7 +238,7 @@ fn read_patience(text: &str) -> Option<Duration> {
 }
 
 impl Settings {
-    /// Sets what is called `name`.
+    /// Sets the setting with this name.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let Some(setting) = TABLE.iter().find(|setting| setting.name == name) else {
             let allowed = TABLE.each_ref().map(|setting| setting.name).join(", ");
@@ -262,8 +261,8 @@ impl Settings {
         })
     }
 
-    /// Where both say something, `self` wins. A budget is one thing: who sets the time or the number of executions sets
-    /// both, so that `RADDLE_TIME=1h` is not cut short by a number in the code.
+    /// If both are set, `self` has precedence. Time and number of executions are one budget: a source that sets one of them replaces both,
+    /// so that `RADDLE_TIME=1h` is not cut short by a number in the code.
     pub(crate) fn over(self, code: Settings) -> Settings {
         let own_budget = self.executions.is_some() || self.time.is_some();
         let budget = if own_budget { (self.executions, self.time) } else { (code.executions, code.time) };
@@ -326,7 +325,7 @@ mod tests {
         }
     }
 
-    /// What the compiler says of a setting that there is not lists those of the attribute.
+    /// If a setting does not exist, the compiler's error lists those of the attribute.
     #[test]
     fn the_attribute_takes_every_setting_that_makes_sense_for_a_test() {
         let listed = include_str!("../tests/ui/unknown_setting.stderr");

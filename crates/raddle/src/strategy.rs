@@ -13,6 +13,8 @@ pub mod delay {
 }
 
 pub use raddle_engine::facts::Fact;
+pub use raddle_engine::ids::{ObjectId, StepIx, TaskId};
+pub use raddle_engine::outcome::{Failure, Outcome};
 pub use raddle_engine::piece::{Checkpoint, Piece};
 pub use raddle_engine::rng::{Rng, mix};
 pub use raddle_engine::strategy::{
@@ -20,7 +22,7 @@ pub use raddle_engine::strategy::{
     Needs, Next, Run, Sharing, Sibling, Start, StateSearch, Strategy, Summarize, Unit, least_switching,
 };
 pub use raddle_engine::system::{Action, Choice, Point, Variant};
-pub use raddle_engine::trace::Trace;
+pub use raddle_engine::trace::{Access, Class, Effect, Operation, Receipt, Role, Step, Trace};
 pub use raddle_strategies::hapset::{Backtrack, Hapset};
 pub use raddle_strategies::optimal::Optimal;
 pub use raddle_strategies::portfolio::Portfolio;

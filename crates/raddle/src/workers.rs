@@ -1,8 +1,8 @@
 //! The OS threads on which executions run.
 //!
-//! All tasks of an execution run on one OS thread, never on the caller's: a worker may become unusable (a task that had to be
-//! left in the middle of a panic hook), and then a fresh one carries on. What the program prints is thrown away, but for
-//! the execution that is [shown](Workers::show).
+//! All tasks of an execution run on one OS thread, never on the caller's. A worker may become unusable (if a task had to be abandoned in
+//! the middle of a panic hook), and then a new one continues. The output of the program is discarded, except for the execution that is
+//! [shown](Workers::show).
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +27,9 @@ use crate::report::progress::ProgressLine;
 /// The program under test.
 #[derive(Clone)]
 pub(crate) enum Body {
-    /// What it does, in threads and actors.
+    /// A function with threads and actors.
     Threads(Arc<dyn Fn() + Send + Sync>),
-    /// How it is made, once for each worker.
+    /// A function that makes a model, called once for each worker.
     Model(Arc<dyn Fn() -> Model + Send + Sync>),
 }
 
@@ -39,7 +39,7 @@ impl Body {
         matches!(self, Self::Threads(_))
     }
 
-    /// Who decides if nobody is asked for.
+    /// The default strategy.
     pub(crate) fn usual_strategy(&self) -> Name {
         let name = match self {
             Self::Threads(_) => "portfolio",
@@ -49,14 +49,14 @@ impl Body {
     }
 }
 
-/// What a worker does with a program, whatever that is.
+/// What a worker does with a program of either kind.
 trait Work {
     type Result: Send;
 
     fn with<P: Program>(self, program: &mut P) -> Self::Result;
 }
 
-/// Works from a worker until the search is over or the worker is spent.
+/// Works with a worker until the search is over or the worker cannot be used any more.
 struct WorkFrom<'a, 's>(&'a mut Worker<'s>);
 
 impl Work for WorkFrom<'_, '_> {
@@ -67,7 +67,7 @@ impl Work for WorkFrom<'_, '_> {
     }
 }
 
-/// Runs one execution, to be looked at.
+/// Runs one execution, for a report.
 struct Replay<'a>(&'a Script, &'a Limits);
 
 impl Work for Replay<'_> {
@@ -80,25 +80,25 @@ impl Work for Replay<'_> {
 
 /// Starts workers for one program.
 pub(crate) struct Workers {
-    /// What their OS threads are called.
+    /// The name of their OS threads.
     pub(crate) name: String,
     pub(crate) body: Body,
     pub(crate) settings: Settings,
     /// Whether the program has printed anything.
     pub(crate) printed: AtomicBool,
-    /// What is printed if the process ends in the middle of an execution.
+    /// The text for a crash or a hang in the middle of an execution.
     pub(crate) last_words: Arc<LastWords>,
     pub(crate) patience: Patience,
 }
 
-/// An execution that was run to be shown.
+/// An execution that was run for a report.
 pub(crate) struct Shown {
     pub(crate) record: Record,
-    /// What the program printed in it; empty if that is not known.
+    /// The output of the program; empty if it is not known.
     pub(crate) printed: String,
 }
 
-/// What a search is given beside its strategy and limits.
+/// The inputs of a search, besides its strategy and limits.
 #[derive(Default)]
 pub(crate) struct SearchInputs {
     /// The rest of an earlier search, to continue.
@@ -106,11 +106,11 @@ pub(crate) struct SearchInputs {
     /// Where the covered orders of receives are recorded, if the user asks for that.
     pub(crate) coverage: Option<Arc<Mutex<Coverage>>>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
-    /// Saves what is left to do, every few seconds.
+    /// Saves the rest of the search, every few seconds.
     pub(crate) saver: Option<Saver>,
 }
 
-/// For the engine, a strategy, and the table of a deep search. Tasks have stacks of their own.
+/// The stack size for the engine, a strategy, and the table of a deep search. Tasks have stacks of their own.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
 /// When a search is saved for the first time. Many searches end before.
@@ -126,7 +126,7 @@ fn workers_for(strategy: &mut dyn Strategy, asked: usize) -> usize {
 }
 
 impl Workers {
-    /// Searches on at most so many workers until the strategy or the budget says that it is over.
+    /// Searches on at most so many workers until the strategy is done or the budget is spent.
     pub(crate) fn search(
         &self,
         strategy: &mut dyn Strategy,
@@ -164,24 +164,24 @@ impl Workers {
         search.leave(all_workers)
     }
 
-    /// Works from this worker until the search is over, on as many fresh workers as it takes.
+    /// Works with this worker until the search is over, on as many new OS threads as needed.
     fn work_on<'s>(&self, worker: Option<Worker<'s>>) -> Option<Worker<'s>> {
         let mut worker = worker?;
         while self.on_fresh_worker(WorkFrom(&mut worker)) == Status::NeedsFreshWorker {}
         Some(worker)
     }
 
-    /// Runs one execution, to be looked at.
+    /// Runs one execution, for a report.
     pub(crate) fn replay(&self, script: &Script, limits: &Limits) -> Record {
         self.replay_to(Sink::Nowhere, false, script, limits).record
     }
 
-    /// Runs the execution that is shown, and keeps what the program prints in it; its panics are printed if `print_panics`.
+    /// Runs the execution that is shown, and keeps its output; its panics are printed if `print_panics`.
     pub(crate) fn show(&self, script: &Script, limits: &Limits, print_panics: bool) -> Shown {
         self.replay_to(Sink::Kept, print_panics, script, limits)
     }
 
-    /// Runs one execution, whose output is printed as it comes.
+    /// Runs one execution, and prints its output immediately.
     pub(crate) fn show_live(&self, script: &Script, limits: &Limits, print_panics: bool) -> Record {
         self.replay_to(Sink::Unchanged, print_panics, script, limits).record
     }
@@ -189,7 +189,7 @@ impl Workers {
     fn replay_to(&self, sink: Sink, print_panics: bool, script: &Script, limits: &Limits) -> Shown {
         let mut settings = Settings { tell: true, context: 0, print_panics, ..self.settings.clone() };
         if let Script::Names(schedule) | Script::Hints(schedule) = script {
-            // A schedule goes by what was known when it was written.
+            // A schedule depends on what was known about the program when it was written.
             settings.facts = Facts::of_words(&schedule.facts);
         }
         let printed = AtomicBool::new(false);
@@ -203,7 +203,7 @@ impl Workers {
         self.on_fresh_worker_to(Sink::Nowhere, work).0
     }
 
-    /// Does the work on a worker of its own; returns what the program printed meanwhile, if that is kept.
+    /// Does the work on a new OS thread. Returns the output of the program, if it is kept.
     fn on_fresh_worker_to<W: Work + Send>(&self, sink: Sink, work: W) -> (W::Result, String) {
         let work = || {
             let redirected = Redirected::to(sink);
@@ -219,7 +219,7 @@ impl Workers {
         };
         let run =
             || thread::scope(|scope| self.start(scope, work).join().unwrap_or_else(|bug| panic::resume_unwind(bug)));
-        // What is not redirected is for the test harness.
+        // Output that is not redirected belongs to the test harness.
         let done = if sink == Sink::Unchanged { Ok(run()) } else { output::apart(run) };
         done.unwrap_or_else(|bug| panic::resume_unwind(bug))
     }

@@ -4,10 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use raddle_engine::caveats::Caveats;
-use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Participants, Waiting};
-use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Choice, Describe, Pending, Point, Program, System};
+use raddle_engine::system::{Choice, Describe, Point, Program, System};
 use raddle_engine::trace::Trace;
 
 /// A program, and a hash of all choices in all its executions, in order.
@@ -66,24 +63,6 @@ impl<S: System> System for Execution<S> {
     }
 
     fn describe(&self) -> &dyn Describe {
-        self
-    }
-}
-
-impl<S: System> Describe for Execution<S> {
-    fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.describe().task_name(task)
-    }
-
-    fn participants(&self) -> Participants {
-        self.system.describe().participants()
-    }
-
-    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.describe().unfinished(so_far)
-    }
-
-    fn pending(&self) -> Vec<Pending> {
-        self.system.describe().pending()
+        self.system.describe()
     }
 }

@@ -9,19 +9,19 @@ use super::state::State;
 use super::{Beat, Board, Commit, ExecutionPosition, Job, TakeResult, Tally, Then, Wait};
 use crate::search::{Found, Limits};
 
-/// A queue, a table of what is out, and totals.
+/// A queue, a table of the pieces that workers have, and totals.
 pub struct Local {
     state: Mutex<State>,
     changed: Condvar,
-    /// Workers that wait for a piece.
+    /// The number of workers that wait for a piece.
     hungry: AtomicIsize,
-    /// Pieces that wait for a worker.
+    /// The number of pieces that wait for a worker.
     supply: AtomicIsize,
-    /// A failure was found, and the search is not to go on after one.
+    /// A failure was found, and the search ends after one.
     failing: AtomicBool,
-    /// Shared with whoever may stop the search from outside.
+    /// Shared with the caller, who may stop the search.
     pub(crate) told_to_stop: Arc<AtomicBool>,
-    /// The search is over, whoever said so.
+    /// The search is over, for whatever reason.
     stopped: AtomicBool,
     workers: usize,
     keep_going: bool,
@@ -29,7 +29,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// A board for a search of which this is left.
+    /// A board for the rest of a search.
     pub(crate) fn new(remains: Remains, limits: &Limits, numbers: (u64, Option<Vec<u64>>), workers: usize) -> Self {
         let failing = remains.total.found.is_some() && !limits.keep_going;
         let state = State::new(remains, limits, numbers);
@@ -67,36 +67,36 @@ impl Local {
         TakeResult::Never
     }
 
-    /// Lets those who wait look again, after a change.
+    /// Wakes the workers that wait, after a change.
     fn wake(&self, state: MutexGuard<'_, State>) {
         self.supply.store(state.supply(), Relaxed);
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Where executions go by number, the budget is for those before this one.
+    /// If executions are numbered, the budget is for those before this one.
     pub(crate) fn last_number(&self) -> u64 {
         self.last_number
     }
 
-    /// Takes in what a worker has done that was cut off by time. Whoever takes up the search does it again, so it is no part of what is
-    /// written down; the report of this search tells of it.
+    /// Adds the results of a worker that were interrupted by time. A resumed search repeats this work, so it is not saved; only the report
+    /// of this search includes it.
     pub(crate) fn add_cut_off(&self, tally: Tally) {
         self.lock().cut_off.add(tally);
     }
 
-    /// What was done in all, where `committed` is what will not be done again.
+    /// The results in all: `committed`, which will not be repeated, and the interrupted ones.
     pub(crate) fn with_cut_off(&self, mut committed: Tally) -> Tally {
         committed.add(self.lock().cut_off.clone());
         committed
     }
 
-    /// What was committed so far.
+    /// The committed results.
     pub(crate) fn total(&self) -> Tally {
         self.lock().total.clone()
     }
 
-    /// What was committed so far, and what is left if all workers were lost now.
+    /// The committed results, and the rest of the search if all workers were lost now.
     pub(crate) fn snapshot(&self) -> Remains {
         let state = self.lock();
         let State { queue, later, out, total, claim, .. } = &*state;
@@ -105,7 +105,7 @@ impl Local {
         Remains { pieces, total: total.clone(), claim: *claim, checkpoint: None, failed }
     }
 
-    /// A worker that was told that there is no piece now does not ask again.
+    /// A worker that got the answer that there is no piece now does not ask again.
     pub(crate) fn waits_no_more(&self) {
         self.hungry.fetch_sub(1, Relaxed);
     }
@@ -114,7 +114,7 @@ impl Local {
         self.stopped.load(Relaxed) || self.told_to_stop.load(Relaxed)
     }
 
-    /// What was done and what is left; call when all workers have stopped.
+    /// The results and the rest. Called when all workers have stopped.
     pub(crate) fn remains(&self) -> Remains {
         let mut state = self.lock();
         let State { queue, later, total, claim, .. } = &mut *state;
@@ -188,7 +188,7 @@ impl Board for Local {
         }
         match then {
             Then::GoesOn(piece) => state.out[job.ticket] = Some(piece),
-            // Once there is a failure, who leaves a part of the tree has nothing in it that comes before that.
+            // Once there is a failure, a worker that leaves a piece has found nothing in it that comes before that failure.
             Then::Leaves(piece) if self.failing.load(Relaxed) && state.is_done_by_failure(&piece) => {}
             Then::Leaves(piece) => state.queue.push_front(piece),
             Then::AllDone(claim) => {
@@ -202,7 +202,7 @@ impl Board for Local {
     }
 
     fn stop(&self) {
-        // Under the lock, so that nobody who is about to wait misses it.
+        // Under the lock, so that a worker that is about to wait does not miss it.
         let _state = self.lock();
         self.stopped.store(true, Relaxed);
         self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! What is left of a search, as data that can be saved and resumed.
+//! The rest of a search, as data that can be saved and resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use crate::replay::Script;
 use crate::search::Known;
 use crate::strategy::{Claim, Sharing, Strategy};
 
-/// What is left of a search, as data.
+/// The rest of a search, as data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Remains {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) total: Tally,
     pub(crate) claim: Claim,
-    /// What the strategy has learned, where what is left depends on it.
+    /// What the strategy has learned, if the rest depends on it.
     pub(crate) checkpoint: Option<Checkpoint>,
     /// How to reproduce the failure that would be reported.
     pub(crate) failed: Option<Known>,
 }
 
 impl Remains {
-    /// A search of which nothing has been done.
+    /// The rest of a search that has not begun: everything.
     pub(crate) fn of_all(piece: Piece) -> Self {
         let total = Tally::default();
         Self { pieces: vec![piece], total, claim: Claim::Exhausted, checkpoint: None, failed: None }
@@ -34,19 +34,19 @@ impl Remains {
         self.pieces.is_empty()
     }
 
-    /// The stage that is not done; 0 if there are none.
+    /// The current stage; 0 if there are none.
     pub(crate) fn stage(&self) -> u32 {
         self.pieces.iter().map(Piece::stage).min().unwrap_or(0)
     }
 
-    /// What was done.
+    /// The results so far.
     #[must_use]
     pub fn total(&self) -> &Tally {
         &self.total
     }
 
-    /// How to reproduce the failure that the search found before it was saved, if it found one. Failures themselves cannot be saved: whoever
-    /// resumes the search runs this, and passes [the result](Self::failed_again).
+    /// How to reproduce the failure that the search found before it was saved, if it found one. A failure itself cannot be saved: the
+    /// caller who resumes the search runs this schedule, and passes [the result](Self::failed_again).
     #[must_use]
     pub fn failed(&self) -> Option<Script> {
         self.failed.as_ref().map(Known::script)
@@ -57,7 +57,7 @@ impl Remains {
         self.total.found = self.failed.take().map(|known| known.again(failure));
     }
 
-    /// Whether it can have come from a search with this strategy: a file may say anything.
+    /// Whether it can come from a search with this strategy. The file may be damaged or edited.
     #[must_use]
     pub fn fits(&self, strategy: &mut dyn Strategy) -> bool {
         let kind = match strategy.sharing() {
@@ -83,7 +83,7 @@ impl Remains {
         self.pieces.iter().filter_map(from).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether its parts fit together, as far as that can be told without the strategy.
+    /// Whether its parts fit together, as far as the engine can check.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.pieces.iter().all(Piece::is_sound)

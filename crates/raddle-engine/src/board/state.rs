@@ -9,26 +9,26 @@ use crate::replay::Script;
 use crate::search::Limits;
 use crate::strategy::Claim;
 
-/// Everything behind the board's lock.
+/// Everything that the board's lock protects.
 pub(super) struct State {
-    /// What can be taken now.
+    /// The pieces that can be taken now.
     pub queue: VecDeque<Piece>,
-    /// What is in the queue and what is out belongs to this stage.
+    /// The stage of the pieces in the queue and of those that workers have.
     pub stage: u32,
-    /// What comes after it, by stage.
+    /// The pieces of later stages, by stage.
     pub later: BTreeMap<u32, VecDeque<Piece>>,
-    /// By ticket: what it was at the latest commit.
+    /// By ticket: the piece as it was at the latest commit.
     pub out: Vec<Option<Piece>>,
     pub total: Tally,
-    /// What was done since their latest commits by workers that were cut off by time.
+    /// Uncommitted results of workers that were interrupted by time.
     pub cut_off: Tally,
-    /// The worst that was said of any piece.
+    /// The weakest claim for any piece.
     pub claim: Claim,
-    /// Executions that may still be run and that nobody has reserved.
+    /// Executions that may still be run and that no worker has reserved.
     pub left: Option<u64>,
-    /// Where executions go by number, the budget is for those before this one, by whatever worker each of them is run.
+    /// If executions are numbered, the budget is for those before this one, whichever worker runs them.
     pub last: u64,
-    /// The executions before this number are run by one worker; nothing else is handed out before they are.
+    /// One worker runs the executions before this number. Nothing else is handed out before they are done.
     pub warm_up: u64,
     pub warming: bool,
 }
@@ -37,7 +37,7 @@ fn first_stage(pieces: &[Piece]) -> u32 {
     pieces.iter().map(Piece::stage).min().unwrap_or(0)
 }
 
-/// The number after the first so many in pieces that count as executions.
+/// The number after the first `count` numbers, in pieces, that count as executions.
 fn end_of_first(pieces: &[Piece], mut most: u64, uncounted: &[u64]) -> u64 {
     let numbers = |piece: &Piece| match piece {
         Piece::Numbers { from, to } => Some((*from, *to)),
@@ -63,7 +63,7 @@ fn end_of_first(pieces: &[Piece], mut most: u64, uncounted: &[u64]) -> u64 {
 }
 
 impl State {
-    /// How many numbers are run first by one worker, and which do not count as executions, if that is known.
+    /// Sets how many numbers one worker runs first, and which of them do not count as executions, if that is known.
     pub fn new(remains: Remains, limits: &Limits, (warm_up, uncounted): (u64, Option<Vec<u64>>)) -> Self {
         let Remains { pieces, total, claim, .. } = remains;
         let last = match (limits.executions, uncounted) {
@@ -112,7 +112,7 @@ impl State {
         Some(Piece::Numbers { from, to: end })
     }
 
-    /// The piece, or another instead of one whose executions the budget is not for; that goes back.
+    /// Returns the piece, or another one if the budget does not include its executions; then the piece goes back.
     fn within_budget(&mut self, next: Piece) -> Option<Piece> {
         let last = self.last;
         let beyond = |piece: &Piece| matches!(piece, Piece::Numbers { from, .. } if *from >= last);
@@ -124,7 +124,7 @@ impl State {
         other
     }
 
-    /// Adds a piece that nobody has had.
+    /// Adds a new piece.
     pub fn put(&mut self, piece: Piece) {
         let stage = piece.stage();
         if stage == self.stage {
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// A piece is done. Where something of it was left out, nothing is begun that would build on it.
+    /// A piece is done. If a part of it was skipped, no later stage begins.
     pub fn note(&mut self, claim: Claim) {
         self.claim = self.claim.max(claim);
         if self.claim != Claim::Exhausted {
@@ -142,13 +142,13 @@ impl State {
         }
     }
 
-    /// How many numbered executions are handed out at a time: few enough for all to end together.
+    /// How many numbered executions are handed out at a time: so few that all workers end at about the same time.
     pub fn block(&self, workers: usize) -> u64 {
         self.left.map_or(64, |left| (left / (8 * workers as u64)).clamp(1, 256))
     }
 
-    /// Removes what comes after a failure that was found. For numbered executions the board can tell; for other pieces the worker that takes
-    /// one asks its strategy.
+    /// Removes the pieces that come after a failure that was found. For numbered executions the board knows which these are; for other
+    /// pieces, the worker that takes one asks its strategy.
     pub fn drop_what_comes_later(&mut self) {
         let Some(place) = self.first_failing() else { return };
         self.later.clear();
@@ -159,7 +159,7 @@ impl State {
         });
     }
 
-    /// Whether a piece that a worker leaves is of no interest any more, because a failure was found.
+    /// Whether a piece that a worker gives back does not matter any more, because a failure was found.
     pub fn is_done_by_failure(&self, piece: &Piece) -> bool {
         !matches!(piece, Piece::Numbers { .. }) && self.first_failing().is_some()
     }
@@ -214,7 +214,7 @@ mod tests {
         Piece::Numbers { from, to }
     }
 
-    /// All numbers that are handed out from here on and that the budget is for.
+    /// All numbers that are handed out from now on and that the budget includes.
     fn handed_out(state: &mut State) -> Vec<u64> {
         let mut all = Vec::new();
         while let Some(piece) = state.next(2, false) {
@@ -225,14 +225,14 @@ mod tests {
         all
     }
 
-    /// A worker that is late must not find the budget spent on numbers that come after its own.
+    /// The budget of a slow worker must not be spent on numbers after its own.
     #[test]
     fn the_budget_is_for_the_first_numbers() {
         let limits = Limits { executions: Some(10), ..Limits::default() };
         let of = |pieces| Remains { pieces, ..Remains::of_all(Piece::Whole) };
         let mut state = State::new(of(vec![numbers(0, u64::MAX)]), &limits, (0, Some(Vec::new())));
         assert_eq!(handed_out(&mut state), Vec::from_iter(0..10));
-        // What a worker has left is handed out again, whatever waits before it.
+        // The rest of a worker's piece is handed out again before other pieces.
         state.queue.push_back(numbers(3, 5));
         assert_eq!(handed_out(&mut state), [3, 4]);
         let left = vec![numbers(20, u64::MAX), numbers(7, 9), numbers(12, 14)];

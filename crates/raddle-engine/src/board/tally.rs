@@ -1,4 +1,4 @@
-//! What was done, in numbers that can be added up.
+//! Results of a search, as numbers that can be added up.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::estimate::Walks;
 use crate::piece::Piece;
 use crate::search::Found;
 
-/// Executions and what came of them.
+/// Counts of executions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Executions that ran to their end, failing ones included.
@@ -16,22 +16,22 @@ pub struct Tally {
     pub pruned: u64,
     /// Executions that failed.
     pub failing: u64,
-    /// Executions beside the search itself, to find out how large it is.
+    /// Executions that estimate the size of the search.
     pub probes: u64,
     /// Executions in which something limits what they prove, by kind.
     #[serde(default)]
     pub caveats: CaveatCounts,
-    /// States that nobody had been in before, where they are told apart.
+    /// States that no execution had visited before, if the strategy searches by states.
     #[serde(default)]
     pub states: u64,
-    /// Steps taken in all.
+    /// Steps of all executions.
     pub steps: u64,
     /// Steps of the longest execution.
     pub longest: u64,
-    /// What uniform walks tell of the size of the tree; only what was run since the search was taken up.
+    /// The size of the tree according to uniform walks; only those since the search was resumed.
     #[serde(skip)]
     pub walks: Walks,
-    /// The failure to report; what is written of it is [`Remains::failed`](super::Remains::failed).
+    /// The failure to report. [`Remains::failed`](super::Remains::failed) is the part of it that is saved.
     #[serde(skip)]
     pub found: Option<Found>,
 }
@@ -43,14 +43,14 @@ impl Tally {
         self.executions + self.pruned + self.probes
     }
 
-    /// Whether these are numbers that one can add to.
+    /// Whether other numbers can be added to these without overflow.
     pub(super) fn is_sound(&self) -> bool {
         let Self { executions, pruned, failing, probes, caveats, states, steps, longest, .. } = self;
         let counts = [executions, pruned, failing, probes, &caveats.largest(), states, steps, longest];
         counts.into_iter().all(|&count| count <= Piece::MOST_RUN)
     }
 
-    /// Takes in what was done after this.
+    /// Adds later results.
     pub(super) fn add(&mut self, other: Self) {
         let before = self.run();
         self.executions += other.executions;

@@ -1,6 +1,6 @@
-//! Sets of small numbers, one bit each, and tables of them.
+//! Sets of small numbers as bits, and tables of such sets.
 
-/// A set of numbers; grows as it needs to.
+/// A set of numbers that grows as needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bits(Vec<u64>);
 
@@ -14,7 +14,7 @@ impl Bits {
         Self(words)
     }
 
-    /// Whether it was not there before.
+    /// Adds a number. Returns whether it is new.
     pub fn insert(&mut self, number: usize) -> bool {
         self.reach(number / 64 + 1);
         let (word, bit) = (&mut self.0[number / 64], 1 << (number % 64));
@@ -23,30 +23,30 @@ impl Bits {
         new
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.0.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
         }
     }
 
-    /// Whether a number is in it.
+    /// Whether the set contains a number.
     pub fn contains(&self, number: usize) -> bool {
         self.word(number / 64) & 1 << (number % 64) != 0
     }
 
-    /// Takes everything out.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Puts all in that another one has.
+    /// Adds all numbers of another set.
     pub fn add(&mut self, other: &Self) {
         self.reach(other.0.len());
         self.0.iter_mut().zip(&other.0).for_each(|(own, theirs)| *own |= theirs);
     }
 
-    /// Takes all out that another one has.
+    /// Removes all numbers of another set.
     pub fn subtract(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, theirs)| *own &= !theirs);
     }
@@ -56,7 +56,7 @@ impl Bits {
         self.0.iter().enumerate().flat_map(|(at, &word)| ones(at, word))
     }
 
-    /// So many words, and 64 times as many numbers, it may have.
+    /// The number of words; each has 64 numbers.
     pub fn words(&self) -> usize {
         self.0.len()
     }
@@ -82,7 +82,7 @@ impl Bits {
     }
 }
 
-/// The numbers that a word stands for, which is the one at `at`.
+/// The numbers in a word that has index `at`.
 pub fn ones(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
@@ -101,19 +101,19 @@ impl FromIterator<usize> for Bits {
     }
 }
 
-/// A relation between numbers: for each, those it is related to.
+/// A relation between numbers: for each, the numbers it is related to.
 #[derive(Clone, Debug, Default)]
 pub struct Rows(Vec<Bits>);
 
 static NONE: Bits = Bits(Vec::new());
 
 impl Rows {
-    /// The numbers that belong to this one.
+    /// The numbers that `from` is related to.
     pub fn row(&self, number: usize) -> &Bits {
         self.0.get(number).unwrap_or(&NONE)
     }
 
-    /// The numbers that belong to this one, to be changed.
+    /// The same, to be changed.
     pub fn row_mut(&mut self, number: usize) -> &mut Bits {
         if self.0.len() <= number {
             self.0.resize_with(number + 1, Bits::default);
@@ -121,12 +121,12 @@ impl Rows {
         &mut self.0[number]
     }
 
-    /// Whether `to` belongs to `from`.
+    /// Whether `from` is related to `to`.
     pub fn contains(&self, from: usize, to: usize) -> bool {
         self.row(from).contains(to)
     }
 
-    /// The same, seen from the other side; for `len` numbers.
+    /// The inverse relation, for `len` numbers.
     pub fn transposed(&self, len: usize) -> Self {
         let mut other = Self(vec![Bits(vec![0; len.div_ceil(64)]); len]);
         for block in (0..self.0.len()).step_by(64) {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relation_seen_from_the_other_side() {
+    fn the_inverse_of_a_relation() {
         let mut rng = Rng::new(6);
         let mut rows = Rows::default();
         for _ in 0..2_000 {

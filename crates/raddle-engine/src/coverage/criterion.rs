@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::bits::Bits;
 
-/// What a pair of receives of one receiver has to be like to count.
+/// Which pairs of receives of one receiver are goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Criterion {
     /// PR: one comes before the other.
@@ -16,16 +16,16 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// All, in the order in which they are worth trying.
+    /// All criteria, the most useful first.
     pub const ALL: [Self; 3] = [Self::Pairs, Self::BehaviourChanges, Self::Consecutive];
 
-    /// Its place among [all](Self::ALL).
+    /// Its index in [`ALL`](Self::ALL).
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// What settings and reports call it.
+    /// Its name in settings and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Criterion {
         }
     }
 
-    /// What it is about, in words.
+    /// A description for reports.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -51,8 +51,8 @@ impl Criterion {
         !matches!(self, Self::BehaviourChanges) || one_changes || other_changes
     }
 
-    /// Tells what an order of receives of one receiver achieves: for each, those it comes before. Each receive is a number, with
-    /// whether it changes the behaviour.
+    /// Calls back with the goals that an order of receives of one receiver achieves: for each receive, those it comes before. A receive is
+    /// a number, with whether it changes the behaviour.
     pub fn achieved(self, order: &[(usize, bool)], mut tell: impl FnMut(usize, &Bits)) {
         let mut later = Bits::default();
         let mut next_change = None;

@@ -1,4 +1,4 @@
-//! How the number of goals has grown, and how many more are to be expected.
+//! How the number of goals has grown, and how many new ones are expected.
 
 /// How many goals had been achieved after how many executions.
 #[derive(Clone, Debug, Default)]
@@ -6,11 +6,11 @@ pub struct Growth {
     points: Vec<(u64, u64)>,
 }
 
-/// The most points; when there are twice as many, every second one is dropped.
+/// The largest number of points. When there are twice as many, every second one is dropped.
 const MOST_POINTS: usize = 256;
 
 impl Growth {
-    /// After so many executions there are so many goals.
+    /// Adds a point.
     pub fn note(&mut self, executions: u64, goals: u64) {
         if self.points.last().is_some_and(|last| last.1 == goals) {
             return;
@@ -32,10 +32,10 @@ impl Growth {
     }
 }
 
-/// How many new goals to expect of so many more executions like those that were run.
+/// The expected number of new goals in so many more executions like those so far.
 ///
-/// After Good and Turing: what was seen once tells how much has not been seen. Chao's estimate of how many goals are left (the
-/// form for executions that each achieve many), and how many of these further executions come upon.
+/// After Good and Turing: the number of goals that were seen once shows how many were not seen. Chao's estimate of the number of unseen
+/// goals (in the form for executions that each achieve many), and how many of these are expected in the further executions.
 #[must_use]
 pub fn forecast(executions: u64, seen_once: u64, seen_twice: u64, further: u64) -> f64 {
     if executions == 0 || seen_once == 0 {
@@ -59,8 +59,8 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn what_is_forecast_comes_about() {
-        // Goals of very different likelihood; the forecast from the first hundred executions against what the next bring.
+    fn the_forecast_is_close_to_the_result() {
+        // Goals with very different probabilities. Compares the forecast after a hundred executions with the result of the next ones.
         let mut rng = Rng::new(1);
         let likely: Vec<f64> = (1..=400).map(|n| 0.5 / f64::from(n)).collect();
         let (mut forecasts, mut came) = (0.0, 0.0);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_expected_where_all_was_seen_often() {
+    fn no_new_goals_are_expected_if_all_were_seen_often() {
         assert!(forecast(1_000, 0, 0, 1_000) < f64::EPSILON);
         assert!(forecast(1, 5, 0, 10) < f64::EPSILON);
         assert!(forecast(0, 0, 0, 10) < f64::EPSILON);

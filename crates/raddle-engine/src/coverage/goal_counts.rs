@@ -6,7 +6,7 @@ use crate::coverage::bits::{Rows, ones};
 /// The goals of one receiver by one criterion.
 #[derive(Clone, Debug, Default)]
 pub struct GoalCounts {
-    /// Achieved by one execution or more.
+    /// Goals that at least one execution has achieved.
     once: Rows,
     twice: Rows,
     thrice: Rows,
@@ -36,7 +36,7 @@ impl GoalTotals {
 }
 
 impl GoalCounts {
-    /// Takes in what an execution has received, in this order.
+    /// Adds an execution with these receives, in this order.
     pub fn take_in(&mut self, criterion: Criterion, order: &[(usize, bool)]) {
         let Self { once, twice, thrice, counts } = self;
         criterion.achieved(order, |first, later| {
@@ -58,7 +58,7 @@ impl GoalCounts {
         });
     }
 
-    /// Whether the first has come before the second, in the way that counts.
+    /// Whether the goal is achieved that the first comes before the second.
     pub fn contains(&self, first: usize, second: usize) -> bool {
         self.once.contains(first, second)
     }

@@ -1,6 +1,6 @@
-//! Must-happen-before: which receives cannot change places, as far as one execution tells.
+//! Must-happen-before: which receives cannot be exchanged, as far as one execution shows.
 //!
-//! It is the transitive closure of causality and of what the delivery order guarantees. Rows of bits, one for each receive: 20,000
+//! It is the transitive closure of causality and of the guarantees of the delivery order. It has one row of bits for each receive: 20,000
 //! receives take 150 MB.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::coverage::recorded::{ReceiveEvent, Recorded};
 use crate::ids::TaskId;
 use crate::trace::Delivery;
 
-/// The relation, over the receives of one execution by their place in it.
+/// The relation on the receives of one execution, by their index.
 #[derive(Clone, Debug)]
 pub struct Must {
     before: Rows,
@@ -27,7 +27,7 @@ pub enum Why {
 }
 
 impl Must {
-    /// What holds in `recorded`.
+    /// The relation for `recorded`.
     #[must_use]
     pub fn of(recorded: &Recorded) -> Self {
         let events = &recorded.events;
@@ -65,18 +65,18 @@ impl Must {
         self.before.contains(second, first)
     }
 
-    /// What must come before.
+    /// The receives that must come before this one.
     pub fn before(&self, event: usize) -> &Bits {
         self.before.row(event)
     }
 
-    /// What must come after.
+    /// The receives that must come after this one.
     pub fn after(&self, event: usize) -> &Bits {
         self.after.row(event)
     }
 
-    /// How it comes that `first` must come before `second`: the receives from the one to the other, each with why it must come
-    /// after the one before; empty if it need not.
+    /// Why `first` must come before `second`: the receives from one to the other, each with the reason why it must come after the previous
+    /// one. Empty if it need not.
     #[must_use]
     pub fn chain(&self, recorded: &Recorded, first: usize, second: usize) -> Vec<(usize, Why)> {
         let mut chain = Vec::new();
@@ -106,12 +106,12 @@ impl Must {
     }
 }
 
-/// Whether the delivery order lets `event` be received only after `earlier`, which was; `known` must come before `event`.
+/// Whether, by the delivery order, `event` can be received only after `earlier`. All of `known` must come before `event`.
 fn is_ordered(earlier: &ReceiveEvent, event: &ReceiveEvent, known: &Bits) -> bool {
     let same_sender = earlier.name.sender == event.name.sender;
     let was_known = || match earlier.cause {
         Some(cause) => known.contains(cause),
-        // Who is no actor has sent it at a time of its own.
+        // A task that is no actor sends independently of its receives.
         None => event.mailbox,
     };
     match event.delivery {

@@ -1,4 +1,4 @@
-//! All receives that were seen in a search, by name, and for each receiver those it had.
+//! All receives that a search has seen, by name and by receiver.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use crate::coverage::recorded::{Name, ReceiveEvent, Recorded};
 /// The index of a receive: its receiver, and its number among the receives of that receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReceiveId {
-    /// Who received, by its number in the index.
+    /// The receiver, by its number in the index.
     pub receiver: usize,
-    /// What, by its number among those of the receiver.
+    /// Its number among the receives of the receiver.
     pub event: usize,
 }
 
@@ -41,7 +41,7 @@ impl ReceiveIndex {
         place
     }
 
-    /// How many receives there are.
+    /// The number of receives.
     pub fn receives(&self) -> usize {
         self.places.len()
     }
@@ -78,12 +78,12 @@ pub struct Goals {
 }
 
 impl Goals {
-    /// Whether the first has come before the second, in the way that counts.
+    /// Whether the goal is achieved that the first comes before the second.
     pub fn contains(&self, receiver: usize, first: usize, second: usize) -> bool {
         self.receivers.get(receiver).is_some_and(|achieved| achieved.contains(first, second))
     }
 
-    /// Adds what an order of receives achieves; says how many goals are new.
+    /// Adds the goals that an order of receives achieves. Returns how many are new.
     pub fn add(&mut self, criterion: Criterion, orders: &[(usize, Vec<(usize, bool)>)]) -> u64 {
         let mut new = 0;
         for (receiver, order) in orders {

@@ -1,6 +1,6 @@
-//! The receives of one execution: who received what from whom, and what each of them depends on.
+//! The receives of one execution: sender, receiver and message of each, and what it depends on.
 //!
-//! All of it is [read](reader) off the trace.
+//! They are [read](reader) from the trace.
 
 mod reader;
 
@@ -13,16 +13,16 @@ use crate::ids::{StepIx, TaskId};
 use crate::system::Variant;
 use crate::trace::{Delivery, Receipt, Trace};
 
-/// What a receive is called, in every execution in which it happens.
+/// The name of a receive, the same in every execution in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Name {
-    /// Who sent the message.
+    /// The sender.
     pub sender: u64,
-    /// Who received it.
+    /// The receiver.
     pub receiver: u64,
-    /// Which message it is.
+    /// The message.
     pub message: u64,
-    /// How many receives of the same name came before it, where a message arrives twice.
+    /// How many receives with the same name came before it, if a message arrives twice.
     pub again: u32,
 }
 
@@ -38,30 +38,30 @@ impl Name {
 /// An asynchronous receive.
 #[derive(Clone, Debug)]
 pub struct ReceiveEvent {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// What the program calls such messages.
+    /// The program's label for such messages.
     pub label: &'static str,
     /// Whether its receiver changed its behaviour.
     pub changes: bool,
-    /// Which task received, in this execution.
+    /// The task that received it in this execution.
     pub task: TaskId,
-    /// In which way.
+    /// The alternative by which it was received.
     pub variant: Variant,
-    /// Which step it is.
+    /// Its step.
     pub step: StepIx,
-    /// Where in the trace it was sent; `None` if that is not known.
+    /// The step that sent it; `None` if that is not known.
     pub sent: Option<StepIx>,
-    /// Which task has sent it.
+    /// The task that sent it.
     pub sender: TaskId,
-    /// How many messages that task had sent before; beyond counting if that is not known.
+    /// How many messages that task had sent before; the largest number if that is not known.
     pub ordinal: u32,
     /// Whether the receiver is an actor; else it is the end of a channel.
     pub mailbox: bool,
-    /// Which messages it may overtake; `None` if none: messages come in the order in which they were sent.
+    /// The delivery order, if the receive chooses among messages; `None` if messages are received in the order of sending.
     pub delivery: Option<Delivery>,
-    /// The latest receives that its sender knew of, and those that came before the receiver was there. Receives before these of the same
-    /// receiver count as well.
+    /// The latest receives that its sender knew of, and those before the creation of the receiver. They stand for all earlier receives of
+    /// the same receivers.
     pub causes: Vec<usize>,
     /// The receive whose handler sent it, if an actor sent it.
     pub cause: Option<usize>,
@@ -74,31 +74,31 @@ pub struct Recorded {
     pub events: Vec<ReceiveEvent>,
     /// Receives whose handler sent a request and waited, and the receive whose handler replied.
     pub waits: Vec<(usize, usize)>,
-    /// Receives that were too many to be looked at: beyond the first 30,000, or 10,000 of one receiver.
+    /// Receives that were ignored: those after the first 30,000, or the first 10,000 of one receiver.
     pub left_out: u64,
-    /// What was drawn, by who drew and how often it had drawn since its latest receive.
+    /// Data choices: who asked, how often it had asked since its latest receive, and the value.
     pub drawn: HashMap<Draw, u32>,
 }
 
-/// When a value was drawn.
+/// The position of a data choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw {
-    /// The receive whose handler drew it; `None` if the task has not received anything.
+    /// The receive whose handler asked for it; `None` if the task has not received anything.
     pub during: Option<Name>,
-    /// The task, where it has not received anything.
+    /// The task, if it has not received anything.
     pub task: TaskId,
-    /// How often it had drawn before.
+    /// How often it had asked before.
     pub before: u32,
 }
 
 impl Recorded {
-    /// What `trace` has received.
+    /// The receives of `trace`.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
         Reader::read_all(trace)
     }
 
-    /// Whether anybody changes its behaviour.
+    /// Whether any receiver changes its behaviour.
     #[must_use]
     pub fn changes(&self) -> bool {
         self.events.iter().any(|event| event.changes)

@@ -1,4 +1,4 @@
-//! A receive as a schedule speaks of it: by its name, and with what is needed to bring it about in another execution.
+//! A receive in a schedule: its name, and what is needed to make it happen in another execution.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,26 @@ use crate::coverage::recorded::{Name, ReceiveEvent};
 use crate::ids::TaskId;
 use crate::system::Variant;
 
-/// A receive that is to come about.
+/// A receive that a schedule expects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// What the program calls such messages.
+    /// The program's label for such messages.
     pub label: String,
-    /// In which way it was received.
+    /// The alternative by which it was received.
     pub variant: Variant,
-    /// The task that received it when it was recorded; the name of the receiver counts for more.
+    /// The task that received it in the recorded execution. The name of the receiver has precedence.
     pub task: TaskId,
-    /// The task that sent it then.
+    /// The task that sent it in the recorded execution.
     pub sender: TaskId,
     /// How many messages that task had sent before.
     pub ordinal: u32,
     /// Whether the receiver is an actor.
     pub mailbox: bool,
-    /// Whether messages come in the order of sending, so that a receive cannot be held back.
+    /// Whether messages are received in the order of sending, so that a receive cannot be held back.
     pub arrival: bool,
-    /// Whether its send can be held back instead, since a thread sends it.
+    /// Whether its send can be held back instead, because a thread sends it.
     pub steered: bool,
 }
 
@@ -50,9 +50,9 @@ impl From<&ReceiveEvent> for Scheduled {
 /// A schedule that was generated and followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// What for.
+    /// The criterion of its goal.
     pub criterion: Criterion,
-    /// What was to come before what, in words.
+    /// The two messages of its goal, as text.
     pub goal: (String, String),
     /// The receives, in order.
     pub receives: Vec<Scheduled>,

@@ -1,4 +1,4 @@
-//! What the executions of a search have covered.
+//! The coverage of a search.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::coverage::recorded::Recorded;
 use crate::ids::TaskId;
 use crate::trace::Trace;
 
-/// The goals that executions have achieved, whatever strategy they come from.
+/// The goals that executions have achieved, with any strategy.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     pub(super) index: ReceiveIndex,
@@ -24,33 +24,33 @@ pub struct Coverage {
     novel_receives: usize,
 }
 
-/// One who receives.
+/// A receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     pub(super) label: String,
-    /// What it received and from whom, in words.
+    /// Its messages and their senders, as text.
     pub(super) messages: Vec<String>,
-    /// How often the same words fit.
+    /// How often the same text was used.
     pub(super) said: HashMap<String, u32>,
     pub(super) goals_by_criterion: [GoalCounts; 3],
 }
 
-/// What was achieved by one criterion.
+/// The coverage by one criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Achieved {
     /// Goals: one receive came before another, in the way that counts.
     pub goals: u64,
-    /// Pairs that came in both orders.
+    /// Pairs that were received in both orders.
     pub pairs: u64,
-    /// How many new goals the next thousand executions would bring, if they are like those that were run.
+    /// The expected number of new goals in the next thousand executions, if they are like those so far.
     pub expected: f64,
 }
 
-/// The most receives in `novel`, from which the goals that cannot be achieved are found.
+/// The largest number of receives in `novel`, from which the impossible goals are computed.
 const MOST_NOVEL_RECEIVES: usize = 100_000;
 
 impl Coverage {
-    /// Takes in an execution; `who` says what its tasks are called.
+    /// Adds an execution; `who` has the names of its tasks.
     pub fn observe(&mut self, trace: &Trace, who: impl FnOnce() -> Vec<String>) {
         let recorded = Recorded::of(trace);
         let known = self.index.receives();
@@ -103,25 +103,25 @@ impl Coverage {
         counts
     }
 
-    /// How many executions were taken in.
+    /// The number of executions.
     #[must_use]
     pub fn executions(&self) -> u64 {
         self.executions
     }
 
-    /// How many receives were not looked at, since there were too many in one execution.
+    /// How many receives were ignored because one execution had too many.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// How many different receives there were.
+    /// The number of different receives.
     #[must_use]
     pub fn receives(&self) -> usize {
         self.index.receives()
     }
 
-    /// What was achieved in all.
+    /// The coverage in all.
     #[must_use]
     pub fn achieved(&self, criterion: Criterion) -> Achieved {
         self.tell(self.counts(criterion))
@@ -131,7 +131,7 @@ impl Coverage {
         Achieved { goals, pairs, expected: forecast(self.executions, singles, doubles, 1_000) }
     }
 
-    /// What was achieved by each receiver: what it is called, how many receives it had, and the rest.
+    /// The coverage by receiver: its name, its number of receives, and its counts.
     pub fn by_receiver(&self, criterion: Criterion) -> impl Iterator<Item = (&str, usize, Achieved)> {
         self.receivers.iter().map(move |receiver| {
             let achieved = self.tell(receiver.goals_by_criterion[criterion.index()].counts);

@@ -1,4 +1,4 @@
-//! Which pairs have come in one order only, and why.
+//! Which pairs were received in one order only, and why.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,26 +17,26 @@ pub struct Uncovered {
     pub covered: u64,
     /// Those that cannot come in the other order, as far as one execution tells.
     pub ordered: u64,
-    /// Those whose other order was not reached.
+    /// Those whose other order did not happen.
     pub open: u64,
-    /// Some of them, in words.
+    /// Some of them, as text.
     pub examples: Vec<Example>,
 }
 
 /// A goal that was not achieved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// Who receives.
+    /// The receiver.
     pub receiver: String,
-    /// What would have to come first, and what second.
+    /// The message that would have to be first, and the other one.
     pub goal: (String, String),
-    /// Why it cannot be: what follows from the second of the two, one from the other, up to the first; empty if it was just not
-    /// reached.
+    /// Why it is impossible: a chain of receives from the second message to the first, each a consequence of the one before. Empty if it is
+    /// possible and did not happen.
     pub chain: Vec<(String, Why)>,
 }
 
 impl Coverage {
-    /// The goals that were not achieved, with so many examples of each sort.
+    /// The goals that were not achieved, with so many examples of each kind.
     #[must_use]
     pub fn uncovered(&self, criterion: Criterion, examples: usize) -> Uncovered {
         let mut uncovered = Uncovered::default();
@@ -79,7 +79,7 @@ impl Coverage {
     }
 
     fn place(&self, recorded: &Recorded, event: usize) -> ReceiveId {
-        self.index.place(&recorded.events[event].name).expect("raddle bug: a receive that nobody has written down")
+        self.index.place(&recorded.events[event].name).expect("raddle bug: a receive that was not recorded")
     }
 
     fn example(&self, recorded: &Recorded, must: &Must, (first, second): (usize, usize)) -> Example {
@@ -99,7 +99,7 @@ impl Coverage {
     }
 }
 
-/// The pairs of an execution that can make goals, first the one that came first.
+/// The pairs of an execution that can be goals, each in the order in which they happened.
 fn pairs(recorded: &Recorded, criterion: Criterion) -> impl Iterator<Item = (usize, usize)> {
     let mut of_receiver: HashMap<u64, Vec<usize>> = HashMap::new();
     recorded

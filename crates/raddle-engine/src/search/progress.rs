@@ -1,10 +1,10 @@
-//! How far a search has come, and how often to say so.
+//! The progress of a search, and how often it is reported.
 
 use std::time::Duration;
 
 use crate::estimate::Estimate;
 
-/// How far a search has come.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Executions that ran to their end, failing ones included, probes not.
@@ -19,20 +19,20 @@ pub struct Progress {
     pub covered: Option<f64>,
     /// How long the search has run.
     pub elapsed: Duration,
-    /// How long it will still run to its end, if it goes on like this.
+    /// The expected time to the end, at the same speed.
     pub left: Option<Duration>,
-    /// What the strategy has learnt, if it learns.
+    /// What the strategy has learned, if it learns.
     pub learning: Option<Learning>,
 }
 
-/// How much was learnt of the program, and how fast more is.
+/// How much was learned about the program, and how fast more is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Learning {
-    /// Orderings that are known.
+    /// Known orderings.
     pub known: u64,
-    /// How many of them were new in the latest executions that were learnt from.
+    /// How many of them were new in the latest executions.
     pub new: u64,
-    /// How many executions that were: a hundred, or all if there are fewer.
+    /// The number of these executions: a hundred, or all if there are fewer.
     pub executions: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct Counts {
 }
 
 impl Progress {
-    /// From what was counted and estimated so far by a search that sees each order once.
+    /// For a search that runs each order once.
     #[must_use]
     pub fn new(counts: Counts, estimate: Option<Estimate>, elapsed: Duration) -> Self {
         let Counts { executions, pruned, failing } = counts;
@@ -57,29 +57,27 @@ impl Progress {
         Self { executions, pruned, failing, estimate, covered, elapsed, left, learning: None }
     }
 
-    /// The same for a sampler, which may see orders more than once and has no end of its own.
+    /// For a sampler, which may run orders more than once and has no end of its own.
     #[must_use]
     pub fn of_samples(counts: Counts, estimate: Option<Estimate>, elapsed: Duration) -> Self {
         Self { covered: None, left: None, ..Self::new(counts, estimate, elapsed) }
     }
 }
 
-/// The part of all orders that was seen; `None` if nobody knows how many there are.
+/// The part of all orders that was seen; `None` if their number is unknown.
 #[must_use]
 pub fn covered(executions: u64, estimate: Estimate) -> Option<f64> {
     let usable = estimate.orders.is_finite() && estimate.orders >= 1.0;
     usable.then(|| (executions as f64 / estimate.orders).min(1.0))
 }
 
-/// How long the rest takes if `covered` took `elapsed`; `None` as long as nothing is covered, or if it takes longer than can be
-/// told.
+/// How long the rest takes if `covered` took `elapsed`. `None` if nothing is covered, or if the time cannot be represented.
 #[must_use]
 pub fn left(covered: f64, elapsed: Duration) -> Option<Duration> {
     Duration::try_from_secs_f64(elapsed.as_secs_f64() * (1.0 - covered) / covered).ok()
 }
 
-/// When it is time to tell how far a search has come: not in the first two seconds, in which most searches end, and then at most
-/// twice a second.
+/// When to report progress: not in the first two seconds, in which most searches end, and then at most twice a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     next: Duration,
@@ -95,7 +93,7 @@ impl Pace {
     const FIRST: Duration = Duration::from_secs(2);
     const BETWEEN: Duration = Duration::from_millis(500);
 
-    /// Whether it is time, `elapsed` after the search began. If so, it is not again for a while.
+    /// Whether it is time, `elapsed` after the search began. Then it is not again for a while.
     pub fn is_due(&mut self, elapsed: Duration) -> bool {
         let due = elapsed >= self.next;
         if due {
@@ -117,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_takes_as_long_as_what_was_done() {
+    fn the_expected_time_is_proportional_to_the_rest() {
         let progress = after(250, 1_000.0);
         assert_eq!((progress.covered, progress.left), (Some(0.25), Some(SECONDS(30))));
         assert_eq!(after(1_000, 1_000.0).left, Some(Duration::ZERO));
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_is_not_told() {
+    fn unknown_numbers_are_not_reported() {
         assert_eq!((after(0, 1_000.0).covered, after(0, 1_000.0).left), (Some(0.0), None));
         assert_eq!(after(1, 1e300).left, None);
         assert_eq!(after(1, f64::INFINITY).covered, None);
@@ -136,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn not_too_soon_and_not_too_often() {
+    fn progress_is_reported_at_most_twice_a_second() {
         let mut pace = Pace::default();
         let told = (0..10_000).filter(|&ms| pace.is_due(Duration::from_millis(ms))).collect::<Vec<_>>();
         assert_eq!((told[0], told[1], told.len()), (2_000, 2_500, 16));
-        // Who was not asked for long does not catch up.
+        // After a long time without a call, missed reports are not made up for.
         assert!(pace.is_due(SECONDS(60)) && !pace.is_due(SECONDS(60) + Duration::from_millis(499)));
     }
 }

@@ -38,69 +38,71 @@ pub struct Worker<'s> {
     search: &'s Search,
     strategy: Held<'s>,
     job: Option<Job<'s>>,
-    /// Counted among those who have nothing to do.
+    /// It counts as idle.
     waits: bool,
-    /// The next execution and the end of the piece, where executions go by number.
+    /// The next execution and the end of the piece, if executions are numbered.
     numbers: Option<(u64, u64)>,
     /// The stage that the piece belongs to.
     stage: u32,
-    /// Executions it may still run before it has to ask.
+    /// Executions that it may run before it has to ask the board again.
     allowed: u64,
-    /// Executions it has run or passed by.
+    /// Executions that it has run or skipped.
     done: u64,
-    /// Those that it has run, and how many there will be when the next one is run from its start.
+    /// Executions that it has run, and the number after which the next one runs from its start.
     walked: u64,
     next_watch: u64,
-    /// The latest execution met that of another worker.
+    /// The latest execution met one of another worker.
     met: bool,
-    /// How often that may be, before it is taken to be somebody else.
+    /// How often that may happen before the search assumes another cause.
     meetings: u32,
     tally: Tally,
-    /// The program finds out what it needs steps for, so they are kept.
+    /// The program needs recorded steps, for race detection, so they are recorded.
     keeps_steps: bool,
-    /// A failure whose steps were only counted was run again. Later ones are counted; one of them is shown only if it is replayed.
+    /// One failure whose steps were not recorded was run again with recording. Later ones are only counted; if one of them is reported, it
+    /// is replayed.
     has_shown: bool,
     choices: RandomChoices,
-    /// How many orders there are, by the latest walk, if it was a uniform one.
+    /// The number of orders, as estimated by the latest walk, if it was a uniform one.
     product: Option<f64>,
-    /// Prefixes are run again, so that it is watched whether the program does the same thing twice.
+    /// Prefixes are run again, and compared with the earlier run.
     watch: bool,
     every_point: bool,
     /// The strategy searches by states.
     states: bool,
-    /// The execution that has begun draws its choices from here, if it is a uniform random walk.
+    /// The random choices of the current execution, if it is a uniform random walk.
     uniform: Option<Rng>,
-    /// The strategy looks at the steps of the execution that has begun.
+    /// The strategy needs the steps of the current execution.
     wants_steps: bool,
-    /// Whether the strategy returns to the point at which it was asked last, if it has said so.
+    /// Whether the strategy will return to the point of its latest decision, if it has said so.
     returns: Option<bool>,
     /// The next execution has the same number.
     same_number: bool,
     prefix: Vec<Choice>,
-    /// What the strategy asks for, until it is the prefix.
+    /// The prefix that the strategy asks for, until it becomes the prefix of the execution.
     next_prefix: Vec<Choice>,
-    /// How much of it is as in the latest execution, if that is known.
+    /// The length of the part that it has in common with the latest execution, if that is known.
     common: Option<usize>,
-    /// Choices of the latest execution, at the points where the strategy was or could have been asked.
+    /// The choices of the latest execution, at the points where the strategy was or could have been asked.
     path: Vec<Chosen>,
-    /// Choices and steps of the latest execution beside the search, such as a probe: those of the search are gone on from.
+    /// Choices and steps of the latest execution outside the search, such as a probe. They are separate because executions of the search
+    /// continue from the latest one of the search.
     beside: (Vec<Chosen>, Trace),
     trace: Trace,
-    /// Executions and steps at which the clock is looked at again: looking costs as much as a short execution.
+    /// The numbers of executions and steps at which the clock is read again. Reading it costs as much as a short execution.
     next_look: (u64, u64),
-    /// When the search has to be over, in the middle of an execution too.
+    /// The time at which the search has to end, even in the middle of an execution.
     deadline: Deadline,
-    /// What comes after an execution and has not been done.
+    /// What is still to be done after the latest execution.
     due: Due,
-    /// Which executions are run again to see whether they do the same.
+    /// Which executions are run again and compared.
     repeats: Repeats,
-    /// When to tell how far the search has come; `None` if this worker does not.
+    /// When to report progress; `None` if this worker does not.
     pub(super) pace: Option<Pace>,
-    /// When to commit, and to write down what is left; `None` if nobody asks for that.
+    /// When to commit and to save the rest; `None` if nobody wants that.
     saving: Option<Saving>,
 }
 
-/// A strategy of the caller's or of this worker alone.
+/// A strategy that the caller lends, or one that this worker owns.
 pub(super) enum Held<'s> {
     Lent(&'s mut dyn Strategy),
     Owned(Box<dyn Strategy>),
@@ -115,7 +117,7 @@ impl Held<'_> {
     }
 }
 
-/// What is still to be done after an execution; all of it at once but where workers are played.
+/// What is still to be done after an execution. It is all done at once, except in tests that simulate several workers on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     All,
@@ -127,9 +129,9 @@ enum Due {
 /// Whether a search is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It is, for this worker.
+    /// It is over for this worker.
     Over,
-    /// This worker's program [can no longer be executed](Program::sound); carry on with a fresh one.
+    /// This worker's program [can no longer be executed](Program::sound); continue with a new one.
     NeedsFreshWorker,
 }
 
@@ -191,7 +193,7 @@ impl<'s> Worker<'s> {
         self.strategy.get().summary()?.guarantee(drawn)
     }
 
-    /// What the strategy has learned, where what is left depends on it.
+    /// What the strategy has learned, if the rest of the search depends on it.
     pub(super) fn checkpoint(&mut self) -> Option<Checkpoint> {
         match self.strategy.get().sharing() {
             Sharing::ByNumber(by_number) => Some(by_number.checkpoint()),
@@ -199,7 +201,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Works until the search is over or the worker is spent.
+    /// Works until the search is over or the program cannot be used any more.
     pub fn work<P: Program>(&mut self, program: &mut P) -> Status {
         let mut snapshots = SnapshotStack::default();
         loop {
@@ -237,8 +239,8 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Does the next little thing and does not wait for others, so that whatever can come between two of them can: for tests that
-    /// play several workers on one thread.
+    /// Does one small part of the work and does not wait for other workers. Tests simulate several workers on one thread with this, so that
+    /// anything can happen between two such parts.
     #[doc(hidden)]
     pub fn work_a_little<P: Program>(
         &mut self,
@@ -291,7 +293,7 @@ impl<'s> Worker<'s> {
         if self.numbers.is_some_and(|(next, end)| next >= end) {
             return self.finish(Then::Done(Claim::Sampled));
         }
-        // The rest of the budget is for others, whose numbers come before.
+        // The rest of the budget is for other workers, whose numbers are lower.
         if self.numbers.is_some_and(|(next, _)| next >= self.search.board.last_number()) {
             return self.leave();
         }
@@ -306,7 +308,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// The prefix of the next execution is what the strategy asked for, or as the latest execution with another choice.
+    /// Sets the prefix of the next execution: what the strategy asked for, or the latest execution with another last choice.
     fn set_prefix(&mut self, backtrack: Option<BacktrackTo>) {
         let Some(BacktrackTo { depth, choice }) = backtrack else {
             mem::swap(&mut self.prefix, &mut self.next_prefix);
@@ -326,7 +328,7 @@ impl<'s> Worker<'s> {
         let Start { seed, backtrack, uniform, steps, probe } = start;
         self.set_prefix(backtrack);
         (self.uniform, self.wants_steps) = (uniform, steps);
-        // Steps that are only counted leave nothing behind that another execution could go on from.
+        // If steps are only counted, there is nothing that the next execution could continue from.
         let counted = self.watch && !self.shows_steps();
         let beside = probe || counted || !snapshots.follows(seed, self.prefix.is_empty());
         let latest = self.repeats.replace_latest(None);
@@ -335,24 +337,24 @@ impl<'s> Worker<'s> {
         }
         let snapshots = (self.watch && self.search.forks && !beside).then_some(snapshots);
         if self.run(program, snapshots, seed, probe) == Seen::Counted {
-            // Nothing can be compared with it.
+            // There is nothing to compare it with.
             self.path.clear();
         }
         if beside {
             self.step_aside();
-            // It is not the prefix of the path that is gone on from.
+            // It is not the prefix of the path whose snapshots are stored.
             self.prefix.clear();
             self.repeats.replace_latest(latest);
         }
     }
 
-    /// To an execution beside the search, and back.
+    /// Switches to the choices and steps of an execution outside the search, or back.
     fn step_aside(&mut self) {
         mem::swap(&mut self.path, &mut self.beside.0);
         mem::swap(&mut self.trace, &mut self.beside.1);
     }
 
-    /// Brings the program to its first point, or to the deepest one on the way that is kept; and after how many choices that is.
+    /// Brings the program to its first point, or to the deepest snapshot on the path. Returns the number of choices up to there.
     fn begin<P: Program>(
         &mut self,
         program: &mut P,
@@ -364,7 +366,7 @@ impl<'s> Worker<'s> {
                 self.prefix.iter().zip(&self.path).take_while(|(next, at)| **next == at.choice).count()
             });
             snapshots.settle(common, |depth| depth == common && depth < self.prefix.len() && depth < self.path.len());
-            // To see whether the program does the same thing twice.
+            // To check that the program does the same twice.
             let watched = self.walked.is_power_of_two() || self.walked >= self.next_watch;
             if !watched && let Some((system, depth, mark)) = snapshots.go_on() {
                 self.trace.truncate(mark);
@@ -480,7 +482,7 @@ impl<'s> Worker<'s> {
         seen
     }
 
-    /// Counts the states that the latest execution was the first to come to.
+    /// Counts the states that the latest execution was the first to visit.
     fn count_states(&mut self) {
         if self.states {
             self.tally.states += self.strategy.get().states().map_or(0, |states| states.new_states());
@@ -499,7 +501,7 @@ impl<'s> Worker<'s> {
     }
 }
 
-/// What a task is called in reports.
+/// The name of a task in reports.
 fn name_of(task: &TaskInfo) -> String {
     let by_name = |name: &TaskName| if name.0.is_empty() { name.to_string() } else { format!("thread {name}") };
     task.label.clone().unwrap_or_else(|| by_name(&task.name))
@@ -507,7 +509,7 @@ fn name_of(task: &TaskInfo) -> String {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        // Nobody is to wait for a worker that panics.
+        // No other worker may wait for a worker that panics.
         if std::thread::panicking() {
             self.search.board.stop();
             self.search.call_others(Spare::Over);

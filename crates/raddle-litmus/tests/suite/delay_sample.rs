@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex};
 use raddle_engine::board::Remains;
 use raddle_engine::facts::Fact;
 use raddle_engine::ids::TaskId;
-use raddle_engine::outcome::{Participants, Waiting};
-use raddle_engine::schedule::TaskName;
 use raddle_engine::search::{Limits, Report, Search, search};
 use raddle_engine::strategy::Strategy;
 use raddle_engine::system::{self, Choice, Describe, Point, Snapshots, System};

@@ -15,6 +15,7 @@ mod optimal;
 mod preemption;
 mod reduction;
 mod samplers;
+mod seeds;
 mod shared_hapset;
 mod shared_preemption;
 mod states;
@@ -40,8 +41,3 @@ fn read(name: &str) -> Litmus {
 
 /// The number of states that the oracle may store: plenty for all programs here.
 const MAX_ORACLE_STATES: usize = 100_000;
-
-/// A number from the environment, for a run without a time limit.
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}

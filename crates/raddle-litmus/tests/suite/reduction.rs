@@ -1,21 +1,13 @@
 //! All reductions against the oracle: the optimal one runs each trace once, the others miss none.
 
-use raddle_litmus::conformance::{OracleLimits, Reference, run};
-use raddle_litmus::generate::{Size, generate};
+use raddle_litmus::conformance::{Reference, run};
+use raddle_litmus::generate::Size;
 use raddle_litmus::{Litmus, Program};
 use raddle_strategies::reduction::{Dpor, Mistake};
 
-const SIZE: Size = Size { threads: 4, steps: 10 };
+use crate::seeds::{number, programs, seeds};
 
-/// Programs of a range of seeds that are not too large, with the oracle's counts.
-fn programs(seeds: std::ops::Range<u64>, size: Size) -> impl Iterator<Item = (u64, Litmus, Program, Reference)> {
-    seeds.filter_map(move |seed| {
-        let litmus = generate(seed, size);
-        let program = Program::new(&litmus, "generated").unwrap_or_else(|error| panic!("{seed}: {error}\n{litmus}"));
-        let known = Reference::of(&program, OracleLimits { orders: 0, ..OracleLimits::default() })?;
-        Some((seed, litmus, program, known))
-    })
-}
+const SIZE: Size = Size { threads: 4, steps: 10 };
 
 fn fuzz(seeds: std::ops::Range<u64>, size: Size) -> (u64, u64) {
     let (mut tried, mut wrong) = (0, 0);
@@ -45,10 +37,11 @@ fn generated_programs() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_programs() {
-    let (from, count) = (crate::number("FROM", 100_000), crate::number("COUNT", 20_000));
-    let threads = u32::try_from(crate::number("THREADS", 4)).expect("few");
-    let steps = u32::try_from(crate::number("STEPS", 10)).expect("few");
-    let (tried, _) = fuzz(from..from + count, Size { threads, steps });
+    let seeds = seeds(100_000, 20_000);
+    let count = seeds.end - seeds.start;
+    let threads = u32::try_from(number("THREADS", 4)).expect("few");
+    let steps = u32::try_from(number("STEPS", 10)).expect("few");
+    let (tried, _) = fuzz(seeds, Size { threads, steps });
     assert!(tried * 3 > count, "only {tried} of {count} programs were small enough");
 }
 

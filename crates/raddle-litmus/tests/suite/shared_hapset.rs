@@ -74,9 +74,10 @@ fn nothing_of_the_rest_is_lost_with_workers() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn several_workers_see_all_of_the_rest_of_larger_programs() {
-    let (from, count) = (crate::number("FROM", 300_000), crate::number("COUNT", 3_000));
+    let seeds = crate::seeds::seeds(300_000, 3_000);
     let size = Size { threads: 4, steps: 10 };
-    assert!(check_the_rest(from..from + count, size, 0) + check_the_rest(from..from + count, size, 50) > count);
+    let (without, with_losses) = (check_the_rest(seeds.clone(), size, 0), check_the_rest(seeds.clone(), size, 50));
+    assert!(without + with_losses > seeds.end - seeds.start);
 }
 
 const KINDS: [Backtrack; 3] = [Backtrack::Dpor, Backtrack::Baseline, Backtrack::Preemption(u32::MAX)];

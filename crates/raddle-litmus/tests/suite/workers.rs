@@ -221,8 +221,7 @@ fn a_search_that_is_stopped_and_taken_up_again_has_the_same_totals() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_programs_by_several_workers() {
-    let (from, count) = (crate::number("FROM", 200_000), crate::number("COUNT", 20_000));
-    let executions = all_algorithms(from..from + count, 0);
+    let executions = all_algorithms(crate::seeds::seeds(200_000, 20_000), 0);
     assert!(executions > 0, "nothing was small enough");
 }
 

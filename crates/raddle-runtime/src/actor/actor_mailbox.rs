@@ -5,28 +5,28 @@ use std::mem;
 use raddle_engine::ids::{ObjectId, TaskId};
 use smallvec::SmallVec;
 
-use crate::actor::causal_sets::{CausalSets, SlotMailbox};
+use crate::actor::causal_sets::CausalSets;
 use crate::actor::context::Timer;
 use crate::actor::delivery::Delivery;
 use crate::actor::envelope::Envelope;
 use crate::actor::resident::Resident;
 use crate::actor::store::{StoreId, StoreSlot};
-use crate::mailbox::{Blank, DeliveryInfo, Mailbox, Message};
+use crate::mailbox::{Blank, DeliveryInfo, Mailbox, Message, Slotted};
 
 /// A mailbox. The fields that untraced runs use come first, in one cache line: with many mailboxes, fetching these lines is most of the cost
 /// of a step.
 #[repr(C, align(64))]
 pub(crate) struct ActorMailbox {
-    /// The actor at [home](crate::actor::life::Home), while it handles nothing and nobody looks at it.
+    /// The actor, in its [`Home`](crate::actor::life::Home), while it is not in a handler and `with` does not look at it.
     pub(crate) actor: Option<Box<dyn Resident>>,
     /// How many messages were received in the present untraced run.
     pub(super) received: u32,
     pub(crate) task: TaskId,
-    /// Where its messages lie.
+    /// The store of its messages.
     pub(crate) store: StoreId,
     pub(crate) delivery: Delivery,
     /// Which of the mailboxes below its messages are in.
-    pub(super) kind: MessageForm,
+    pub(super) form: MessageForm,
     /// It can only receive messages: no timer is set, and it may not crash.
     pub(crate) plain: bool,
     /// Its actor has not begun yet, or waits for something else in the middle of a handler.
@@ -34,7 +34,7 @@ pub(crate) struct ActorMailbox {
     /// True in an untraced run, if what is sent to this mailbox arrives at once.
     pub(super) at_once: bool,
     pub(super) blank: Mailbox<Blank>,
-    pub(super) slots: SlotMailbox,
+    pub(super) slotted: Mailbox<Slotted>,
     pub(super) named: Mailbox<Named>,
     /// How many messages there were when the present untraced run began.
     pub(super) began_with: usize,
@@ -48,7 +48,7 @@ pub(crate) struct ActorMailbox {
     pub(crate) system: u32,
     /// The object that its receives change.
     pub(crate) head: ObjectId,
-    /// The object that sends to it change, in order of arrival.
+    /// The object that sends to it change, if delivery is in order of arrival.
     pub(crate) tail: ObjectId,
     /// The object that all receives of the system access.
     pub(crate) activity: ObjectId,
@@ -58,7 +58,7 @@ pub(crate) struct ActorMailbox {
 // The first messages are still in the first cache line.
 const _: () = assert!(mem::offset_of!(ActorMailbox, blank) == 32);
 
-/// How much is stored of the messages of a mailbox.
+/// How much a mailbox stores about its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageForm {
     /// The whole envelope: if steps are recorded, or if clocks say what senders knew.
@@ -66,7 +66,7 @@ pub(super) enum MessageForm {
     /// In untraced runs, unless deliveries are causal.
     Blank,
     /// In untraced runs with causal deliveries, if [sets](CausalSets) say what senders know.
-    Slots,
+    Slotted,
 }
 
 /// A message that has a name.
@@ -104,40 +104,40 @@ impl ActorMailbox {
     /// How many messages wait.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        match self.kind {
+        match self.form {
             MessageForm::Named => self.named.len(),
             MessageForm::Blank => self.blank.len(),
-            MessageForm::Slots => self.slots.len(),
+            MessageForm::Slotted => self.slotted.len(),
         }
     }
 
     /// How many messages can be received.
     #[inline]
     pub(super) fn count_open(&self) -> u32 {
-        match self.kind {
+        match self.form {
             MessageForm::Named => self.named.count_open(),
             MessageForm::Blank => self.blank.count_open(),
-            MessageForm::Slots => self.slots.count_open(),
+            MessageForm::Slotted => self.slotted.count_open(),
         }
     }
 
     /// Calls `list` with the number of each message that can be received, in order of arrival.
     #[inline]
-    pub(super) fn each_open(&self, mail: usize, sets: &CausalSets, list: impl FnMut(u32)) {
-        match self.kind {
+    pub(super) fn each_open(&self, list: impl FnMut(u32)) {
+        match self.form {
             MessageForm::Named => self.named.each_open(self.delivery, list),
             MessageForm::Blank => self.blank.each_open(self.delivery, list),
-            MessageForm::Slots => sets.each_open(mail, &self.slots, list),
+            MessageForm::Slotted => self.slotted.each_open(self.delivery, list),
         }
     }
 
     /// The number of the oldest message.
     #[inline]
-    pub(super) fn first_number(&self, sets: &CausalSets) -> Option<u32> {
-        match self.kind {
+    pub(super) fn first_number(&self) -> Option<u32> {
+        match self.form {
             MessageForm::Named => self.named.first_number(),
             MessageForm::Blank => self.blank.first_number(),
-            MessageForm::Slots => sets.first_number(&self.slots),
+            MessageForm::Slotted => self.slotted.first_number(),
         }
     }
 
@@ -159,30 +159,25 @@ impl ActorMailbox {
 
     /// Takes out the message with this number, or the oldest.
     #[inline]
-    pub(super) fn take(
-        &mut self,
-        mail: usize,
-        sets: &mut CausalSets,
-        number: Option<u32>,
-    ) -> (Taken, Option<Envelope>) {
+    pub(super) fn take(&mut self, sets: &mut CausalSets, number: Option<u32>) -> (Taken, Option<Envelope>) {
         const GONE: &str = "raddle bug: the message is gone";
-        let (place, envelope) = match self.kind {
+        let (place, envelope) = match self.form {
             MessageForm::Named => {
                 let Named { envelope, place } = self.named.take(self.delivery, number).expect(GONE);
                 (place, Some(envelope))
             }
             MessageForm::Blank => (StoreSlot(self.blank.take(self.delivery, number).expect(GONE).place), None),
-            MessageForm::Slots => {
-                let number = number.or_else(|| sets.first_number(&self.slots)).expect(GONE);
-                (sets.take(mail, &mut self.slots, number, self.task), None)
+            MessageForm::Slotted => {
+                let message = self.slotted.take(self.delivery, number).expect(GONE);
+                (sets.receive(&message, self.task), None)
             }
         };
         (Taken::Message(place), envelope)
     }
 
     /// Takes out all messages: the sender of each, and its place in the store.
-    pub(super) fn take_all(&mut self, mail: usize, sets: &mut CausalSets) -> Vec<(TaskId, StoreSlot)> {
-        match self.kind {
+    pub(super) fn take_all(&mut self, sets: &mut CausalSets) -> Vec<(TaskId, StoreSlot)> {
+        match self.form {
             MessageForm::Named => {
                 self.named.take_all().into_iter().map(|named| (named.envelope.sender, named.place)).collect()
             }
@@ -190,7 +185,10 @@ impl ActorMailbox {
                 let blank = |blank: Blank| (blank.sender.unwrap_or(TaskId::MAIN), StoreSlot(blank.place));
                 self.blank.take_all().into_iter().map(blank).collect()
             }
-            MessageForm::Slots => sets.take_all(mail, &mut self.slots),
+            MessageForm::Slotted => {
+                let message = |message: Slotted| (message.sender, sets.discard(&message));
+                self.slotted.take_all().into_iter().map(message).collect()
+            }
         }
     }
 

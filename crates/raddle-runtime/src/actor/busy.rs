@@ -23,7 +23,8 @@ struct Going {
 }
 
 impl Going {
-    /// Whether nothing goes on but what `who` is in the middle of; where that is an actor, others of its kind wait for the same.
+    /// Whether nothing is left to do but what the thread `who` is in the middle of. If that thread runs an actor, other actors may wait for
+    /// quiet at the same time.
     fn is_quiet(&self, who: ThreadId) -> bool {
         let rest = self.actors.iter().filter(|actor| actor.1 > 0).count();
         let is_actor = self.actors.iter().any(|actor| actor.0 == who);
@@ -35,7 +36,7 @@ impl Going {
     }
 }
 
-/// While it lives, an actor that waits in the middle of something is not waited for by others that do.
+/// While this value lives, its actor waits for quiet, and other actors that wait do not wait for it.
 pub(crate) struct Rest<'a>(&'a Busy);
 
 impl Drop for Rest<'_> {
@@ -67,7 +68,7 @@ impl Busy {
         lock(&self.count).actors.retain(|actor| actor.0 != me);
     }
 
-    /// The current thread waits, whosever it is.
+    /// Notes that the current thread waits, whether it runs an actor or not.
     pub(crate) fn rest(&self) -> Rest<'_> {
         if let Some(waits) = lock(&self.count).waits_of(thread::current().id()) {
             *waits += 1;
@@ -97,7 +98,7 @@ impl Busy {
                 panic!("{message}");
             }
             let quiet = going.is_quiet(me);
-            // The condition may look at actors, which may want to count.
+            // The condition may look at actors, which may need the lock.
             drop(going);
             if condition() {
                 return true;

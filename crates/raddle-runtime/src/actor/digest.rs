@@ -1,5 +1,5 @@
-//! Hashes that are the same in every execution and every process: what actors and messages are named by, and what the states of
-//! models are told apart by.
+//! Hashes that are the same in every execution and every process. They are the names of actors and messages, and identify the states of
+//! models.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,20 +9,20 @@ pub(crate) struct Digest(u64);
 
 const STIR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Multiplies to twice the width and folds the halves: every bit of the result depends on every bit of both.
+/// Multiplies to twice the width and combines the halves. Every bit of the result depends on every bit of both numbers.
 #[inline]
 const fn fold(a: u64, b: u64) -> u64 {
     let wide = (a as u128).wrapping_mul(b as u128);
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// One number out of two; the order matters.
+/// Combines two numbers. Their order matters.
 #[inline]
 pub(crate) const fn mix(a: u64, b: u64) -> u64 {
     fold(a ^ 0x2d35_8dcc_aa6c_78a5, b ^ 0x8bb8_4b93_962e_acc9) ^ fold(b ^ STIR, 0xd6e8_feb8_6659_fd93)
 }
 
-/// The same for two numbers of which the first is a hash: cheaper, and no name is made of it.
+/// Does the same if the first number is a hash. It is cheaper, but not good enough for names.
 #[inline]
 pub(crate) const fn combine(hash: u64, with: u64) -> u64 {
     fold(hash ^ 0x2d35_8dcc_aa6c_78a5, with ^ 0x8bb8_4b93_962e_acc9)

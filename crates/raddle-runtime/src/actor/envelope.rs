@@ -1,4 +1,4 @@
-//! Envelopes: what is known about a message apart from its contents. And how messages and actors get their names.
+//! Envelopes: everything about a message except its contents. And how messages and actors get their names.
 //!
 //! `hash(actor) = H(type, hash(receive that created it), how many it created before)`, and the same for a message and the receive
 //! that sent it. So names do not depend on what others do meanwhile, and survive most edits of the program.
@@ -8,22 +8,22 @@ use raddle_engine::trace::Receipt;
 
 use crate::actor::delivery::Delivery;
 use crate::actor::digest::{digest, mix};
-use crate::mailbox::DeliveryInfo;
+use crate::mailbox::{DeliveryInfo, Known};
 
-/// What is known about a message apart from its contents.
+/// Everything about a message except its contents.
 #[derive(Clone, Debug)]
 pub(crate) struct Envelope {
-    /// What a schedule calls it: unique among those in one mailbox.
+    /// The number of the message in schedules. It is unique in its mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
     /// How many messages its sender has sent before.
     pub(crate) ordinal: u32,
-    /// It may be overtaken by whatever comes later.
+    /// Messages that are sent later may overtake it.
     pub(crate) delayed: bool,
     pub(crate) name: u64,
     pub(crate) sender_name: u64,
     pub(crate) label: &'static str,
-    /// How many messages of each task its sender knew of; empty if that is not asked for.
+    /// By task, how many of its messages the sender knew of. Empty unless deliveries are causal.
     clock: Box<[u32]>,
 }
 
@@ -40,22 +40,22 @@ impl Envelope {
         Self { ordinal, delayed, clock: clock.into_boxed_slice(), ..Self::blank(sender, number) }
     }
 
-    /// The message as something that is given and taken.
+    /// The object that the send gives and the receive takes.
     pub(crate) fn object(&self) -> ObjectId {
         ObjectId::message(self.sender, self.ordinal)
     }
 
-    /// A hash of what its sender knew, where that matters.
+    /// A hash of what its sender knew; 0 unless deliveries are causal.
     #[inline]
     pub(crate) fn knowledge(&self) -> u64 {
         if self.clock.is_empty() { 0 } else { mix(digest(&self.clock), u64::from(self.ordinal)) }
     }
 
-    /// What decides when it can be received.
+    /// What the delivery rule needs to know about it.
     #[inline]
     pub(crate) fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref clock, .. } = self;
-        DeliveryInfo { number, sender, delayed, ordinal, known: clock }
+        DeliveryInfo { number, sender, delayed, ordinal, known: Known::Clock(clock) }
     }
 
     pub(crate) fn receipt(&self, step: StepIx, receiver: u64) -> Receipt {
@@ -65,46 +65,46 @@ impl Envelope {
 }
 
 /// What names and causal order need to know about one sender: its own name, what it has sent and created so far, and which messages of
-/// others it has heard of.
+/// others it knows of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CausalClock {
     pub(crate) name: u64,
-    /// The name of the receive it is in; 0 at the entry point.
+    /// The name of the receive that it is handling; 0 before the first.
     receive: u64,
     /// How many messages it has sent in all.
     pub(crate) sent: u32,
     sent_here: u32,
     created_here: u32,
-    /// How many messages of each task it knows of; kept only where deliveries are causal.
+    /// By task, how many of its messages this one knows of. Empty unless deliveries are causal.
     clock: Vec<u32>,
 }
 
 impl CausalClock {
-    /// An actor by its name.
+    /// A sender with this name.
     pub(crate) fn new(name: u64) -> Self {
         Self { name, receive: name, ..Self::default() }
     }
 
-    /// One that somebody else has created, who knew what `self` knows.
+    /// A sender that this one has created. It knows what its creator knows.
     pub(crate) fn create(&mut self, kind: &str) -> Self {
         let name = mix(mix(digest(kind), self.receive), u64::from(self.created_here));
         self.created_here += 1;
         Self { clock: self.clock.clone(), ..Self::new(name) }
     }
 
-    /// The next message as something that is given and taken, where nobody asks for more: in a channel of `std`'s kind.
+    /// The object for the next message through a channel like that of `std`.
     pub(crate) fn next_message(&mut self, me: TaskId) -> ObjectId {
         self.sent += 1;
         ObjectId::message(me, self.sent - 1)
     }
 
-    /// The name of the next message, where it goes through a channel of `std`'s kind.
+    /// The name of the next message through a channel like that of `std`.
     pub(crate) fn name_message(&mut self, kind: u64) -> u64 {
         self.sent_here += 1;
         mix(mix(kind, self.receive), u64::from(self.sent_here - 1))
     }
 
-    /// Such a message was received from a channel.
+    /// Notes that this sender has received such a message from a channel.
     pub(crate) fn read_from(&mut self, channel: u64, sender: u64, message: u64) {
         self.receive = mix(mix(sender, channel), message);
         self.sent_here = 0;
@@ -135,12 +135,12 @@ impl CausalClock {
         Envelope { number, sender: me, ordinal, delayed: false, name, sender_name, label, clock }
     }
 
-    /// It knows of so many messages of each task, and has sent no more than this.
+    /// Replaces what it knows, and the number of messages that it has sent.
     pub(super) fn go_by_clock(&mut self, clock: Vec<u32>, sent: u32) {
         (self.clock, self.sent) = (clock, sent);
     }
 
-    /// A hash of what it knows, where that matters.
+    /// A hash of what it knows; 0 unless deliveries are causal.
     pub(crate) fn knowledge(&self) -> u64 {
         if self.clock.is_empty() { 0 } else { digest(&self.clock) }
     }
@@ -152,7 +152,7 @@ impl CausalClock {
         self.clock[task.index()] = self.clock[task.index()].max(messages);
     }
 
-    /// A message was received: what is sent and created from here on is named by that.
+    /// Notes that this sender has received a message. The names of what it sends and creates next depend on that.
     #[inline]
     pub(crate) fn read(&mut self, envelope: &Envelope, delivery: Delivery) {
         self.receive = mix(mix(envelope.sender_name, self.name), envelope.name);

@@ -50,7 +50,7 @@ impl Clone for Labels {
     }
 }
 
-/// Hardly ever 0, the value of empty entries.
+/// Hardly ever 0, which is the value of empty entries.
 #[inline]
 fn sealed(key: u64, hash: u64) -> u64 {
     !(key ^ hash)
@@ -61,8 +61,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_have_their_hashes_however_often_they_are_asked_for() {
-        // More than there are places, some of which begin at the same place.
+    fn the_cache_returns_the_hash_of_each_label() {
+        // More labels than entries, so that several share an entry.
         let text: &'static str =
             "a label of a message, as long as it takes to have more of them than there are places to keep them in";
         let labels = Labels::default();

@@ -74,7 +74,7 @@ pub(crate) fn spawn<A: Actor>(
         let mut state = execution.state.borrow_mut();
         state.also_touch(inside.roster, Effect::Change, Role::Plain, Ordered::RELAXED);
         let delivery = state.actors.systems[inside.system as usize].rules.delivery;
-        let kind = state.kind_of_mailbox(delivery);
+        let form = state.form_of_messages(delivery);
         let mailbox = ActorMailbox {
             task,
             system: inside.system,
@@ -87,12 +87,12 @@ pub(crate) fn spawn<A: Actor>(
             stopped: false,
             plain: true,
             received: 0,
-            kind,
+            form,
             away: true,
             at_once: false,
             store: state.actors.stores.for_type::<A::Msg>(),
             blank: Default::default(),
-            slots: Default::default(),
+            slotted: Default::default(),
             named: Default::default(),
             began_with: 0,
             timers: Vec::new(),
@@ -111,8 +111,8 @@ impl<M: Send + 'static> MailboxHandle<M> {
         (self.message_fns.label)(msg)
     }
 
-    /// Takes everything out that is the user's, to be dropped while nothing of the execution is borrowed. What destructors send here from
-    /// then on has nowhere to go: the actor has stopped, if it had not before.
+    /// Takes everything out that belongs to the user, so that it is dropped while nothing of the execution is borrowed. If a destructor
+    /// sends to this actor later, the message is a dead letter: the actor has stopped.
     pub(crate) fn vacate(&self) -> impl Sized + use<M> {
         let take = |execution: &Execution| {
             let mut state = execution.state.borrow_mut();
@@ -127,8 +127,8 @@ impl<M: Send + 'static> MailboxHandle<M> {
         current::with(take).flatten()
     }
 
-    /// A message that nobody will receive is dropped before anybody is told: its destructor may have something to say. When the
-    /// execution is over, it fails no more.
+    /// A message that nobody will receive is dropped before the failure is reported: its destructor may report something as well. After the
+    /// end of the execution, a dead letter is no failure.
     pub(crate) fn bury(&self, sender: TaskId, who: Who, msg: M) {
         self.system.inner.dead_letters.fetch_add(1, Ordering::SeqCst);
         let over = current::with(|execution| execution.state.borrow().over).unwrap_or(true);

@@ -28,13 +28,13 @@ use crate::execution::{Moment, Progress, State};
 #[derive(Default)]
 pub(crate) struct Mailboxes {
     pub(crate) mailboxes: Vec<ActorMailbox>,
-    /// What is in them.
+    /// The contents of their messages.
     pub(crate) stores: Stores,
-    /// By number, the systems they belong to.
+    /// The systems that they belong to, by number.
     pub(crate) systems: Vec<ActorSystem>,
     /// By task.
     pub(super) members: Vec<Member>,
-    /// Who knows of which messages, for causal order in untraced runs.
+    /// Which tasks know of which messages, for causal order in untraced runs.
     pub(crate) sets: CausalSets,
     /// In untraced runs: how many messages can be received, by mailbox.
     pub(crate) supply: Supply,
@@ -46,7 +46,7 @@ pub(crate) struct Mailboxes {
     pub(crate) checks_condition: bool,
 }
 
-/// What mailboxes need to know of their system of actors.
+/// What mailboxes need to know about their system of actors.
 pub(crate) struct ActorSystem {
     pub(crate) rules: Rules,
     /// How many faults may still happen.
@@ -86,7 +86,7 @@ impl Mailboxes {
         if mailbox.delivery == Delivery::Arrival {
             return actions.push(action(Variant::Ready));
         }
-        mailbox.each_open(mail as usize, &self.sets, |number| actions.push(action(Variant::Message(number))));
+        mailbox.each_open(|number| actions.push(action(Variant::Message(number))));
     }
 
     /// Replaces a part of the list of actions by what can be received now.
@@ -104,7 +104,7 @@ impl Mailboxes {
             0 => None,
             _ if mailbox.delivery == Delivery::Arrival => Some(Variant::Ready),
             // Nothing holds back the first message.
-            1 => mailbox.first_number(&self.sets).map(Variant::Message),
+            1 => mailbox.first_number().map(Variant::Message),
             _ => None,
         };
         let mut at = listed.start;
@@ -112,7 +112,7 @@ impl Mailboxes {
             Some(variant) if listed.len() == 1 => return actions[at] = action(variant),
             Some(variant) if listed.is_empty() => return actions.insert(at, action(variant)),
             None if open == 0 => {}
-            _ => mailbox.each_open(mail as usize, &self.sets, |number| {
+            _ => mailbox.each_open(|number| {
                 let action = action(only.unwrap_or(Variant::Message(number)));
                 if at < listed.end {
                     actions[at] = action
@@ -158,13 +158,13 @@ impl Mailboxes {
         Some(&self.mailboxes[self.members.get(task.index())?.mail? as usize])
     }
 
-    /// The rules that a mailbox is under.
+    /// The system that a mailbox belongs to.
     #[inline]
     pub(crate) fn system(&self, mail: usize) -> &ActorSystem {
         &self.systems[self.mailboxes[mail].system as usize]
     }
 
-    /// Whether whoever receives from this mailbox may crash instead.
+    /// Whether the actor of this mailbox may crash instead of receiving.
     pub(crate) fn may_crash(&self, mail: usize) -> bool {
         self.mailboxes[mail].may_crash && self.system(mail).faults.crash > 0
     }
@@ -177,19 +177,19 @@ impl Drop for Mailboxes {
 }
 
 impl State {
-    /// Whether what the current task does now is part of its latest step: it is an actor that has taken no step since it received, or no task
-    /// but main and actors exists yet.
+    /// Whether what the current task does now is part of its latest step. So it is if the task is an actor that has taken no step since it
+    /// received, or if there are no tasks yet but main and actors.
     pub(crate) fn is_one_step(&self) -> bool {
         let begun = self.turns > 0 || self.tasks.len() > self.actors.mailboxes.len() + 1;
         let untraced = self.actors.supply.latest == Some((self.current, self.turns));
         !begun || untraced || self.actors.of(self.current).is_some_and(|mailbox| mailbox.since == self.turns)
     }
 
-    /// How much is stored of the messages of a new mailbox.
-    pub(super) fn kind_of_mailbox(&self, delivery: Delivery) -> MessageForm {
+    /// The form of the messages of a new mailbox.
+    pub(super) fn form_of_messages(&self, delivery: Delivery) -> MessageForm {
         match delivery {
             _ if !self.discards_steps => MessageForm::Named,
-            Delivery::Causal if self.actors.sets.are_kept() => MessageForm::Slots,
+            Delivery::Causal if self.actors.sets.are_in_use() => MessageForm::Slotted,
             Delivery::Causal => MessageForm::Named,
             Delivery::Unordered | Delivery::PerSender | Delivery::Arrival => MessageForm::Blank,
         }
@@ -227,7 +227,7 @@ impl State {
     pub(super) fn write_blank_envelope(&mut self, mail: usize) -> Envelope {
         let (task, delivery) = (self.current, self.actors.mailboxes[mail].delivery);
         self.actors.make_room(delivery);
-        if self.actors.mailboxes[mail].kind != MessageForm::Named {
+        if self.actors.mailboxes[mail].form != MessageForm::Named {
             return Envelope::blank(task, 0);
         }
         self.actors.clock(task).write_blank(task, delivery, 0)
@@ -239,7 +239,7 @@ impl State {
         let Mailboxes { mailboxes, supply, sets, changed, .. } = &mut self.actors;
         let mailbox = &mut mailboxes[mail];
         self.trace.note(Note::Sent(mailbox.task));
-        match mailbox.kind {
+        match mailbox.form {
             MessageForm::Named => {
                 if self.discards_steps {
                     envelope.number = place.0;
@@ -247,7 +247,10 @@ impl State {
                 mailbox.named.put(mailbox.delivery, Named { envelope, place });
             }
             MessageForm::Blank => mailbox.put_blank(place, envelope.sender, envelope.delayed),
-            MessageForm::Slots => sets.put(mail, &mut mailbox.slots, place, (envelope.sender, envelope.delayed)),
+            MessageForm::Slotted => {
+                let message = sets.send(mail, place, envelope.sender, envelope.delayed);
+                mailbox.slotted.put(mailbox.delivery, message);
+            }
         }
         if supply.counts_on() {
             supply.count(mail, mailbox);
@@ -270,8 +273,8 @@ impl Moment<'_> {
         mailbox.since = turns;
         let (activity, task) = (mailbox.activity, mailbox.task);
         let (taken, envelope) = match variant {
-            Variant::Ready => mailbox.take(mail, sets, None),
-            Variant::Message(number) => mailbox.take(mail, sets, Some(number)),
+            Variant::Ready => mailbox.take(sets, None),
+            Variant::Message(number) => mailbox.take(sets, Some(number)),
             Variant::TimedOut => mailbox.take_timer(),
             Variant::Spurious => {
                 systems[mailbox.system as usize].faults.crash -= 1;
@@ -288,7 +291,7 @@ impl Moment<'_> {
         self.state.unsettled |= object.waiting_unseen > 0;
         if self.state.trace.discards_steps() {
             if let Some(envelope) =
-                envelope.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_kept())
+                envelope.filter(|_| delivery == Delivery::Causal && !self.state.actors.sets.are_in_use())
             {
                 self.state.actors.clock(task).read(&envelope, Delivery::Causal);
             }
@@ -332,7 +335,7 @@ impl Mailboxes {
         let mailbox = &mut self.mailboxes[mail];
         debug_assert!(!self.supply.counts_on(), "raddle bug: a mailbox is cleared while choices are drawn");
         let store = self.stores.get(mailbox.store);
-        let all = mailbox.take_all(mail, &mut self.sets).into_iter();
+        let all = mailbox.take_all(&mut self.sets).into_iter();
         all.map(|(sender, place)| (sender, store.take(place))).collect()
     }
 

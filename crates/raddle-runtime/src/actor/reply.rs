@@ -18,8 +18,8 @@ static REPLY: Operation = Operation { verb: "reply", class: Class::Send };
 static DROP_REQUEST: Operation = Operation { verb: "drop the request without a reply, of", class: Class::Send };
 static AWAIT_REPLY: Operation = Operation { verb: "receive the reply to", class: Class::Receive };
 
-/// Answers a request that [somebody waits](crate::actor::Context::ask) for the answer to. Part of the request. If it is dropped
-/// instead, whoever asked panics.
+/// The way to answer a request whose sender [waits](crate::actor::Context::ask) for the answer. It is part of the request. If it is dropped
+/// without an answer, the sender of the request panics.
 pub struct ReplyTo<R>(Option<Back<R>>);
 
 enum Back<R> {
@@ -29,7 +29,7 @@ enum Back<R> {
 
 type Slot<R> = Arc<Mutex<Option<(R, u64)>>>;
 
-/// The receiving end of a reply, kept by the actor that asked.
+/// The receiving end of a reply. The actor that asked has it.
 pub(crate) struct Awaited<R> {
     slot: Slot<R>,
     object: ObjectId,

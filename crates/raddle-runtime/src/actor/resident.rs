@@ -12,8 +12,8 @@ use crate::execution::{Execution, State};
 
 /// An actor that is not in a handler.
 pub(crate) trait Resident: Any + Send {
-    /// Handles the message at this place, which was drawn in an [untraced run](crate::actor::untraced), and waits again; gives
-    /// the state back if choices can go on to be drawn.
+    /// Handles the message at this place, which was drawn in an [untraced run](crate::actor::untraced), and waits again. Returns the state
+    /// if the untraced run can go on.
     fn handle_untraced<'a>(
         self: Box<Self>,
         execution: &'a Execution,
@@ -44,7 +44,7 @@ impl<A: Actor> Resident for Home<A> {
         mailbox.actor = Some(self);
         if again && mailbox.plain {
             let counts = state.still_counts();
-            debug_assert!(!counts || state.counted_as_listed(), "raddle bug: mail was counted wrongly");
+            debug_assert!(!counts || state.counted_as_listed(), "raddle bug: messages were counted wrongly");
             return counts.then_some(state);
         }
         state.actors.supply.after = Some(match ended {

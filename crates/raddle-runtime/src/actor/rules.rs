@@ -2,22 +2,21 @@
 
 use crate::actor::delivery::Delivery;
 
-/// How often each kind of fault may happen in one execution. Whether one does is a choice like any other, so an exhaustive search
-/// tries all of them.
+/// How often each kind of fault may happen in one execution. Whether one does is a choice like any other, so an exhaustive search tries all
+/// of them.
 ///
-/// Messages between actors can be dropped, duplicated and delayed; it is decided when a message is sent, since that
-/// gives the smaller tree: one choice for each message, however long it waits. What a test or a timer sends is safe. Actors that
-/// [may crash](crate::actor::System::may_crash) do so instead of receiving a message.
+/// Messages between actors can be lost, duplicated and delayed. This is decided when a message is sent, because the tree is smaller then:
+/// one choice for each message, however long it waits. Messages that a test or a timer sends are never faulty. Actors that [may
+/// crash](crate::actor::System::may_crash) do so instead of receiving a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Messages that get lost.
     pub drop: u32,
     /// Messages that arrive twice; only those that can be [duplicated](crate::actor::Actor::duplicate).
     pub duplicate: u32,
-    /// Messages that later ones may overtake, whatever the [`Delivery`]. Where that is [`Delivery::Arrival`], the next one
-    /// does.
+    /// Messages that later ones may overtake, whatever the [`Delivery`]. With [`Delivery::Arrival`], the next message overtakes it.
     pub delay: u32,
-    /// Actors that lose their state. One that was made by a factory starts anew, the others stop.
+    /// Actors that lose their state. An actor that was made by a factory starts again; others stop.
     pub crash: u32,
 }
 
@@ -31,7 +30,7 @@ pub(crate) enum Fate {
 }
 
 impl Faults {
-    /// What may happen to the next message; to arrive comes first.
+    /// What may happen to the next message. Normal arrival is the first.
     pub(crate) fn fates(&self, can_duplicate: bool) -> impl Iterator<Item = Fate> + use<> {
         let fates = [
             (Fate::Arrives, true),

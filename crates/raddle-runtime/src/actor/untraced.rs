@@ -25,7 +25,7 @@ use crate::actor::resident::Resident;
 use crate::actor::store::StoreSlot;
 use crate::execution::{Execution, State};
 
-/// How a handler ended that ran on a stack that is not its task's own.
+/// How a handler ended, if it ran on another stack than that of its task.
 pub(crate) enum After {
     /// It returned.
     Done,
@@ -34,7 +34,7 @@ pub(crate) enum After {
 }
 
 impl State {
-    /// Begins to count where what was listed is there to be received, all of it, and steps are only counted.
+    /// Begins an untraced run, if all enabled actions are receives and steps are only counted. Returns whether it did.
     #[inline]
     pub(crate) fn begin_supply(&mut self, actions: &[Action]) -> bool {
         self.discards_steps
@@ -63,11 +63,12 @@ impl State {
         }
         for mailbox in mailboxes.iter_mut() {
             let faulty = systems[mailbox.system as usize].faults.befall_messages();
-            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.kind != MessageForm::Named;
+            mailbox.at_once = !mailbox.stopped && !faulty && mailbox.form != MessageForm::Named;
             mailbox.away = mail(mailbox.task).is_none();
             mailbox.began_with = mailbox.len();
         }
-        // Whoever receives has a decision of its own before it does anything else, and is not asked who let it go before.
+        // An actor that receives has a decision of its own before it does anything else, so the task that released it before does not
+        // matter.
         for ActorMailbox { task, .. } in &self.actors.mailboxes {
             self.tasks[task.index()].let_go &=
                 self.tasks[task.index()].asks.as_ref().is_none_or(|ask| ask.mail.is_none());
@@ -94,13 +95,13 @@ impl State {
         }
     }
 
-    /// How a handler ended that ran elsewhere, and whose: the current task goes on from there.
+    /// Returns how a handler ended that ran on another stack, and its actor. The current task continues from there.
     pub(super) fn take_over(&mut self, mail: usize) -> Option<(After, Box<dyn Resident>)> {
         let after = self.actors.supply.after.take()?;
         self.take_back_ask();
         self.task().act = None;
         let home = self.actors.mailboxes[mail].actor.take();
-        Some((after, home.expect("raddle bug: a handler ended and left nobody at home")))
+        Some((after, home.expect("raddle bug: a handler ended without its actor")))
     }
 
     /// Whether the current task has to take over, on its own stack.
@@ -108,7 +109,7 @@ impl State {
         self.actors.supply.after.is_some()
     }
 
-    /// Whether nothing can happen but that somebody receives, after an actor has done so and asks for its mail as before.
+    /// Whether the untraced run can go on: nothing but a receive can happen next.
     #[inline]
     pub(crate) fn still_counts(&self) -> bool {
         let odd = self.stale | self.unsettled | self.cells_touched | self.outcome.is_some();
@@ -125,15 +126,16 @@ impl State {
         let alternatives = supply.total();
         let (mail, nth) = supply.find(choices.draw(alternatives).0);
         let mailbox = &mut mailboxes[mail];
-        let place = match mailbox.kind {
+        let place = match mailbox.form {
             MessageForm::Blank => {
                 let place = StoreSlot(mailbox.blank.take_open(mailbox.delivery, nth).place);
                 supply.set(mail, mailbox.away, mailbox.blank.count_open());
                 place
             }
-            MessageForm::Slots => {
-                let place = sets.take_open(mail, &mut mailbox.slots, nth, mailbox.task);
-                supply.set(mail, mailbox.away, mailbox.slots.count_open());
+            MessageForm::Slotted => {
+                let message = mailbox.slotted.take_open(Delivery::Causal, nth);
+                let place = sets.receive(&message, mailbox.task);
+                supply.set(mail, mailbox.away, mailbox.slotted.count_open());
                 place
             }
             MessageForm::Named => {
@@ -174,7 +176,7 @@ impl State {
         if !mailbox.at_once {
             return;
         }
-        if mailbox.kind != MessageForm::Blank {
+        if mailbox.form != MessageForm::Blank {
             return self.send_causally_untraced(mail, msg);
         }
         let place = stores.get(mailbox.store).put_from(msg);
@@ -189,12 +191,12 @@ impl State {
         self.actors.make_room(Delivery::Causal);
         let Mailboxes { mailboxes, stores, supply, sets, .. } = &mut self.actors;
         let mailbox = &mut mailboxes[mail];
-        if mailbox.kind == MessageForm::Named {
+        if mailbox.form == MessageForm::Named {
             return;
         }
         let place = stores.get(mailbox.store).put_from(msg);
-        sets.put(mail, &mut mailbox.slots, place, (self.current, false));
-        supply.count(mail, mailbox);
+        mailbox.slotted.put(Delivery::Causal, sets.send(mail, place, self.current, false));
+        supply.set(mail, mailbox.away, mailbox.slotted.count_open());
         self.note_change();
         self.trace.count();
     }

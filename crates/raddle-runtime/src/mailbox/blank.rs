@@ -1,21 +1,21 @@
-//! Messages of untraced runs, which have a place in their store and a sender and nothing else.
+//! Messages of untraced runs. They have a place in their store and a sender, and nothing else.
 
 use raddle_engine::ids::TaskId;
 
 use super::Message;
 use super::few::Few;
 use super::row::Row;
-use super::rule::DeliveryInfo;
+use super::rule::{DeliveryInfo, Known};
 
-/// Set in a row of places for a message that is delayed.
+/// This bit of a place is set if the message is delayed.
 const DELAYED: u32 = 1 << 31;
 
 /// A message without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blank {
-    /// Where it lies. This is its number, too.
+    /// Where its contents are stored. This is its number, too.
     pub(crate) place: u32,
-    /// `None` in orders in which that makes no difference.
+    /// `None` in orders in which the sender does not matter.
     pub(crate) sender: Option<TaskId>,
     pub(crate) delayed: bool,
 }
@@ -25,7 +25,13 @@ impl Message for Blank {
 
     fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { place, sender, delayed } = self;
-        DeliveryInfo { number: place, sender: sender.unwrap_or(TaskId::MAIN), delayed, ordinal: 0, known: &[] }
+        DeliveryInfo {
+            number: place,
+            sender: sender.unwrap_or(TaskId::MAIN),
+            delayed,
+            ordinal: 0,
+            known: Known::NOTHING,
+        }
     }
 
     fn arrive_in_time(&mut self) {
@@ -33,7 +39,7 @@ impl Message for Blank {
     }
 }
 
-/// Few such messages. Either all senders are known, or none.
+/// A short list of such messages. Either all senders are known, or none.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Rows {
@@ -51,7 +57,13 @@ impl Few<Blank> for Rows {
     fn delivery_info(&self, at: usize) -> DeliveryInfo<'_> {
         let (place, known) = (self.places.get(at), self.senders.len() > 0);
         let sender = if known { TaskId::new(self.senders.get(at)) } else { TaskId::MAIN };
-        DeliveryInfo { number: place & !DELAYED, sender, delayed: place & DELAYED != 0, ordinal: 0, known: &[] }
+        DeliveryInfo {
+            number: place & !DELAYED,
+            sender,
+            delayed: place & DELAYED != 0,
+            ordinal: 0,
+            known: Known::NOTHING,
+        }
     }
 
     #[inline]
@@ -85,7 +97,7 @@ impl Few<Blank> for Rows {
 
     #[inline]
     fn remove_first(&mut self) -> Blank {
-        debug_assert!(self.senders.len() == 0, "raddle bug: senders make no difference in order of arrival");
+        debug_assert!(self.senders.len() == 0, "raddle bug: senders do not matter in order of arrival");
         let place = self.places.remove_first();
         Blank { place: place & !DELAYED, sender: None, delayed: place & DELAYED != 0 }
     }

@@ -14,10 +14,10 @@ pub(crate) trait Few<T>: Default {
 
     fn delivery_info(&self, at: usize) -> DeliveryInfo<'_>;
 
-    /// Those of all messages.
+    /// The delivery infos of all messages.
     fn delivery_infos(&self) -> impl Iterator<Item = DeliveryInfo<'_>>;
 
-    /// What the hash of the mailbox depends on in a message; `None` if hashes are not needed.
+    /// What the hash of the mailbox needs to know about a message; `None` if hashes are not needed.
     #[inline(always)]
     fn hashed(&self, _at: usize) -> Option<HashedMessage> {
         None
@@ -25,7 +25,7 @@ pub(crate) trait Few<T>: Default {
 
     fn push(&mut self, message: T);
 
-    /// Puts a message before the last one, which is delayed and is not any more afterwards.
+    /// Puts a message before the last one, which is delayed, and ends its delay.
     fn overtake(&mut self, message: T);
 
     fn remove(&mut self, at: usize) -> T;
@@ -89,7 +89,7 @@ macro_rules! list {
 list!(SmallVec<A: Array>, A::Item);
 list!(Vec<T>, T);
 
-/// Whether another message of the list keeps the one at this place from being received. A message that is `gone` does not count.
+/// Whether another message of the list holds back the one at this place. The message `gone` does not count.
 #[inline]
 pub(super) fn is_held<T>(list: &impl Few<T>, delivery: Delivery, at: usize, gone: Option<usize>) -> bool {
     let later = list.delivery_info(at);
@@ -99,7 +99,7 @@ pub(super) fn is_held<T>(list: &impl Few<T>, delivery: Delivery, at: usize, gone
             .any(|(at, earlier)| Some(at) != gone && delivery.holds_back(earlier, later))
 }
 
-/// How many messages can be received as soon as the one at this place, which can be received, is gone that cannot be before.
+/// The message at place `gone` can be received. How many others become receivable when it is taken?
 #[inline]
 pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: usize) -> u32 {
     let taken = list.delivery_info(gone);
@@ -113,7 +113,7 @@ pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: us
             released += u32::from(!is_held(list, delivery, at, Some(gone)));
             continue;
         }
-        // The next of the line takes the place of the one that is gone, and holds back the rest.
+        // The next message of the line holds back the rest.
         released += 1;
         if delivery.position(later, 0).is_some() {
             break;
@@ -122,7 +122,7 @@ pub(super) fn count_released<T>(list: &impl Few<T>, delivery: Delivery, gone: us
     released
 }
 
-/// How many messages of a sender's line are before this place.
+/// How many messages of the sender's line come before this place.
 #[inline]
 pub(super) fn place_in_line<T>(list: &impl Few<T>, delivery: Delivery, sender: TaskId, before: usize) -> usize {
     if delivery.is_queue() {

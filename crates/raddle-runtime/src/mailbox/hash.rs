@@ -13,13 +13,13 @@ use super::Message;
 use super::ordered_map::{OrderedMap, Value};
 use crate::actor::{Delivery, combine, mix};
 
-/// A Mersenne prime, so that the remainder is found by shifting.
+/// A Mersenne prime: the remainder can be computed by shifts.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Where the polynomials are looked at.
+/// The point at which the polynomials are evaluated.
 const POINT: u64 = 0x9e37_79b9_7f4a_7c15 % PRIME;
 
-/// `POINT` to the power of this many places is looked up.
+/// The number of powers of `POINT` in the table.
 const PLACES: usize = 64;
 
 /// A number modulo the prime.
@@ -29,7 +29,7 @@ pub(super) struct Sum(u64);
 impl Sum {
     pub(super) const ONE: Self = Self(1);
 
-    /// What a hash is modulo the prime.
+    /// Reduces a hash modulo the prime.
     #[inline]
     const fn of(hash: u64) -> Self {
         let sum = (hash & PRIME) + (hash >> 61);
@@ -66,20 +66,20 @@ impl Sum {
         power
     }
 
-    /// As the coefficient at a place.
+    /// The value of this coefficient at a place.
     #[inline]
     pub(super) fn at(self, place: usize) -> Self {
         let power = POWERS.get(place).copied().unwrap_or_else(|| Self(POINT).power(place as u64));
         self.times(power)
     }
 
-    /// One place further from the first.
+    /// Moves one place away from the front.
     #[inline]
     pub(super) const fn further(self) -> Self {
         self.times(Self(POINT))
     }
 
-    /// One place nearer to the first.
+    /// Moves one place towards the front.
     #[inline]
     pub(super) const fn nearer(self) -> Self {
         self.times(INVERSE)
@@ -90,7 +90,7 @@ impl Sum {
     }
 }
 
-/// What undoes a multiplication with the point, by Fermat's little theorem.
+/// The inverse of the point, by Fermat's little theorem.
 const INVERSE: Sum = Sum(POINT).power(PRIME - 2);
 
 const POWERS: [Sum; PLACES] = {
@@ -103,7 +103,7 @@ const POWERS: [Sum; PLACES] = {
     powers
 };
 
-/// What the hash of a mailbox depends on in a message.
+/// What the hash of a mailbox needs to know about a message.
 #[derive(Clone, Copy)]
 pub(crate) struct HashedMessage {
     pub(crate) sender: TaskId,
@@ -135,14 +135,14 @@ impl HashedMessage {
 }
 
 impl Delivery {
-    /// The line that messages of a sender are part of.
+    /// The line that contains the messages of a sender.
     #[inline]
     pub(super) fn hash_line(self, sender: TaskId) -> TaskId {
         if self == Delivery::Arrival { TaskId::MAIN } else { sender }
     }
 
-    /// What the hash of a mailbox depends on in a message; `None` if the mailbox has no hash. Without an order it has none: whoever needs
-    /// one adds up the messages.
+    /// What the hash of a mailbox needs to know about a message. `None` if the mailbox has no hash of its own: an unordered mailbox has
+    /// none, and its users add up the hashes of the messages.
     #[inline]
     pub(super) fn hashed<T: Message>(self, message: &T) -> Option<HashedMessage> {
         if self == Delivery::Unordered { None } else { message.hashed() }
@@ -153,7 +153,7 @@ impl Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineHash {
     pub(super) value: Sum,
-    /// What the next coefficient is multiplied with: the point to the power of the number of messages.
+    /// The factor of the next coefficient: the point to the power of the number of messages.
     next: Sum,
 }
 
@@ -191,7 +191,7 @@ struct Line {
 }
 
 impl Line {
-    /// The hash of the delayed messages that arrived before this time.
+    /// The hash of the delayed messages that arrived before `arrived`.
     fn delayed_before(&self, arrived: u32) -> LineHash {
         let mut hash = LineHash::default();
         self.delayed.iter().take_while(|delayed| delayed.0 < arrived).for_each(|delayed| hash.push(delayed.1));
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_powers_and_sums_can_be_undone() {
+    fn moving_and_adding_can_be_undone() {
         for n in [0, 1, 2, POINT, PRIME - 1, 0x0123_4567_89ab_cdef] {
             let sum = Sum::of(n);
             assert_eq!(sum.minus(sum), Sum::default().minus(Sum::default()));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_a_line_leaves_no_trace_in_its_hash() {
+    fn a_removed_message_does_not_change_the_hash() {
         let terms: Vec<_> = (0..9).map(|n| Sum::of(n * n + 1)).collect();
         let hash = |terms: &[Sum]| {
             let mut hash = LineHash::default();

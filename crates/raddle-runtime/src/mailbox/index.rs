@@ -1,5 +1,5 @@
-//! The messages of a long mailbox, unless they are a [queue](super::queue). No operation looks at all of them, and a copy shares what
-//! is not changed.
+//! The messages of a long mailbox, in all orders but [order of arrival](super::queue). No operation looks at all of them, and copies share
+//! what neither has changed.
 //!
 //! Messages are numbered by their arrival. A message that cannot be received waits behind *one* message that holds it back, the last of a
 //! line that stands before its bound (see [`rule`](super::rule)). When that one is taken, the message can be received, or waits behind
@@ -41,9 +41,9 @@ impl Arrival {
 struct Entry<T> {
     message: Rc<T>,
     open: bool,
-    /// The latest of those that wait behind this message.
+    /// The latest of the messages that wait behind this one.
     waits_here: Option<Arrival>,
-    /// The one before this message of those that wait behind the same message.
+    /// The next older of the messages that wait behind the same message.
     waits_beside: Option<Arrival>,
 }
 
@@ -53,7 +53,7 @@ impl<T> Clone for Entry<T> {
     }
 }
 
-/// Those that can be received count.
+/// The map counts the messages that can be received.
 impl<T> Value for Entry<T> {
     fn counts(&self) -> bool {
         self.open
@@ -62,7 +62,7 @@ impl<T> Value for Entry<T> {
 
 impl Value for Arrival {}
 
-/// Where a message is that stands at this position of a line.
+/// The key of a message at this position of a line.
 fn position_key((line, position): (u32, u32)) -> u64 {
     u64::from(line) << 32 | u64::from(position)
 }
@@ -134,7 +134,7 @@ impl<T: Message> Index<T> {
         self.take_at(self.find(number)?)
     }
 
-    /// Takes out the message that comes after so many others that can be received.
+    /// Takes out the n-th of the messages that can be received, from 0.
     pub(super) fn take_open(&mut self, nth: u32) -> Option<T> {
         let (arrived, _) = self.messages.nth_counted(nth)?;
         self.take_at(arrived)
@@ -162,7 +162,8 @@ impl<T: Message> Index<T> {
         Some(Rc::try_unwrap(message).unwrap_or_else(|shared| T::clone(&shared)))
     }
 
-    /// A message of this line was taken. Those that waited behind it can be received, or wait behind others, of this line or a later one.
+    /// Called when a message of this line was taken. Each message that waited behind it can now be received, or waits behind another, of
+    /// this line or a later one.
     fn release(&mut self, mut waiting: Option<Arrival>, line: u32) {
         while let Some(arrival) = waiting {
             let entry = self.messages.get(arrival.key()).expect("raddle bug: a message that waits is gone");

@@ -66,7 +66,7 @@ impl<T: Message> Many<T> {
         }
     }
 
-    /// Takes out the message that comes after so many others that can be received.
+    /// Takes out the n-th of the messages that can be received, from 0.
     pub(super) fn take_open(&mut self, nth: u32) -> Option<T> {
         match self {
             Self::Queue(queue) => queue.take_oldest(),
@@ -90,8 +90,8 @@ impl<T: Message> Many<T> {
         }
     }
 
-    /// The hash of what waits in an order, without the message that has this number, or the oldest if none is given, and with others that
-    /// one sender sends.
+    /// The hash of the messages without the one that has this number (or the oldest, if no number is given), and with messages that one
+    /// sender sends.
     pub(super) fn hash_with(&self, without: Option<Option<u32>>, sent: impl Iterator<Item = HashedMessage>) -> Sum {
         match self {
             Self::Queue(queue) => {

@@ -5,16 +5,16 @@
 
 use std::collections::VecDeque;
 
-/// How many are kept in one piece.
+/// How many numbers the register holds.
 const FEW: usize = 4;
 
-/// Numbers in a row.
+/// A short list of numbers.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Row {
     len: u32,
     first: Four,
-    /// What comes after them.
+    /// The numbers after these.
     rest: VecDeque<u32>,
 }
 
@@ -24,19 +24,13 @@ impl Row {
         self.len as usize
     }
 
-    /// The one at this place.
+    /// The number at this index.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> u32 {
         if at < FEW { self.first.get(at) } else { self.rest[at - FEW] }
     }
 
-    /// All of them, in order.
-    #[inline]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len().min(FEW)).map(|at| self.first.get(at)).chain(self.rest.iter().copied())
-    }
-
-    /// Adds one at the end.
+    /// Adds a number at the end.
     #[inline]
     pub(crate) fn push(&mut self, number: u32) {
         if self.len() < FEW {
@@ -47,7 +41,7 @@ impl Row {
         self.len += 1;
     }
 
-    /// Takes out the one at this place.
+    /// Removes the number at this index.
     #[inline]
     pub(crate) fn remove(&mut self, at: usize) -> u32 {
         assert!(at < self.len(), "raddle bug: a message is gone");
@@ -58,7 +52,7 @@ impl Row {
         self.first.remove(at)
     }
 
-    /// Takes out the first one.
+    /// Removes the first number.
     #[inline]
     pub(crate) fn remove_first(&mut self) -> u32 {
         assert!(self.len > 0, "raddle bug: a message is gone");
@@ -80,23 +74,9 @@ impl Row {
         self.first.fill(FEW - 1, next);
         number
     }
-
-    /// Takes all of them out.
-    pub(crate) fn take_all(&mut self) -> Vec<u32> {
-        let all = self.iter().collect();
-        self.clear();
-        all
-    }
-
-    /// Forgets all of them.
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
-        self.first = Four::default();
-        self.rest.clear();
-    }
 }
 
-/// Four numbers, the first in the lowest bits; 0 where there is none.
+/// Four numbers, the first in the lowest bits. Unused places are 0.
 #[derive(Clone, Copy, Default)]
 struct Four([u64; 2]);
 
@@ -111,7 +91,7 @@ impl Four {
         self.0 = [whole as u64, (whole >> 64) as u64];
     }
 
-    /// The bits below a place.
+    /// A mask for the bits below this index.
     #[inline]
     fn below(at: usize) -> u128 {
         (1 << (32 * (at % FEW))) - 1
@@ -122,13 +102,13 @@ impl Four {
         (self.0[at / 2 % 2] >> (32 * (at % 2))) as u32
     }
 
-    /// Puts one where there is none.
+    /// Sets an unused place.
     #[inline]
     fn fill(&mut self, at: usize, number: u32) {
         self.0[at / 2 % 2] |= u64::from(number) << (32 * (at % 2));
     }
 
-    /// Takes one out; those after it move up.
+    /// Removes a number and moves the later ones forward.
     #[inline]
     fn remove(&mut self, at: usize) -> u32 {
         let (number, whole, below) = (self.get(at), self.whole(), Self::below(at));
@@ -163,11 +143,7 @@ mod tests {
                 }
                 assert_eq!(row.len(), plain.len(), "seed {seed}, step {step}");
                 assert!((0..plain.len()).all(|at| row.get(at) == plain[at]), "seed {seed}, step {step}");
-                assert_eq!(row.iter().collect::<Vec<_>>(), plain, "seed {seed}, step {step}");
             }
-            assert_eq!(row.take_all(), plain, "seed {seed}");
-            row.push(7);
-            assert_eq!(row.iter().collect::<Vec<_>>(), [7], "seed {seed}");
         }
     }
 }

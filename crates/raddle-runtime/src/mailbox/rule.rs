@@ -1,29 +1,52 @@
 //! Which of the messages that wait in a mailbox can be received: the one definition for actors, models and untraced runs.
 //!
 //! [`Delivery::holds_back`] is the rule, for two messages of one mailbox. A message can be received if no message that arrived before it
-//! holds it back. [Short lists](super::few) apply the rule to all pairs.
+//! holds it back. [Short lists](super::few) apply the rule to all pairs. In causal order, the rule asks which messages a sender [knew
+//! of](Known): a clock says so in traced runs, a set of waiting messages in untraced ones.
 //!
 //! The [index](super::index) of a long mailbox needs the same rule in another form. There, messages that hold back others stand in
-//! lines, each at a position. A message is held back while, in one of the lines that it depends on, somebody stands before its bound. The
-//! tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions. If every message holds
+//! lines, each at a position. A message is held back while, in one of the lines that it depends on, another message stands before its bound.
+//! The tests of [`Mailbox`](super::Mailbox) compare both forms. A new order needs an arm in each of these functions. If every message holds
 //! back all later ones, no lines are needed: a long mailbox is then a [queue](super::queue).
 
 use raddle_engine::ids::TaskId;
 
+use super::message_set::MessageSet;
 use crate::actor::Delivery;
 
-/// What the rule has to know of a message.
+/// What the rule has to know about a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveryInfo<'a> {
-    /// What a schedule calls it: unique among those in one mailbox.
+    /// Its number in schedules. It is unique in its mailbox.
     pub(crate) number: u32,
     pub(crate) sender: TaskId,
-    /// A fault lets the messages that are sent later overtake it.
+    /// A fault: messages that are sent later can overtake it.
     pub(crate) delayed: bool,
-    /// How many messages its sender had sent before, to anybody. For causal order only.
+    /// What [`Known`] calls it. For causal order only.
     pub(crate) ordinal: u32,
-    /// By task, how many of its messages the sender knew of. For causal order only.
-    pub(crate) known: &'a [u32],
+    /// For causal order only.
+    pub(crate) known: Known<'a>,
+}
+
+/// The messages that the sender of a message knew of when it sent it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known<'a> {
+    /// By task, how many of its messages. The ordinal of a message is how many its sender had sent before, to anybody.
+    Clock(&'a [u32]),
+    /// Those that were waiting. The ordinal of a message is its slot.
+    Set(&'a MessageSet),
+}
+
+impl Known<'_> {
+    pub(crate) const NOTHING: Self = Known::Clock(&[]);
+
+    #[inline]
+    fn includes(self, message: DeliveryInfo<'_>) -> bool {
+        match self {
+            Known::Clock(clock) => clock.get(message.sender.index()).copied().unwrap_or(0) > message.ordinal,
+            Known::Set(set) => set.contains(message.ordinal),
+        }
+    }
 }
 
 impl Delivery {
@@ -33,15 +56,12 @@ impl Delivery {
         match self {
             Delivery::Unordered => false,
             Delivery::PerSender => !earlier.delayed && earlier.sender == later.sender,
-            Delivery::Causal => {
-                let known = later.known.get(earlier.sender.index()).copied().unwrap_or(0);
-                !earlier.delayed && known > earlier.ordinal
-            }
+            Delivery::Causal => !earlier.delayed && later.known.includes(earlier),
             Delivery::Arrival => true,
         }
     }
 
-    /// How many of so many messages can be received, in orders in which that depends on nothing else.
+    /// How many of `len` messages can be received, if the order determines that.
     #[inline(always)]
     pub(super) fn count_open(self, len: usize) -> Option<u32> {
         match self {
@@ -57,7 +77,7 @@ impl Delivery {
         self == Delivery::Arrival
     }
 
-    /// Whether a message takes the place before the last one, which is delayed; the last one is not delayed any more then.
+    /// Whether a new message takes the place before the last one, which is delayed. The delay ends then.
     #[inline]
     pub(super) fn overtakes(self, last_is_delayed: bool) -> bool {
         self == Delivery::Arrival && last_is_delayed
@@ -80,7 +100,8 @@ impl Delivery {
             Delivery::Unordered | Delivery::Arrival => None,
             Delivery::PerSender => (line >= from).then_some((line, arrived)),
             Delivery::Causal => {
-                let known = (0..).zip(message.known).skip(from as usize);
+                let Known::Clock(clock) = message.known else { unreachable!("raddle bug: a set in a long mailbox") };
+                let known = (0..).zip(clock).skip(from as usize);
                 known.map(|(line, known)| (line, *known)).find(|(_, known)| *known > 0)
             }
         }

@@ -1,4 +1,4 @@
-//! A mailbox compared with a plain list, of which each order is defined again, in the simplest way.
+//! Compares mailboxes with plain lists. The delivery orders are defined again here, in the simplest way.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::rng::Rng;
@@ -25,7 +25,7 @@ impl Message for Plain {
 
     fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { number, sender, delayed, ordinal, ref known, .. } = self;
-        DeliveryInfo { number, sender, delayed, ordinal, known }
+        DeliveryInfo { number, sender, delayed, ordinal, known: Known::Clock(known) }
     }
 
     fn arrive_in_time(&mut self) {
@@ -56,7 +56,7 @@ fn receivable(delivery: Delivery, list: &[Plain]) -> Vec<u32> {
 /// What is compared of a message.
 type Shown = (u64, bool, TaskId, Vec<u32>);
 
-/// What tells two mailboxes apart: of each line, or of all where there is none, what is in it.
+/// What makes two mailboxes different: the contents of each line; with order of arrival, all messages are one line.
 fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<Shown>> {
     let mut lines = vec![Vec::new(); 5];
     for message in list {
@@ -68,7 +68,7 @@ fn lines(delivery: Delivery, list: &[Plain]) -> Vec<Vec<Shown>> {
     lines
 }
 
-/// Several mailboxes, senders who know of messages in all of them, and the same as lists.
+/// Several mailboxes, each with a list that should be the same, and senders who know of messages in all of them.
 struct Compared {
     delivery: Delivery,
     rng: Rng,
@@ -88,9 +88,10 @@ impl Compared {
         self.rng.below(n as u32) as usize
     }
 
-    fn send(&mut self) {
+    /// Returns the mailbox.
+    fn send(&mut self) -> usize {
         let (sender, to) = (self.below(4), self.below(3));
-        // In other orders nobody writes down what senders know.
+        // In other orders, messages do not say what their senders know.
         let causal = self.delivery == Delivery::Causal;
         let known = if causal { self.clocks[sender].clone() } else { Vec::new() };
         let message = Plain {
@@ -108,14 +109,15 @@ impl Compared {
         let overtaken = list.last_mut().filter(|last| self.delivery == Delivery::Arrival && last.delayed);
         let place = overtaken.map(|last| last.delayed = false);
         list.insert(list.len() - place.map_or(0, |()| 1), message);
+        to
     }
 
-    /// Whoever receives may send afterwards, and knows then what the sender knew.
-    fn receive(&mut self) {
+    /// The receiver may send afterwards. Then it knows what the sender knew. Returns the mailbox and the message, if there was one.
+    fn receive(&mut self) -> Option<(usize, Plain)> {
         let (of, by_number) = (self.below(3), self.rng.below(2) == 0);
         let open = receivable(self.delivery, &self.mailboxes[of].1);
         if open.is_empty() {
-            return;
+            return None;
         }
         let nth = self.below(open.len());
         let (mailbox, list) = &mut self.mailboxes[of];
@@ -135,6 +137,7 @@ impl Compared {
         if of != taken.sender.index() {
             receiver[taken.sender.index()] = receiver[taken.sender.index()].max(taken.ordinal + 1);
         }
+        Some((of, taken))
     }
 
     fn check(&self) {
@@ -153,14 +156,14 @@ impl Compared {
     }
 
     fn check_take_all(&mut self) {
-        (0..60).for_each(|_| self.send());
+        (0..60).for_each(|_| _ = self.send());
         for (mailbox, list) in &mut self.mailboxes {
             assert_eq!(mailbox.take_all(), std::mem::take(list), "{:?}", self.delivery);
         }
         self.check();
     }
 
-    /// Timers have numbers that no message has. To ask for one changes nothing.
+    /// Timers have numbers that no message has. A question about such a number changes nothing.
     fn check_unknown_number(&self, mailbox: &Mailbox<Plain>) {
         let unknown = u32::MAX;
         assert!(!mailbox.has(unknown) && mailbox.get(Some(unknown)).is_none());
@@ -171,7 +174,7 @@ impl Compared {
         }
     }
 
-    /// The hash without what is received next and with what a task sends is that of a mailbox where that has happened.
+    /// `hash_with` computes the hash after a receive and some sends. Compares it with the hash of a mailbox in which these have happened.
     fn check_hash_ahead(&self) {
         let mailbox = &self.mailboxes[0].0;
         let hash = |mailbox: &Mailbox<Plain>| mailbox.hash_with(self.delivery, None, std::iter::empty());
@@ -190,7 +193,7 @@ impl Compared {
             after.take(self.delivery, Some(number));
             let hashed = sent.iter().filter_map(Message::hashed);
             let peeked = mailbox.hash_with(self.delivery, Some(Some(number)), hashed);
-            // One that is delayed would be overtaken, which nobody foresees.
+            // A delayed message would be overtaken, which `hash_with` does not know.
             if !self.delays {
                 sent.iter().for_each(|message| after.put(self.delivery, message.clone()));
                 assert_eq!(hash(&after), peeked, "{:?}", self.delivery);
@@ -201,42 +204,42 @@ impl Compared {
 
 /// Mailboxes grow well beyond the length at which there is an index, and shrink to nothing.
 #[test]
-fn a_mailbox_is_as_a_list() {
+fn a_mailbox_agrees_with_a_list() {
     for (seed, delivery) in (0..6).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut longest = 0;
         for round in 0..1_200 {
             let grows = if round / 200 % 2 == 0 { 7 } else { 2 };
             if compared.rng.below(10) < grows {
-                compared.send()
+                compared.send();
             } else {
-                compared.receive()
+                compared.receive();
             }
             compared.check();
             longest = longest.max(compared.mailboxes[0].1.len());
-            // Where there is no order, whoever asks for a hash adds up what each message adds to it.
+            // An unordered mailbox has no hash of its own: its users add up the hashes of the messages.
             if round % 40 == 0 && delivery != Delivery::Unordered {
                 compared.check_hash_ahead();
             }
         }
-        assert!(longest > MANY + MANY / 2, "{delivery:?}: {longest}");
+        assert!(longest > Plain::MANY * 3 / 2, "{delivery:?}: {longest}");
         compared.check_take_all();
     }
 }
 
-/// Copies that go different ways are as if each were alone.
+/// A change of one copy does not change another.
 #[test]
 fn copies_do_not_see_each_other() {
     for delivery in ORDERS {
         let mut compared = Compared::new(11, delivery, true);
-        (0..150).for_each(|_| compared.send());
+        (0..150).for_each(|_| _ = compared.send());
         let before = compared.mailboxes.clone();
         for _ in 0..4 {
-            (0..120).for_each(|_| compared.receive());
+            (0..120).for_each(|_| _ = compared.receive());
             compared.check();
-            (0..90).for_each(|_| compared.send());
+            (0..90).for_each(|_| _ = compared.send());
             compared.check();
-            (0..90).for_each(|_| compared.receive());
+            (0..90).for_each(|_| _ = compared.receive());
             compared.check();
             compared.mailboxes.clone_from(&before);
             compared.check();
@@ -254,18 +257,18 @@ fn hash_of(delivery: Delivery, list: &[HashedMessage]) -> u64 {
     terms.fold(Sum::default(), Sum::plus).number()
 }
 
-/// A hash is the same for the same lines, however they came about and whether there is an index, and differs otherwise.
+/// Equal lines have equal hashes, whatever happened before and whether or not there is an index. Different lines have different hashes.
 #[test]
-fn hashes_are_equal_where_the_lines_are() {
+fn hashes_are_equal_if_and_only_if_the_lines_are() {
     for (seed, delivery) in (0..4).flat_map(|seed| HASHED.map(|order| (seed, order))) {
         let mut compared = Compared::new(seed, delivery, seed % 2 == 1);
         let mut seen: Vec<(Vec<_>, u64)> = Vec::new();
         for round in 0..400_u64 {
             let grows = if round / 50 % 2 == 0 { 7 } else { 2 };
             if compared.rng.below(10) < grows {
-                compared.send()
+                compared.send();
             } else {
-                compared.receive()
+                compared.receive();
             }
             for (mailbox, list) in &compared.mailboxes {
                 let hash = mailbox.hash_with(delivery, None, std::iter::empty());
@@ -292,7 +295,7 @@ fn hashes_are_equal_where_the_lines_are() {
 
 /// Messages without a name are received in the same order as others.
 #[test]
-fn blank_messages_are_as_others() {
+fn blank_messages_are_received_in_the_same_order_as_others() {
     for (seed, delivery) in
         (0..4).flat_map(|seed| [Delivery::Unordered, Delivery::PerSender, Delivery::Arrival].map(|order| (seed, order)))
     {
@@ -323,4 +326,44 @@ fn blank_messages_are_as_others() {
         let left: Vec<_> = plain.take_all().into_iter().map(|message| message.number).collect();
         assert_eq!(blank.take_all().into_iter().map(|message| message.place).collect::<Vec<_>>(), left);
     }
+}
+
+/// In causal order, sets of waiting messages say the same as clocks.
+#[test]
+fn slotted_messages_are_received_like_those_with_clocks() {
+    let (mut held, mut received) = (0, 0);
+    for seed in 0..40 {
+        let mut compared = Compared::new(seed, Delivery::Causal, seed % 2 == 1);
+        let mut slotted: [Mailbox<Slotted>; 3] = Default::default();
+        let mut known = [MessageSet::default(); 4];
+        let mut waiting = MessageSet::default();
+        // No slot is used twice.
+        while (compared.numbers as usize) < MessageSet::SLOTS {
+            if compared.rng.below(10) < 6 {
+                let slot = compared.numbers;
+                let to = compared.send();
+                let &Plain { number, sender, delayed, .. } = compared.mailboxes[to].1.last().expect("just sent");
+                let own = &mut known[sender.index()];
+                slotted[to].put(Delivery::Causal, Slotted { place: number, slot, sender, delayed, known: *own });
+                own.insert(slot);
+                waiting.insert(slot);
+            } else if let Some((of, message)) = compared.receive() {
+                let taken = slotted[of].take(Delivery::Causal, Some(message.number)).expect("it can be received");
+                known[of].add_all(&taken.known);
+                waiting.remove(taken.slot);
+                received += 1;
+            }
+            if compared.rng.below(20) == 0 {
+                slotted.iter_mut().for_each(|mailbox| mailbox.change_known(|known| known.retain(&waiting)));
+            }
+            for (slotted, (plain, _)) in slotted.iter().zip(&compared.mailboxes) {
+                let (mut listed, mut same) = (Vec::new(), Vec::new());
+                slotted.each_open(Delivery::Causal, |number| listed.push(number));
+                plain.each_open(Delivery::Causal, |number| same.push(number));
+                assert_eq!((listed, slotted.count_open()), (same, plain.count_open()), "seed {seed}");
+                held += plain.len() - plain.count_open() as usize;
+            }
+        }
+    }
+    assert!(held > 1_000 && received > 1_000, "{held} held back, {received} received");
 }

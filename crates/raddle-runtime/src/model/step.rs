@@ -16,7 +16,7 @@ use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Peeked, Pending, Point, Variant};
-use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step, Trace, Word};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace, Word};
 
 use crate::actor::{Delivery, Faults, Roster, combine, mix};
 use crate::crash;
@@ -161,22 +161,10 @@ impl ModelState {
         access: Access,
         alternatives: u32,
     ) -> Step {
-        Step {
-            task,
-            variant,
-            op,
-            access,
-            found: None,
-            left: None,
-            hold: Hold::Unchanged,
-            wants: None,
-            site: self.here,
-            alternatives,
-            more: 0,
-        }
+        Step::new((task, variant), op, access, self.here, alternatives)
     }
 
-    /// Who is to go on by this choice, and by which of several possibilities, for whoever has to tell that in the middle of it.
+    /// The task that continues by this choice, and by which alternative. A crash report in the middle of the step needs it.
     fn chosen(&self, choice: Choice) -> Option<(TaskId, Option<Variant>)> {
         match &self.stop {
             Stop::Actions => {

@@ -1,4 +1,4 @@
-//! Actors: under control, and free.
+//! Actors in executions and outside.
 
 use std::sync::Arc as StdArc;
 use std::sync::Mutex as StdMutex;
@@ -23,7 +23,7 @@ use crate::explore::{Seen, exhaustive, fails, panics_with, passes, run_with};
 use crate::model::{ORDERS, Order, random_program, set_up_random};
 use crate::traces;
 
-/// Does what it is told.
+/// Does what its messages say.
 #[derive(Default)]
 struct Worker {
     log: Vec<u32>,
@@ -117,7 +117,7 @@ fn log(system: &System, worker: &Address<Do>) -> Vec<u32> {
 }
 
 #[test]
-fn random_programs_do_the_same_under_control_as_in_models() {
+fn random_programs_do_the_same_as_tasks_and_in_models() {
     let mut compared = 0;
     for seed in 0..6 {
         for delivery in ORDERS {
@@ -149,7 +149,7 @@ fn random_programs_do_the_same_under_control_as_in_models() {
 }
 
 #[test]
-fn messages_are_received_in_the_orders_that_are_promised() {
+fn messages_are_received_in_the_delivery_order() {
     for (delivery, orders) in ORDERS.into_iter().zip([6, 3, 3, 2]) {
         let seen = Seen::default();
         let out = seen.clone();
@@ -167,7 +167,7 @@ fn messages_are_received_in_the_orders_that_are_promised() {
             }
             out.note(log(&system, &to));
         });
-        // In order of arrival the test comes first.
+        // In order of arrival, the messages of the test come first.
         let orders = if delivery == Delivery::Arrival { 1 } else { orders };
         assert_eq!(seen.len(), orders, "{delivery:?}");
     }
@@ -192,7 +192,7 @@ fn threads_and_actors_share_one_execution() {
         system.run_until_quiet();
         out.note((before, log(&system, &worker)));
     });
-    // Who had the lock first says nothing about who sent first, in either case.
+    // In either case, the order of the lock does not determine the order of the sends.
     assert_eq!(seen.len(), 4);
 }
 
@@ -212,7 +212,7 @@ fn asking_waits_for_the_reply_and_nothing_else() {
 }
 
 #[test]
-fn a_question_that_is_never_answered_is_a_deadlock_that_says_who_asked_whom() {
+fn a_request_without_a_reply_is_a_deadlock_that_names_both_actors() {
     let failure = fails(|| {
         let system = System::new();
         let (a, b) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
@@ -244,7 +244,7 @@ fn timers_go_off_in_order_and_move_the_clock() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_have_clear_messages() {
     let other = panics_with(|| {
         let (one, two) = (System::new(), System::new());
         let (a, b) = (one.spawn(Worker::default()), two.spawn(Worker::default()));
@@ -286,7 +286,7 @@ fn panics_are_failures_unless_actors_are_restarted() {
 }
 
 #[test]
-fn messages_nobody_takes_are_counted_or_fail() {
+fn dead_and_unhandled_messages_are_counted_or_fail() {
     let run = |strict: bool| {
         move || {
             let system = System::new().fail_on_dead_letters(strict).fail_on_unhandled(strict);
@@ -312,7 +312,7 @@ fn messages_nobody_takes_are_counted_or_fail() {
     assert!(matches!(&unhandled, Failure::Unhandled { message, .. } if message.contains("Worker#1")), "{unhandled:?}");
 }
 
-/// Numbers must be announced in order, and none left out.
+/// Numbers must be announced in order, without gaps.
 #[derive(Default)]
 struct InOrder(u32);
 
@@ -333,7 +333,7 @@ impl Monitor for InOrder {
 }
 
 #[test]
-fn monitors_fail_the_run() {
+fn a_violated_monitor_is_a_failure() {
     let run = |last: u32| {
         move || {
             let system = System::new().monitor(InOrder::default());
@@ -345,7 +345,7 @@ fn monitors_fail_the_run() {
     };
     assert!(matches!(fails(run(2)), Failure::Violation { message, .. } if message == "1 after 2"));
     assert!(matches!(fails(run(1)), Failure::Violation { message, .. } if message == "2 never came"));
-    // Reduction sees both orders, though the actors have nothing else to do with each other.
+    // Reduction runs both orders, although the actors are otherwise independent.
     let limits = Limits { keep_going: true, ..Limits::default() };
     let report = run_with(&Settings::default(), &mut Optimal::new(), limits, run(2));
     assert_eq!((report.executions, report.failing), (2, 1));
@@ -375,7 +375,7 @@ fn faults_are_choices_within_their_budget() {
 }
 
 #[test]
-fn a_condition_is_looked_at_after_each_message() {
+fn a_condition_is_checked_after_each_message() {
     passes(|| {
         let system = System::new();
         let worker = system.spawn(Worker::default());
@@ -392,7 +392,7 @@ fn a_condition_is_looked_at_after_each_message() {
     });
 }
 
-/// Keeps the receipts of the last execution.
+/// Stores the receipts of the last execution.
 struct Receipts(Random, StdArc<StdMutex<Vec<Receipt>>>);
 
 impl Strategy for Receipts {
@@ -472,7 +472,7 @@ fn outside_an_execution_actors_run_on_threads() {
 }
 
 #[test]
-fn a_panic_of_a_free_actor_reaches_whoever_waits() {
+fn a_panic_of_an_actor_on_a_thread_reaches_the_thread_that_waits() {
     let system = System::new();
     system.spawn(Worker::default()).send(Do::Fail);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| system.run_until_quiet()));
@@ -500,7 +500,7 @@ fn every_strategy_runs_actors() {
     assert!(exhaustive(&Settings::default(), body).found.is_some());
 }
 
-/// The deterministic order is that of sending, whatever the messages are called.
+/// Round robin receives in the order of sending, whatever the names of the messages are.
 #[test]
 fn round_robin_receives_in_the_order_of_sending() {
     let report = run_with(&Settings::default(), &mut RoundRobin::default(), Limits::default(), || {
@@ -516,7 +516,7 @@ fn round_robin_receives_in_the_order_of_sending() {
     assert!(report.found.is_none(), "{report:?}");
 }
 
-/// Whether an actor crashes, or a timer of one goes off, is up to more than what it touches.
+/// A crash or a timer depends on more than the objects of one step.
 #[test]
 fn reduction_claims_no_proof_where_actors_have_timers() {
     struct Ticks;

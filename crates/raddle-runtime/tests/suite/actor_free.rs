@@ -1,4 +1,4 @@
-//! The same programs of actors under control and free, on threads, where they come to the same end.
+//! The same programs of actors in executions and on threads. They have the same result.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, mpsc};
@@ -9,7 +9,7 @@ use raddle_runtime::actor::{Actor, Context, ReplyTo, System};
 use crate::acts::{Acts, Explodes, act, note, noted};
 use crate::explore::passes;
 
-/// Demands that no order of `body` fails, and that it passes on threads as well.
+/// Checks that no order of `body` fails, and that it passes on threads as well.
 #[track_caller]
 fn passes_everywhere(body: impl Fn() + Send + Sync + Copy + 'static) {
     passes(body);
@@ -60,7 +60,7 @@ fn timers_in_the_order_of_their_times() {
         worker.send(act(|_, ctx| {
             ctx.after(Duration::from_millis(30), note(2));
             ctx.after(Duration::from_millis(1), note(1));
-            // One that is cancelled keeps nobody waiting.
+            // The test does not wait for a cancelled timer.
             let never = ctx.after(Duration::from_secs(1 << 40), note(3));
             ctx.cancel(never);
         }));
@@ -70,7 +70,7 @@ fn timers_in_the_order_of_their_times() {
 }
 
 #[test]
-fn what_is_not_handled_is_counted() {
+fn unhandled_messages_are_counted() {
     struct Closed;
     impl Actor for Closed {
         type Msg = u8;
@@ -87,14 +87,14 @@ fn what_is_not_handled_is_counted() {
     });
 }
 
-/// What whoever waits for quiet is told.
+/// The panic that reaches the thread that waits for quiet.
 fn told(system: &System) -> String {
     let payload = panic::catch_unwind(AssertUnwindSafe(|| system.run_until_quiet())).expect_err("somebody panics");
     payload.downcast_ref::<String>().cloned().unwrap_or_default()
 }
 
 #[test]
-fn panics_reach_whoever_waits_and_nobody_hangs() {
+fn panics_reach_the_thread_that_waits_and_nothing_hangs() {
     let system = System::new();
     let worker = system.spawn(Acts::default());
     worker.send(act(|_, _| panic!("in a handler")));
@@ -129,22 +129,22 @@ fn panics_reach_whoever_waits_and_nobody_hangs() {
 }
 
 #[test]
-fn an_actor_that_nobody_knows_any_more_ends() {
+fn an_actor_without_addresses_ends() {
     let (alive, ended) = mpsc::channel::<()>();
     let system = System::new();
     let worker = system.spawn(Acts::default());
     worker.send(act(move |me, ctx| {
         me.kept.push(Box::new(alive));
-        // It can still reach itself, and the timer is waited for.
+        // It still has its own address, and its timer is waited for.
         ctx.after(Duration::from_millis(1), note(1));
     }));
     drop(worker);
-    // Hangs up when the actor is dropped.
+    // Its channel is disconnected when the actor is dropped.
     assert!(ended.recv().is_err());
 }
 
 #[test]
-fn a_shutdown_ends_those_who_know_each_other() {
+fn a_shutdown_ends_actors_that_have_each_others_addresses() {
     let alive = Arc::new(());
     let system = System::new();
     let nodes: Vec<_> = (0..3).map(|_| system.spawn(Acts::default())).collect();
@@ -160,7 +160,7 @@ fn a_shutdown_ends_those_who_know_each_other() {
 }
 
 #[test]
-fn nothing_is_left_of_an_execution() {
+fn everything_is_dropped_at_the_end_of_an_execution() {
     let alive = Arc::new(());
     let held = alive.clone();
     passes(move || {
@@ -174,7 +174,7 @@ fn nothing_is_left_of_an_execution() {
                 ctx.after(Duration::from_millis(1), act(move |_, _| drop(alive)));
             }));
         }
-        // The test ends while messages wait, timers are set, and actors know each other.
+        // The test ends while messages wait, timers are set, and actors have each other's addresses.
     });
     assert_eq!(Arc::strong_count(&alive), 1, "everything was dropped");
 }

@@ -1,5 +1,5 @@
-//! Generated programs of actors that send, ask, create, change, stop and announce: reduction must come to every end, and to every order of
-//! receives and announcements, that the search of all orders comes to.
+//! Generated programs of actors that send, ask, create, change, stop and announce. Reduction must reach every end, and every order of
+//! receives and announcements, that the search of all orders reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use raddle_strategies::watched::Watched;
 use crate::explore::run_with;
 use crate::model::ORDERS;
 
-/// What an actor does when it is told to.
+/// What an actor does with a message.
 #[derive(Clone, Debug)]
 enum Do {
     Send(usize, Vec<Do>),
@@ -52,7 +52,7 @@ impl Actor for Node {
         for job in jobs {
             match job {
                 Do::Send(to, jobs) => ctx.send(&peers[to], Msg::Do(jobs, peers.clone())),
-                // One that asks itself is told so, and that is no order.
+                // An actor that asks itself gets an error, which is no order.
                 Do::Ask(whom) if peers[whom] == ctx.me() => {}
                 Do::Ask(whom) => {
                     ctx.ask(&peers[whom], Msg::Question);
@@ -70,7 +70,7 @@ impl Actor for Node {
     }
 }
 
-/// Writes down what is announced.
+/// Records what is announced.
 struct Announced(Arc<Mutex<Vec<(u32, u32)>>>);
 
 impl Monitor for Announced {
@@ -99,10 +99,10 @@ fn jobs(rng: &mut Rng, depth: u32, asserts: bool) -> Vec<Do> {
     (0..many).map(|_| job(rng)).collect()
 }
 
-/// How an execution went: what each actor received in which order, what was announced, and how it ended.
+/// An execution: what each actor received in which order, what was announced, and how it ended.
 type Went = (BTreeMap<u64, Vec<(u64, u64)>>, Vec<(u32, u32)>, String);
 
-/// How an execution went that was run to its end.
+/// The same, of a complete execution.
 fn went(run: &Run<'_>, announced: &Mutex<Vec<(u32, u32)>>) -> Option<Went> {
     let outcome = run.outcome?;
     let mut received: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
@@ -112,7 +112,7 @@ fn went(run: &Run<'_>, announced: &Mutex<Vec<(u32, u32)>>) -> Option<Went> {
     }
     let announced = announced.lock().unwrap().clone();
     Some(match outcome.failure() {
-        // A panic ends the execution; how far the others have come by then does not count as another way.
+        // A panic ends the execution. The progress of the other actors at that time is ignored.
         Some(Failure::Panic { message, .. }) => (BTreeMap::new(), Vec::new(), message.clone()),
         Some(failure) => (received, announced, failure.kind().to_owned()),
         None => (received, announced, "well".to_owned()),
@@ -145,8 +145,8 @@ fn search<S: Strategy + 'static>(
     (report, ways)
 }
 
-/// Compares reduction with the search of all orders on generated programs; says how many were small enough to compare, and on
-/// how many of them something went wrong in some order.
+/// Compares reduction with the search of all orders on generated programs. Returns how many were small enough, and how many of these failed
+/// in some order.
 fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts: bool) -> (u32, u32) {
     let (mut compared, mut failing) = (0, 0);
     for program in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery, faults, asserts))) {
@@ -165,7 +165,7 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64, faults: Faults, asserts:
                 }
             }
             assert!(seen == all, "{program:?}, {name}: {} of {} ways", seen.len(), all.len());
-            // Where messages may be late, what a receive takes depends on what was sent since, and some traces are run more than once.
+            // If messages may be delayed, what a receive takes depends on what was sent since, and some traces are run more than once.
             let once = delivery != Delivery::Arrival || faults.delay == 0;
             assert!(!once || reduced.executions <= report.executions, "{program:?}, {name}");
         }
@@ -181,7 +181,7 @@ fn reduction_misses_nothing_of_generated_programs() {
     assert!(compared > 50 && failing > 0, "{compared} compared, {failing} of them with a failure");
 }
 
-/// These were too few once: what comes after a failure was not gone on with, and a message not yet chosen was.
+/// An earlier reduction did not continue after a failure, and lost orders of these programs.
 #[test]
 fn reduction_misses_nothing_where_executions_fail() {
     let (compared, failing) = compare(100..180, 400, Faults::default(), true);
@@ -200,7 +200,7 @@ fn reduction_misses_nothing_of_faults_or_claims_nothing() {
         let (compared, _) = compare(100..110, 300, faults, false);
         assert!(compared > 10, "{faults:?}: {compared} compared");
     }
-    // Whoever receives what is late has seen that nothing came after it.
+    // A receive of a delayed message shows that no other message came after it.
     let (compared, _) = compare([1_517].into_iter(), 1_000, Faults { drop: 1, delay: 1, ..Faults::default() }, false);
     assert!(compared > 0, "the program is small enough");
 }

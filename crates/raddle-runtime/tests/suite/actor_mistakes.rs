@@ -1,4 +1,4 @@
-//! What programs of actors do wrong: each is a clear error, or a failure that is reported and bounded.
+//! Mistakes in programs of actors. Each has a clear error, or is a failure that is reported and bounded.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn an_actor_of_an_execution_that_is_over_is_not_reached() {
     assert!(message.contains("Acts#1 belongs to an execution that is over"), "{message}");
 }
 
-/// Neither is its system: what stands for it now may be something else, or nothing.
+/// Nor can its system be used: another system may have its number now, or none.
 #[test]
 fn a_system_of_an_execution_that_is_over_is_not_asked() {
     type Old = (System, Address<Act>);
@@ -108,7 +108,7 @@ fn a_timer_in_the_past_is_refused() {
 }
 
 #[test]
-fn whoever_asks_itself_is_told() {
+fn an_actor_that_asks_itself_gets_an_error() {
     let message = panics_with(|| {
         let system = System::new();
         system.spawn(Acts::default()).send(act(|_, ctx| {
@@ -121,7 +121,7 @@ fn whoever_asks_itself_is_told() {
 }
 
 #[test]
-fn a_request_that_is_dropped_is_told_to_whoever_asked() {
+fn a_dropped_request_panics_the_actor_that_asked() {
     let ask_one_that = |stops: bool| {
         move || {
             let system = System::new();
@@ -142,7 +142,7 @@ fn a_request_that_is_dropped_is_told_to_whoever_asked() {
 }
 
 #[test]
-fn one_that_stops_while_it_is_asked_answers_or_says_that_it_does_not() {
+fn an_actor_that_stops_answers_or_drops_the_request() {
     let message = panics_with(|| {
         let system = System::new();
         let (asks, asked) = (system.spawn(Acts::default()), system.spawn(Acts::default()));
@@ -157,7 +157,7 @@ fn one_that_stops_while_it_is_asked_answers_or_says_that_it_does_not() {
         system.run_until_quiet();
     });
     assert!(message.contains("dropped without a reply"), "{message}");
-    // A reply that was given before counts, whatever comes after.
+    // A reply that was given before counts, whatever happens later.
     passes(|| {
         let system = System::new();
         let (asks, asked) = (system.spawn(Acts::default()), system.spawn(Acts::default()));
@@ -210,7 +210,7 @@ fn a_destructor_that_panics_is_a_failure_like_any_other() {
         system.run_until_quiet();
     });
     assert_eq!(stops, "the destructor panics");
-    // What an actor panics with counts, and not what its destructor adds.
+    // The panic of the actor is reported, and not that of its destructor.
     let panics = panics_with(|| {
         let system = System::new();
         system.spawn(Acts::default()).send(act(|me, _| {
@@ -268,7 +268,7 @@ fn restarts_come_to_an_end() {
 }
 
 #[test]
-fn without_a_budget_nothing_goes_wrong() {
+fn without_a_budget_there_are_no_faults() {
     let seen = Seen::default();
     let out = seen.clone();
     let orders = passes(move || {
@@ -322,7 +322,7 @@ fn a_monitor_that_panics_is_violated_even_where_actors_restart() {
 }
 
 #[test]
-fn one_that_sends_for_ever_meets_the_bound_in_every_order_of_delivery() {
+fn an_actor_that_sends_for_ever_reaches_the_limit_in_every_delivery_order() {
     for delivery in [Delivery::Unordered, Delivery::PerSender, Delivery::Causal, Delivery::Arrival] {
         let limits = Limits { steps: 300, ..Limits::default() };
         let report = run_with(&Settings::default(), &mut RoundRobin::default(), limits, move || {
@@ -340,7 +340,7 @@ fn one_that_sends_for_ever_meets_the_bound_in_every_order_of_delivery() {
 }
 
 #[test]
-fn looking_at_what_cannot_be_looked_at_says_why() {
+fn looking_at_an_actor_that_cannot_be_seen_has_a_clear_error() {
     let busy = panics_with(|| {
         let system = System::new();
         let (asks, keeps) = (system.spawn(Acts::default()), system.spawn(Acts::default()));
@@ -384,7 +384,7 @@ fn threads_and_actors_may_wait_for_each_other() {
 }
 
 #[test]
-fn whoever_is_outside_acts_at_any_time() {
+fn an_external_actor_can_start_at_any_time() {
     struct User(Address<Act>);
     impl Actor for User {
         type Msg = ();
@@ -397,7 +397,7 @@ fn whoever_is_outside_acts_at_any_time() {
         let seen = Seen::default();
         let out = seen.clone();
         passes(move || {
-            // In this order of delivery it matters when a message is sent.
+            // In this delivery order it matters when a message is sent.
             let system = System::new().delivery(Delivery::Arrival);
             let worker = system.spawn(Acts::default());
             if external {

@@ -1,5 +1,5 @@
-//! Destructors of actors and messages that send, create and wait when an execution is over, however it ended, and whoever is gone by
-//! then: what they send is a dead letter or is never received, and nothing worse comes of it.
+//! Destructors of actors and messages that send, create and wait at the end of an execution, in every kind of ending: what they send is a
+//! dead letter or is never received, and nothing else happens.
 
 mod free;
 
@@ -152,7 +152,7 @@ impl Shared {
     }
 }
 
-/// Has something to do when it is dropped.
+/// Does something when it is dropped.
 struct Loaded(Arc<Shared>, &'static str);
 
 impl Drop for Loaded {
@@ -215,7 +215,7 @@ struct Bearer {
     shared: Arc<Shared>,
     #[expect(dead_code, reason = "for its destructor")]
     load: Option<Loaded>,
-    /// Whom it asks.
+    /// The actor that it asks.
     twin: Option<Address<Msg>>,
 }
 
@@ -286,7 +286,7 @@ fn program(log: &Log, delivery: Delivery, end: End, last: Last, small: bool) {
     if !small {
         KEPT.lock().unwrap().push(shared.loaded("static"));
         peers[0].send(Msg::Local);
-        // Where timers are set, no choices are drawn.
+        // If timers are set, the run is not untraced.
         if end != End::StepLimit {
             peers[1].send(Msg::Timer);
         }
@@ -323,12 +323,12 @@ fn run(strategy: &mut dyn Strategy, limits: Limits, what: (Delivery, End, Last),
     (report, written)
 }
 
-/// Demands that no destructor met anything but what a program can expect at its end, and that each ran as often as it had to.
+/// Checks that no destructor got an unexpected result, and that each ran as often as it had to.
 #[track_caller]
 fn assert_sane(case: &impl std::fmt::Debug, (report, log): &(Report, Vec<Vec<String>>)) {
     let bug = |text: &String| text.contains("raddle bug") || text.contains("already");
-    // Whoever is in a deadlock, has ended the execution with a failure, or waits for quiet when all is over, is abandoned without its
-    // destructors being run. A task that goes on for very long is, too.
+    // A task that is in a deadlock, has ended the execution with a failure, or waits for quiet at the end, is abandoned without its
+    // destructors. So is a task that runs for very long.
     let ends = format!("{case:?}");
     let abandons = ["Deadlock", "InHandlers", "DeadLetters", "StepLimit"].iter().any(|end| ends.contains(end));
     let waits = log.iter().flatten().any(|text| text == "waits") || abandons;
@@ -347,7 +347,7 @@ fn assert_sane(case: &impl std::fmt::Debug, (report, log): &(Report, Vec<Vec<Str
 
 #[test]
 fn destructors_run_at_the_end_of_walks() {
-    // The first value of a static lives there for ever.
+    // The first value of a static lives forever.
     let first = Limits { executions: Some(1), ..Limits::default() };
     run(&mut Random::new(1), first, (Delivery::Arrival, End::Quiet, Last::Choose), false);
     for (end, last) in ENDS.into_iter().flat_map(|end| LASTS.map(|last| (end, last))) {
@@ -360,7 +360,7 @@ fn destructors_run_at_the_end_of_walks() {
             let seen = run(watched, limits, what, false);
             assert_sane(&("seen", what), &seen);
             if matches!(last, Last::Wait | Last::Shutdown) {
-                // Whoever is left behind takes the worker with it, and no failure is looked at twice.
+                // An abandoned task makes the worker unusable, and failures are not repeated.
                 let counts = |report: &Report| (report.executions, report.failing, report.steps);
                 assert_eq!(counts(&unseen.0), counts(&seen.0), "{what:?}");
             } else {
@@ -398,7 +398,7 @@ impl Actor for Endless {
     fn handle(&mut self, (): (), _: &mut Context<'_, ()>) {}
 }
 
-/// What destructors start without end is left behind, and the next execution begins.
+/// Threads that destructors start without end are abandoned, and the next execution begins.
 #[test]
 fn destructors_start_threads_without_end() {
     let dropped = Arc::new(StdMutex::new(0));

@@ -10,7 +10,7 @@ use raddle_runtime::sync::mpsc::{Receiver, Sender, channel};
 use raddle_runtime::thread::{self, JoinHandle};
 
 use crate::explore::{fails, passes};
-use crate::reduction::{self, Body, same};
+use crate::reached::{self, Body, same};
 
 /// A thread that sends so many messages, known by who it is.
 fn producer(me: usize, sender: &Sender<usize>, messages: usize) -> JoinHandle<()> {
@@ -60,7 +60,7 @@ fn channels_do_not_meet() {
     };
     let body: Body = Arc::new(body);
     // Three sends, two of them of one sender; two sends.
-    assert_eq!(reduction::traces(&body), 3 * 2);
+    assert_eq!(reached::traces(&body), 3 * 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values that are drawn in the middle of a step, and what is sent for them.
+//! Data choices in the middle of a step, and the messages that depend on them.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use raddle_runtime::model::Model;
 use crate::model::{Announced, ORDERS, Order, collector};
 use crate::traces::{count, count_by_beginnings, reduced, reduced_by};
 
-/// By message, by whether an odd number came before, and by what is drawn: what to send to whom.
+/// By message, by whether an odd number came before, and by the chosen value: the messages to send, and their receivers.
 type Reactions = Vec<[Vec<Vec<(usize, u8)>>; 2]>;
 
 #[derive(Clone, Hash)]
@@ -41,7 +41,7 @@ fn model(seed: u64, delivery: Delivery) -> Model {
         m.delivery(delivery);
         let nodes: Vec<_> = (0..actors)
             .map(|_| {
-                // What is sent is smaller than what came, so it ends.
+                // Each message is smaller than the one before, so the program ends.
                 let mut sends = |value: u32| {
                     let many = if value == 0 { 0 } else { rng.below(3) };
                     (0..many).map(|_| (rng.below(actors) as usize, rng.below(value) as u8)).collect::<Vec<_>>()
@@ -61,7 +61,7 @@ fn model(seed: u64, delivery: Delivery) -> Model {
     })
 }
 
-/// Demands that each kind of reduction sees all traces and says so; where they are few, by several workers, too.
+/// Checks that each reduction runs all traces and claims so; for few traces, also with several workers.
 #[track_caller]
 pub fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
     for make in crate::traces::ALGORITHMS {
@@ -75,7 +75,7 @@ pub fn all_are_seen(model: impl Fn() -> Model, traces: u64, what: &str) {
     }
 }
 
-/// Compares; says how many programs were small enough.
+/// Compares. Returns how many programs were small enough.
 pub fn no_trace_is_lost(seeds: Range<u64>, model: fn(u64, Delivery) -> Model) -> u32 {
     let mut checked = 0;
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
@@ -87,7 +87,7 @@ pub fn no_trace_is_lost(seeds: Range<u64>, model: fn(u64, Delivery) -> Model) ->
     checked
 }
 
-/// Sends one message or, if it draws, maybe none.
+/// Sends one message, or asks for a value and then sends one or none.
 #[derive(Clone, Hash)]
 struct Sender {
     to: Address<u32>,
@@ -104,8 +104,8 @@ impl Actor for Sender {
     }
 }
 
-/// What is sent for the second value of a draw is in a race with what came before the whole step: either of two messages comes first, or
-/// there is only one. In other orders than that of arrival the two receives are in a race, and that does not show it.
+/// A message that depends on the second value of a data choice races with what came before the whole step: either of two messages is first,
+/// or there is only one. In other delivery orders than that of arrival, the two receives race, which does not show this.
 #[test]
 fn a_draw_that_sends_comes_before_others_that_send() {
     for delivery in ORDERS {
@@ -123,7 +123,7 @@ fn a_draw_that_sends_comes_before_others_that_send() {
     }
 }
 
-/// Announces what it is told to, or maybe not.
+/// Announces what its message says; after a data choice, or not.
 #[derive(Clone, Hash)]
 struct Crier;
 
@@ -137,7 +137,7 @@ impl Actor for Crier {
     }
 }
 
-/// The same for what monitors hear, in every order of delivery.
+/// The same for announcements, in every delivery order.
 #[test]
 fn a_draw_that_announces_comes_before_others_that_announce() {
     for delivery in ORDERS {
@@ -156,7 +156,7 @@ fn a_draw_that_announces_comes_before_others_that_announce() {
 }
 
 #[test]
-fn what_is_drawn_in_a_step_loses_no_trace() {
+fn data_choices_in_a_step_lose_no_trace() {
     let checked = no_trace_is_lost(14..30, model);
     assert!(checked > 30, "{checked}");
 }
@@ -169,7 +169,7 @@ fn what_is_drawn_in_many_programs_loses_no_trace() {
 }
 
 #[test]
-fn beginnings_are_counted_right() {
+fn executions_that_begin_with_a_choice_are_counted_correctly() {
     for (seed, delivery) in (0..12).flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
         if let Some(traces) = count(&mut model(seed, delivery)) {
             assert_eq!(count_by_beginnings(model(seed, delivery)), Some(traces), "seed {seed}, {delivery:?}");

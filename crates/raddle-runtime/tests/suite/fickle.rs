@@ -1,4 +1,4 @@
-//! Actors for which it makes a difference which message comes first, in what they send, announce and create.
+//! Actors for which the order of two messages changes what they send, announce and create.
 
 use raddle_engine::rng::Rng;
 use raddle_runtime::actor::{Actor, Context, Delivery};
@@ -7,14 +7,14 @@ use raddle_runtime::model::Model;
 use crate::drawn::{Job, all_are_seen, no_trace_is_lost};
 use crate::model::{Announced, Order};
 
-/// What is done with a message, by what it says and whether an even number came before.
+/// What to do with a message, by its value and by whether an even number came before.
 type Rules = Vec<(u8, bool, Vec<Act>)>;
 
 #[derive(Clone, Hash)]
 enum Act {
     Send(usize, u8),
     Announce,
-    /// Creates one that does the same, and sends it the number before.
+    /// Creates an actor of the same kind, and sends it the next lower number.
     Create,
     Stop,
 }
@@ -56,10 +56,10 @@ fn fickle(delivery: Delivery, rules: &[Rules], first: &[(usize, u8)]) -> Model {
     })
 }
 
-/// Of two messages that an actor can receive, only one leads to something that is in a race with what others do; and which that is depends on
-/// the order of the two. What one leads to does not stand for what the other does.
+/// Of two messages that an actor can receive, only one has consequences that race with other tasks, and which one depends on their order.
+/// The consequences of one message do not represent those of the other.
 #[test]
-fn what_one_message_leads_to_does_not_stand_for_another() {
+fn the_consequences_of_one_message_do_not_represent_those_of_another() {
     use Act::{Announce, Create, Send};
     let announces = || vec![(0, true, vec![Announce])];
     let three = [
@@ -88,7 +88,7 @@ fn generated(seed: u64, delivery: Delivery) -> Model {
     let mut draw = |n: usize| rng.below(n as u32) as usize;
     let actors = 2 + draw(3);
     let mut act = |value: u8| match draw(12) {
-        // What is sent is smaller than what came, so it ends.
+        // Each message is smaller than the one before, so the program ends.
         0..5 if value > 0 => Some(Act::Send(draw(actors), draw(value.into()) as u8)),
         5..9 => Some(Act::Announce),
         9 if value > 0 => Some(Act::Create),
@@ -103,7 +103,7 @@ fn generated(seed: u64, delivery: Delivery) -> Model {
 }
 
 #[test]
-fn what_is_announced_loses_no_trace() {
+fn announcements_lose_no_trace() {
     let checked = no_trace_is_lost(0..20, generated);
     assert!(checked > 60, "{checked}");
 }

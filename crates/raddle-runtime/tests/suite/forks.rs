@@ -1,5 +1,6 @@
-//! Searching by copies of the program against running every execution from its start: the same executions in the same order, the
-//! same failures, the same numbers. On generated litmus programs, and on generated models with everything that models have.
+//! Searches that continue from snapshots, compared with searches that run every execution from its start. Both must have the same
+//! executions in the same order, the same failures and the same counts. On generated litmus programs, and on generated models that use
+//! every feature.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -51,7 +52,7 @@ const STRATEGIES: [(&str, Make); 17] = [
     ("delay-hybrid, few states", || Box::new(DelayHybrid::new(RoundRobin::default(), 1).with_share(1_000, 40))),
 ];
 
-/// All that an execution did, as a hash.
+/// A hash of everything that an execution did.
 fn hash(run: &Run<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (at, step) in run.trace.steps().iter().enumerate() {
@@ -72,7 +73,7 @@ fn hash(run: &Run<'_>) -> u64 {
     hasher.finish()
 }
 
-/// A program whose starts are counted.
+/// A program that counts its starts.
 struct Started<'p, P>(&'p mut P, u64);
 
 impl<P: Program> Program for Started<'_, P> {
@@ -84,7 +85,7 @@ impl<P: Program> Program for Started<'_, P> {
     }
 }
 
-/// What a search did: its executions by their hashes, its report as text, and how often it started the program.
+/// The result of a search: hashes of its executions, its report as text, and the number of starts.
 struct Done {
     executions: Vec<u64>,
     report: String,
@@ -96,7 +97,7 @@ fn tell(report: &Report, remains: &Remains) -> String {
     format!("{report:#?} {}", remains.is_empty())
 }
 
-/// Searches with so many workers, played on this thread in a random order.
+/// Searches with so many simulated workers on this thread, in a random order.
 fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize, forks: bool) -> Done {
     let log: Arc<Mutex<Vec<u64>>> = Arc::default();
     let recorded = |inner| {
@@ -130,7 +131,7 @@ fn run<P: Program>(program: &mut P, make: Make, limits: &Limits, workers: usize,
     Done { executions, report: tell(&report, &remains), starts: program.1 }
 }
 
-/// Searches with copies and without, and compares. Returns executions and starts of the one with copies.
+/// Searches with and without snapshots, and compares. Returns the executions and starts with snapshots.
 fn compare<P: Program>(program: &mut P, (name, make): (&str, Make), limits: &Limits, workers: usize) -> (u64, u64) {
     let [plain, forked] = [false, true].map(|forks| run(program, make, limits, workers, forks));
     for (at, (plain, forked)) in plain.executions.iter().zip(&forked.executions).enumerate() {
@@ -142,7 +143,7 @@ fn compare<P: Program>(program: &mut P, (name, make): (&str, Make), limits: &Lim
     (forked.executions.len() as u64, forked.starts)
 }
 
-/// Compares under all strategies, with one worker and with three, with and without going on after a failure.
+/// Compares under all strategies, with one worker and with three, with and without continuing after a failure.
 fn compare_all<P: Program>(mut program: impl FnMut() -> P, seed: u64) -> (u64, u64) {
     let (mut executions, mut starts) = (0, 0);
     for (number, strategy) in STRATEGIES.into_iter().enumerate() {
@@ -159,7 +160,7 @@ fn compare_all<P: Program>(mut program: impl FnMut() -> P, seed: u64) -> (u64, u
 }
 
 #[test]
-fn litmus_programs_come_out_the_same() {
+fn litmus_programs_have_the_same_results() {
     let (mut executions, mut starts) = (0, 0);
     for seed in 0..4 {
         let litmus = generate(seed, Size { threads: 3, steps: 9 });
@@ -171,13 +172,13 @@ fn litmus_programs_come_out_the_same() {
     assert!(starts * 2 < executions, "{starts} starts of {executions} executions");
 }
 
-/// Does everything an actor of a model can do, as its messages tell it.
+/// Does everything that an actor of a model can do, as its messages say.
 #[derive(Clone, Hash)]
 struct Jack {
     peers: Vec<Address<u8>>,
     seen: u32,
     timer: Option<raddle_runtime::actor::Timer>,
-    /// What to do about the messages, by the number that came before.
+    /// What to do with a message, by the number of messages before.
     trades: Vec<u8>,
 }
 
@@ -261,7 +262,7 @@ fn jacks(seed: u64) -> Model {
 }
 
 #[test]
-fn models_come_out_the_same() {
+fn models_have_the_same_results() {
     let (mut executions, mut starts) = (0, 0);
     for seed in 0..4 {
         let (ran, started) = compare_all(|| jacks(seed), seed);
@@ -271,7 +272,7 @@ fn models_come_out_the_same() {
     assert!(starts * 2 < executions, "{starts} starts of {executions} executions");
 }
 
-/// Actors that mostly send, and nothing is faulty, so that what a receive leads to is known before.
+/// Actors that mostly send, without faults, so that peeking is possible.
 fn senders(seed: u64) -> Model {
     let mut rng = Rng::new(seed);
     Model::new(|m| {
@@ -292,7 +293,7 @@ fn senders(seed: u64) -> Model {
     .always(|state| assert!(state.actors::<Jack>().map(|jack| jack.seen).sum::<u32>() % 31 != 30, "seen too much"))
 }
 
-/// What a search by one worker that nobody watches reports.
+/// The report of a search by one worker without a callback.
 fn unwatched(model: &mut Model, make: Make, limits: &Limits, forks: bool) -> String {
     let mut strategy = make();
     let search = Search::new(&mut *strategy, limits, 1);
@@ -303,9 +304,9 @@ fn unwatched(model: &mut Model, make: Make, limits: &Limits, forks: bool) -> Str
     tell(&report, &remains)
 }
 
-/// Nothing is told of single executions here, so the search may pass by those that lead to known states.
+/// Single executions are not shown here, so the search may skip those that lead to visited states.
 #[test]
-fn states_come_out_the_same_though_known_ones_are_passed_by() {
+fn states_are_the_same_although_visited_ones_are_skipped() {
     let (mut known, mut failing) = (0, 0);
     for seed in 0..24 {
         for (number, (name, make)) in STRATEGIES.into_iter().enumerate().skip(9) {
@@ -321,9 +322,9 @@ fn states_come_out_the_same_though_known_ones_are_passed_by() {
     assert!(known > 30 && failing > 5, "{known} searches came to known states, {failing} failed");
 }
 
-/// The hybrid hands over to samples after the same execution, whether some were passed by before or not.
+/// `delay-hybrid` begins to sample after the same execution, whether or not some were skipped before.
 #[test]
-fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
+fn samples_begin_after_the_same_execution_although_some_are_skipped() {
     let mut shares = 0;
     for (seed, share) in (0..4).flat_map(|seed| (5..100).step_by(15).map(move |share| (seed, share))) {
         for (executions, states) in [(share, 1_000), (1_000, share)] {
@@ -346,9 +347,9 @@ fn samples_begin_after_the_same_execution_though_some_are_passed_by() {
     assert!(shares > 10, "{shares} searches were longer than their share");
 }
 
-/// A strategy inside another comes to what it comes to alone: whoever watches sees each execution, so none is passed by.
+/// A watched strategy has the same results as alone. The callback sees each execution, so none is skipped.
 #[test]
-fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
+fn watched_strategies_count_the_same_states() {
     for seed in 0..8 {
         for (name, make) in STRATEGIES.into_iter().skip(9) {
             let limits =
@@ -369,9 +370,9 @@ fn strategies_that_tell_states_apart_count_the_same_when_they_are_watched() {
     }
 }
 
-/// Probes between executions that leave each other late change nothing about those.
+/// Probes between executions with a long common prefix do not change these executions.
 #[test]
-fn a_strategy_that_branches_off_counts_the_same_when_it_is_probed() {
+fn probes_do_not_change_a_search_that_backtracks() {
     let mut probes = 0;
     for seed in 0..8 {
         let [plain, probed] = [Kind::Recursive, Kind::Knuth].map(|kind| {
@@ -388,7 +389,7 @@ fn a_strategy_that_branches_off_counts_the_same_when_it_is_probed() {
     assert!(probes > 200, "{probes} probes");
 }
 
-/// Asks its only child, which is of the kind that the first message says, what it is.
+/// Asks its only child, whose kind depends on the first message, what it is.
 #[derive(Clone, Hash)]
 struct Parent {
     kind: Option<u8>,
@@ -398,7 +399,7 @@ struct Parent {
 #[derive(Clone)]
 struct Child(u8);
 
-/// What never changes need not be hashed, and who has created it knows its kind.
+/// A constant need not be hashed, and its creator knows its kind.
 impl Hash for Child {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
@@ -433,9 +434,9 @@ impl Actor for Child {
     }
 }
 
-/// What one execution has created is not taken for what another one has created in the same place, though their hashes are the same.
+/// Two executions create different actors with equal hashes in the same place. They must not be confused.
 #[test]
-fn what_a_handler_did_before_counts_for_its_own_actor_only() {
+fn a_cached_result_is_used_for_its_own_actor_only() {
     let mut model = Model::new(|m| {
         m.delivery(Delivery::Unordered);
         m.knows::<Child>();
@@ -465,7 +466,7 @@ fn many_programs_come_out_the_same() {
 }
 
 #[test]
-fn deep_programs_come_out_the_same_though_few_copies_are_kept() {
+fn deep_programs_have_the_same_results_with_few_snapshots() {
     let mut model = Model::new(|m| {
         for _ in 0..2 {
             let jack = m.spawn(Jack { peers: Vec::new(), seen: 0, timer: None, trades: vec![8] });

@@ -1,5 +1,6 @@
 //! Generated threads that send, receive and leave channels, on which reduction has to reach what the search of all orders reaches.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Mutex, mpsc};
 use raddle_runtime::thread;
 
-use crate::reduction::{Body, loss};
+use crate::reached::{Body, loss};
+use crate::seeds::{check_all, seeds};
 
 /// One operation of a generated thread; the first number says which channel or variable.
 #[derive(Clone, Copy, Debug)]
@@ -161,26 +163,12 @@ fn run(program: Program) -> Vec<usize> {
     seen
 }
 
-fn fuzz(seeds: std::ops::Range<u64>, most: u64) -> u64 {
-    let (mut compared, mut wrong) = (0, 0);
-    let mut first: Option<String> = None;
-    let mut smallest = usize::MAX;
-    for seed in seeds {
+fn fuzz(seeds: Range<u64>, most: u64) -> u64 {
+    let generated = |seed| {
         let program = generate(seed);
-        let text = format!("{program:?}");
-        let body: Body = Arc::new(move || run(program.clone()));
-        let (done, fault) = loss(&body, most);
-        compared += u64::from(done);
-        if let Some(fault) = fault {
-            wrong += 1;
-            if text.len() < smallest {
-                smallest = text.len();
-                first = Some(format!("{seed}: {fault}\n{text}"));
-            }
-        }
-    }
-    assert!(first.is_none(), "{wrong} of {compared} wrong; the shortest: {}", first.unwrap_or_default());
-    compared
+        (format!("{program:?}"), Arc::new(move || run(program.clone())) as Body)
+    };
+    check_all(seeds, generated, |body| loss(body, most))
 }
 
 #[test]
@@ -192,7 +180,5 @@ fn generated_channels() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_channels() {
-    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
-    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
-    fuzz(from..from + count, 20_000);
+    fuzz(seeds(1_000, 5_000), 20_000);
 }

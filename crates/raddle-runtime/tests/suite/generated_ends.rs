@@ -13,7 +13,8 @@ use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 use raddle_strategies::optimal::Optimal;
 
-use crate::reduction::{Body, loss};
+use crate::reached::{Body, loss};
+use crate::seeds::seeds;
 use crate::traces;
 
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +154,5 @@ fn ends_of_channels_with_room() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn ends_of_channels_with_room_in_many_programs() {
-    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
-    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
-    fuzz(from..from + count, 5_000);
+    fuzz(seeds(1_000, 5_000), 5_000);
 }

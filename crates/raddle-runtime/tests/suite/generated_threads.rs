@@ -1,6 +1,7 @@
 //! Generated threads with everything that they can do, on which reduction has to reach what the search of all orders reaches.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
 use raddle_runtime::thread;
 
-use crate::reduction::{Body, fault};
+use crate::reached::{Body, fault};
+use crate::seeds::{check_all, number, seeds};
 
 /// One operation of a generated thread.
 #[derive(Clone, Copy, Debug)]
@@ -250,26 +252,12 @@ fn generated(program: Vec<Vec<Op>>) -> Vec<usize> {
     seen
 }
 
-fn fuzz(seeds: std::ops::Range<u64>, most: u64, panics: bool) -> u64 {
-    let (mut compared, mut wrong) = (0, 0);
-    let mut first: Option<String> = None;
-    let mut smallest = usize::MAX;
-    for seed in seeds {
+fn fuzz(seeds: Range<u64>, most: u64, panics: bool) -> u64 {
+    let generated = |seed| {
         let program = generate(seed, panics);
-        let text = format!("{program:?}");
-        let body: Body = Arc::new(move || generated(program.clone()));
-        let (done, fault) = fault(&body, most);
-        compared += u64::from(done);
-        if let Some(fault) = fault {
-            wrong += 1;
-            if text.len() < smallest {
-                smallest = text.len();
-                first = Some(format!("{seed}: {fault}\n{text}"));
-            }
-        }
-    }
-    assert!(first.is_none(), "{wrong} of {compared} wrong; the shortest: {}", first.unwrap_or_default());
-    compared
+        (format!("{program:?}"), Arc::new(move || generated(program.clone())) as Body)
+    };
+    check_all(seeds, generated, |body| fault(body, most))
 }
 
 #[test]
@@ -287,9 +275,7 @@ fn generated_programs_that_panic() {
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_programs() {
-    let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(otherwise);
-    let (from, count) = (number("FROM", 1_000), number("COUNT", 5_000));
     let most = number("MOST", 20_000);
-    fuzz(from..from + count, most, false);
-    fuzz(from..from + count, most, true);
+    fuzz(seeds(1_000, 5_000), most, false);
+    fuzz(seeds(1_000, 5_000), most, true);
 }

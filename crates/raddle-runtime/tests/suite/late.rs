@@ -1,4 +1,4 @@
-//! Messages that may be late: every order is seen, with reduction as without.
+//! Delayed messages: reduction runs every order.
 
 use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults};
 use raddle_runtime::model::{Model, Setup};
@@ -9,7 +9,7 @@ use crate::traces::{count, reduced, reduces_to_traces};
 
 const LATE: Faults = Faults { drop: 0, duplicate: 0, delay: 1, crash: 0 };
 
-/// At each message it gets, sends the number of those before it to whoever is next on its list.
+/// For each message, sends the number of messages before it to the next actor of its list.
 #[derive(Clone, Hash)]
 struct Clerk {
     list: Vec<Vec<Address<u32>>>,
@@ -32,7 +32,7 @@ fn clerk(m: &mut Setup, list: &[&[&Address<u32>]]) -> Address<u32> {
     m.spawn(Clerk { list, handled: 0 })
 }
 
-/// Announces what it gets, if that is 0.
+/// Announces its message, if that is 0.
 #[derive(Clone, Hash)]
 struct Crier;
 
@@ -46,7 +46,7 @@ impl Actor for Crier {
     }
 }
 
-/// A program in order of arrival, where this may go wrong.
+/// A program in order of arrival, with these faults.
 fn arrival(faults: Faults, set_up: impl FnOnce(&mut Setup)) -> Model {
     Model::new(|m| {
         m.delivery(Delivery::Arrival);
@@ -56,10 +56,10 @@ fn arrival(faults: Faults, set_up: impl FnOnce(&mut Setup)) -> Model {
     })
 }
 
-/// Whoever receives the first of two messages of one step cannot do so before that step. To plan that was to leave out what could
-/// be.
+/// A receive of the first of two messages that one step sends cannot come before that step. An earlier reduction planned this, and lost
+/// orders.
 #[test]
-fn nothing_is_received_before_the_step_that_sends_it() {
+fn a_message_is_received_after_the_step_that_sends_it() {
     let mut model = arrival(LATE, |m| {
         let last = collector(m, 10);
         let middle = clerk(m, &[&[&last, &last]]);
@@ -69,9 +69,9 @@ fn nothing_is_received_before_the_step_that_sends_it() {
     assert_eq!(reduces_to_traces(&mut model, "two to one", false), 8);
 }
 
-/// Without the message that has overtaken another, the other is received, and what comes of that is not what came of the first.
+/// Without the message that has overtaken another, the other one is received, with other consequences.
 #[test]
-fn what_was_overtaken_is_something_else() {
+fn an_overtaken_message_has_its_own_consequences() {
     let mut model = arrival(LATE, |m| {
         let (one, other) = (m.spawn(Crier), m.spawn(Crier));
         let sender = clerk(m, &[&[&other, &one], &[&one]]);
@@ -80,10 +80,9 @@ fn what_was_overtaken_is_something_else() {
     assert_eq!(reduces_to_traces(&mut model, "two criers", false), 16);
 }
 
-/// A message that is lost does not wake who would have been woken by it, so what is planned for the case that it is lost is not the
-/// same as what is planned for the other.
+/// A lost message wakes nobody. So the plans for the case that it is lost differ from the others.
 #[test]
-fn plans_for_a_lost_message_are_plans_of_their_own() {
+fn a_lost_message_has_plans_of_its_own() {
     let mut model = arrival(Faults { drop: 1, ..LATE }, |m| {
         let (end, receiver) = (collector(m, 10), collector(m, 10));
         let helper = clerk(m, &[&[&end]]);
@@ -94,14 +93,14 @@ fn plans_for_a_lost_message_are_plans_of_their_own() {
     assert_eq!(reduces_to_traces(&mut model, "one is lost", false), 118);
 }
 
-/// What sleeps on after one step that is planned is not woken by whatever follows it. The number is that of a search of all orders.
+/// A task that sleeps after a planned step is not woken by what follows. The number is from a search of all orders.
 #[test]
 fn a_plan_does_not_stand_for_a_longer_one_while_something_sleeps() {
     let mut model = random_program_with(Faults { delay: 2, ..LATE }, 10_257, Delivery::Arrival, false);
     assert_eq!(reduced(&mut model, Box::new(Optimal::new())).1, 365);
 }
 
-/// Compares where messages may be late; says how many programs were small enough.
+/// Compares programs with delayed messages. Returns how many were small enough.
 fn late_messages_are_overtaken(
     faults: Faults,
     seeds: impl Iterator<Item = u64>,
@@ -121,16 +120,16 @@ fn late_messages_are_overtaken(
 }
 
 #[test]
-fn late_messages_are_overtaken_in_every_order() {
+fn delayed_messages_are_overtaken_in_every_order() {
     let checked = late_messages_are_overtaken(LATE, 0..8, &ORDERS, false, 150);
     assert!(checked > 8, "{checked} programs are small enough");
-    // Here a message that is not late comes before a late one of the same sender.
+    // Here a message that is not delayed comes before a delayed one of the same sender.
     let checked = late_messages_are_overtaken(LATE, [3_011].into_iter(), &[Delivery::PerSender], false, 500);
     assert_eq!(checked, 1, "the program is small enough");
 }
 
 #[test]
-fn late_messages_do_not_keep_a_search_from_being_a_proof() {
+fn a_search_with_delayed_messages_can_be_a_proof() {
     for delivery in ORDERS {
         let mut model = random_program_with(LATE, 3_012, delivery, false);
         let (report, _) = reduced(&mut model, Box::new(Optimal::new()));

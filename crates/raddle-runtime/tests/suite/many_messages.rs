@@ -1,4 +1,4 @@
-//! What a step costs while many messages wait, in models and with actors that are tasks.
+//! The cost of a step while many messages wait, in models and for actors that are tasks.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use raddle_strategies::samplers::random::Random;
 use crate::explore::run_with;
 use crate::model::ORDERS;
 
-/// Sends itself a message for each that it receives.
+/// For each message that it receives, sends one to itself.
 #[derive(Clone, Hash)]
 struct Keeps(u64);
 
@@ -27,7 +27,7 @@ impl Actor for Keeps {
     }
 }
 
-/// What some steps take, with a copy before each, while so many messages wait.
+/// The time of some steps, with a copy before each, while so many messages wait.
 fn time_of_steps(delivery: Delivery, waiting: u64) -> Duration {
     let mut model = Model::new(|m| {
         m.delivery(delivery);
@@ -48,8 +48,8 @@ fn time_of_steps(delivery: Delivery, waiting: u64) -> Duration {
     begun.elapsed()
 }
 
-/// Where only the first message of each sender can be received, a step costs the same however many wait behind. The margin is for busy
-/// machines: if each message were looked at, the factor would be 100 at least.
+/// If only the first message of each sender can be received, a step costs the same however many wait. The margin is for busy machines: if
+/// each step looked at every message, the factor would be at least 100.
 #[test]
 fn a_step_costs_the_same_however_many_wait() {
     for delivery in [Delivery::PerSender, Delivery::Causal, Delivery::Arrival] {
@@ -69,13 +69,13 @@ impl Actor for Reads {
     fn handle(&mut self, _: u64, _: &mut Context<'_, u64>) {}
 }
 
-/// A few executions of up to so many steps, whose steps nobody wants to see.
+/// A few untraced executions of up to so many steps.
 fn untraced(waiting: u64) -> (Random, Limits) {
     let steps = 4 * waiting as u32;
     (Random::new(7), Limits { executions: Some(3), keep_going: true, repeats: false, steps, ..Limits::default() })
 }
 
-/// What the receive of one of so many messages takes.
+/// The time to receive one of so many messages.
 fn time_of_receives(waiting: u64, run: impl FnOnce() -> Report) -> Duration {
     let begun = Instant::now();
     assert_eq!(run().executions, 3);
@@ -104,7 +104,7 @@ fn time_with_actors(delivery: Delivery, waiting: u64) -> Duration {
     })
 }
 
-/// Where nobody wants to see the steps, that is so in every order. The margin is as above.
+/// In untraced runs this holds for every delivery order. The margin is as above.
 #[test]
 fn a_receive_costs_the_same_however_many_wait() {
     let compare = |what: &str, delivery, time: fn(Delivery, u64) -> Duration| {
@@ -114,7 +114,7 @@ fn a_receive_costs_the_same_however_many_wait() {
     };
     for delivery in ORDERS {
         compare("models", delivery, time_in_models);
-        // Without an order, debug builds list all that can be received at each step, to compare it with what is counted.
+        // Without an order, debug builds list all messages that can be received at each step, to compare them with the count.
         if delivery != Delivery::Unordered || !cfg!(debug_assertions) {
             compare("actors", delivery, time_with_actors);
         }

@@ -20,7 +20,7 @@ fn exhaustive(model: &mut Model) -> Report {
     search(model, &mut Exhaustive::depth_first(), &Limits { keep_going: true, ..Limits::default() })
 }
 
-/// Sends what it was told to, to whom it was told, when it gets any message.
+/// For each message, sends a given message to a given actor.
 #[derive(Clone, Hash, Default)]
 struct Courier {
     deliveries: Vec<(Address<u32>, u32)>,
@@ -36,7 +36,7 @@ impl Actor for Courier {
     }
 }
 
-/// Takes so many messages, and no more.
+/// Receives so many messages and then stops.
 #[derive(Clone, Hash)]
 struct Collector {
     most: usize,
@@ -78,7 +78,7 @@ fn senders_can_be_received_in_every_order() {
 }
 
 #[test]
-fn one_sender_is_heard_in_order_unless_nothing_is_promised() {
+fn messages_of_one_sender_are_received_in_order_unless_unordered() {
     for (delivery, traces) in ORDERS.into_iter().zip([6, 1, 1, 1]) {
         let mut model = Model::new(|m| {
             m.delivery(delivery);
@@ -91,7 +91,7 @@ fn one_sender_is_heard_in_order_unless_nothing_is_promised() {
 }
 
 #[test]
-fn a_message_that_comes_by_way_of_others_is_held_up_by_what_they_knew() {
+fn a_forwarded_message_is_held_back_by_what_its_senders_knew() {
     for (delivery, traces) in ORDERS.into_iter().zip([24, 12, 6]) {
         let mut model = Model::new(|m| {
             m.delivery(delivery);
@@ -143,12 +143,12 @@ fn votes_and_their_orders_multiply() {
     }
 }
 
-/// A program drawn at random: what an actor does about a message depends on the message and on how many came before.
+/// A random program: what an actor does with a message depends on the message and on how many came before.
 #[derive(Clone, Hash)]
 struct Node {
-    /// By message, then by whether an odd number came before: what to send to whom.
+    /// By message, and by whether an odd number came before: the messages to send, and their receivers.
     reactions: Vec<[Vec<(usize, u8)>; 2]>,
-    /// Messages that are announced, that lead to a draw, and that create an actor.
+    /// Messages that are announced, that lead to a data choice, and that create an actor.
     odd_ones: [u8; 3],
     handled: u32,
 }
@@ -196,7 +196,7 @@ impl Actor for Node {
     }
 }
 
-/// Sets up a program drawn at random.
+/// Sets up a random program.
 pub fn set_up_random(stage: &mut impl Stage, seed: u64, draws: bool) {
     let mut rng = Rng::new(seed);
     let actors = 2 + rng.below(3) as usize;
@@ -204,7 +204,7 @@ pub fn set_up_random(stage: &mut impl Stage, seed: u64, draws: bool) {
     let mut draw = |n: usize| rng.below(n as u32) as usize;
     let nodes: Vec<_> = (0..actors)
         .map(|_| {
-            // What is sent is smaller than what came, so it ends.
+            // Each message is smaller than the one before, so the program ends.
             let mut reaction = |value: usize| {
                 let sends = if value == 0 { 0 } else { draw(3) };
                 (0..sends).map(|_| (draw(actors), draw(value) as u8)).collect::<Vec<_>>()
@@ -238,7 +238,7 @@ fn random_programs_reduce_to_their_traces(seeds: impl Iterator<Item = u64>) -> u
     let mut checked = 0;
     for seed in seeds {
         for delivery in ORDERS {
-            // Where what follows a draw is dependent, a trace may be run more than once.
+            // If what follows a data choice is dependent, a trace may be run more than once.
             for draws in [false, true] {
                 let mut model = random_program(seed, delivery, draws);
                 if count(&mut model).is_some() {
@@ -256,10 +256,9 @@ fn random_programs_are_reduced_to_one_execution_per_trace() {
     assert!(random_programs_reduce_to_their_traces(0..8) > 50);
 }
 
-/// Orders were lost in these once: tasks were taken to have the numbers of another order of creation, and what else could be
-/// received in the middle of a planned sequence was left to races that nobody was in.
+/// An earlier reduction lost orders of these programs.
 #[test]
-fn no_message_is_forgotten_in_the_middle_of_a_plan() {
+fn programs_that_an_earlier_reduction_lost_orders_of() {
     for (seed, delivery, draws) in
         [(61, Delivery::PerSender, true), (1_165, Delivery::Unordered, true), (1_457, Delivery::PerSender, false)]
     {
@@ -276,7 +275,7 @@ fn many_random_programs_are_reduced_to_one_execution_per_trace() {
     random_programs_reduce_to_their_traces(1_000..2_000);
 }
 
-/// All states that can be reached, by fingerprint, found by forking.
+/// All reachable states, by fingerprint, found by forking.
 fn reachable(model: &mut Model) -> (usize, u64) {
     let mut trace = Trace::default();
     let mut seen = HashSet::new();
@@ -299,7 +298,7 @@ fn reachable(model: &mut Model) -> (usize, u64) {
 
 #[test]
 fn forks_share_nothing_that_changes() {
-    // Two counters of three messages each, which do not matter to each other: 4 times 4 states.
+    // Two independent counters of three messages each: 4 times 4 states.
     let mut model = Model::new(|m| {
         for _ in 0..2 {
             let collector = collector(m, 10);
@@ -307,7 +306,7 @@ fn forks_share_nothing_that_changes() {
         }
     });
     assert_eq!(reachable(&mut model), (16, 1));
-    // The same without order: 8 subsets each, and 16 orders in which they may have come, as the collectors remember them.
+    // The same without order: 8 subsets each, and 16 orders of arrival, which the collectors store.
     let mut model = Model::new(|m| {
         m.delivery(Delivery::Unordered);
         let collector = collector(m, 10);
@@ -357,7 +356,7 @@ fn panics_are_failures_unless_actors_are_restarted() {
 }
 
 #[test]
-fn a_panic_is_told_with_its_place() {
+fn a_panic_is_reported_with_its_place() {
     let place = |model: &mut Model| match failure(model) {
         Some(Failure::Panic { place: Some(place), .. }) => place,
         other => panic!("{other:?}"),
@@ -375,7 +374,7 @@ fn a_panic_is_told_with_its_place() {
 }
 
 #[test]
-fn messages_nobody_takes_are_counted_or_fail() {
+fn dead_and_unhandled_messages_are_counted_or_fail() {
     let model = |strict: bool| {
         Model::new(|m| {
             m.fail_on_dead_letters(strict);
@@ -424,7 +423,7 @@ fn faults_are_choices_within_their_budget() {
     assert_eq!(outcomes(Faults { drop: 1, ..Faults::default() }), 3, "both, or either one is lost");
     assert_eq!(outcomes(Faults { drop: 2, ..Faults::default() }), 4);
     assert_eq!(outcomes(Faults { duplicate: 1, ..Faults::default() }), 3);
-    // Of what has left its mark, only a delay that made a difference: 2 1 besides 1 2, spent or not.
+    // Of all faults, only a delay with an effect is visible: 2 1 besides 1 2, with and without budget left.
     assert_eq!(outcomes(Faults { delay: 1, ..Faults::default() }), 3);
 }
 

@@ -1,4 +1,4 @@
-//! Walks through models whose steps nobody wants to see: nothing is listed, named or hashed. They must go as they do where somebody looks.
+//! Compares untraced runs of models, in which nothing is listed, named or hashed, with traced ones. Both must do the same.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use raddle_strategies::watched::Watched;
 
 use crate::model::ORDERS;
 
-/// What an actor does when it is told to.
+/// What an actor does with a message.
 #[derive(Clone, Debug, Hash)]
 enum Do {
     Send(usize, Vec<Do>),
@@ -68,7 +68,7 @@ impl Actor for Node {
 
 struct Said(u64);
 
-/// Does not want to hear of everything.
+/// Rejects some events.
 #[derive(Clone, Hash)]
 struct Listener(u64);
 
@@ -100,7 +100,7 @@ fn jobs(rng: &mut Rng, deep: u32) -> Vec<Do> {
     (0..many).map(|_| job(rng)).collect()
 }
 
-/// The states in which executions ended.
+/// The final states of executions.
 pub type Log = Rc<RefCell<Vec<u64>>>;
 
 fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
@@ -148,12 +148,12 @@ fn walk(seed: u64, delivery: Delivery, faults: Faults, seen: bool) -> (Report, V
     (report, log.take())
 }
 
-/// The same walks, where somebody looks at each.
+/// The same walks, traced.
 pub fn looked_at(strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
     Box::new(Watched::new(strategy, |_: &mut dyn Strategy, _: &_| ()))
 }
 
-/// Demands that walks came to the same ends where nobody looked as where somebody did.
+/// Checks that untraced walks have the same final states as traced ones.
 #[track_caller]
 pub fn assert_same_walks((blind, log): &(Report, Vec<u64>), (seen, expected): &(Report, Vec<u64>), case: &str) {
     assert_eq!(log, expected, "{case}");
@@ -163,7 +163,7 @@ pub fn assert_same_walks((blind, log): &(Report, Vec<u64>), (seen, expected): &(
     assert_eq!(found(blind), found(seen), "{case}");
 }
 
-/// Compares; says how many executions failed, and in how many ways they ended.
+/// Compares. Returns how many executions failed, and in how many different states they ended.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, usize) {
     let (mut failing, mut ends) = (0, 0);
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
@@ -177,13 +177,13 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, usize) {
 }
 
 #[test]
-fn walks_through_models_go_the_same_way_where_nobody_looks() {
+fn untraced_walks_through_models_are_like_traced_ones() {
     let (failing, ends) = compare(0..150, Faults::default());
     assert!(failing > 1_000 && ends > 1_000, "{failing} failed, and there were {ends} ends");
 }
 
 #[test]
-fn they_do_with_faults() {
+fn untraced_walks_with_faults_are_like_traced_ones() {
     let (failing, ends) = compare(1_000..1_060, Faults { drop: 1, duplicate: 1, delay: 1, crash: 1 });
     assert!(failing > 300 && ends > 300, "{failing} failed, and there were {ends} ends");
 }

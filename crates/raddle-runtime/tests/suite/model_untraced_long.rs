@@ -1,5 +1,5 @@
-//! Long walks through models whose steps nobody wants to see, in which much happens once in a while. They must go as they do where somebody
-//! looks, and do no more than they have to.
+//! Compares long untraced runs of models, with some rare operations, with traced ones. Both must do the same, and untraced runs must not do
+//! more than necessary.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -18,11 +18,11 @@ use raddle_strategies::samplers::random::Random;
 use crate::model::ORDERS;
 use crate::model_untraced::{Log, assert_same_walks, looked_at};
 
-/// A ball that is passed on so often, and whom it may be passed to.
+/// A ball with the number of passes left, and the possible receivers.
 #[derive(Clone, Hash)]
 struct Ball(u32, Vec<Address<Ball>>);
 
-/// Passes balls on, and does something else once in a while.
+/// Passes balls on, and rarely does something else.
 #[derive(Clone, Hash)]
 struct Player {
     rare: u64,
@@ -40,12 +40,12 @@ impl Player {
         ctx.send(&players[to], Ball(left, players.to_vec()));
     }
 
-    /// Something that happens seldom; whether the ball is passed on all the same.
+    /// A rare operation. Returns whether the ball is passed on nevertheless.
     fn surprise(&mut self, left: u32, players: &[Address<Ball>], ctx: &mut Context<'_, Ball>) -> bool {
         match mix(self.seen, 7) % 16 {
             0..4 => self.seen += u64::from(ctx.choose(3)),
             4..6 => {
-                // Values in the middle of what is done: some of it depends on them.
+                // Asks for values in the middle of a handler. Later effects depend on them.
                 for n in 2..5 {
                     self.seen = self.seen.wrapping_mul(3).wrapping_add(u64::from(ctx.choose(n)));
                     if ctx.flip() {
@@ -104,7 +104,7 @@ impl Actor for Player {
     }
 }
 
-/// Does not like everything it hears.
+/// Rejects some events.
 #[derive(Clone, Hash)]
 struct Listener(u64);
 
@@ -140,7 +140,7 @@ fn model(seed: u64, delivery: Delivery, faults: Faults, log: &Log) -> Model {
     })
 }
 
-/// Random walks, where somebody looks at them and where nobody does.
+/// Random walks, traced and untraced.
 fn walk(model: &mut Model, seed: u64, limits: &Limits, seen: bool) -> Report {
     let mut random: Box<dyn Strategy> = Box::new(Random::new(seed));
     if seen {
@@ -149,7 +149,7 @@ fn walk(model: &mut Model, seed: u64, limits: &Limits, seen: bool) -> Report {
     search(model, &mut *random, limits)
 }
 
-/// Compares; says how many executions failed, of how many steps all of them were, and in how many ways they ended.
+/// Compares. Returns how many executions failed, their number of steps, and in how many different states they ended.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, u64, usize) {
     let (mut failing, mut steps, mut ends) = (0, 0, 0);
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|delivery| (seed, delivery))) {
@@ -175,18 +175,18 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults) -> (u64, u64, usize) {
 }
 
 #[test]
-fn long_walks_go_the_same_way_where_nobody_looks() {
+fn long_untraced_walks_are_like_traced_ones() {
     let (failing, steps, ends) = compare(0..60, Faults::default());
     assert!(failing > 300 && steps > 200_000 && ends > 300, "{failing} failed, {steps} steps, {ends} ends");
 }
 
 #[test]
-fn they_do_when_faults_have_happened() {
+fn long_untraced_walks_with_faults_are_like_traced_ones() {
     let (failing, steps, ends) = compare(1_000..1_030, Faults { drop: 1, duplicate: 1, delay: 2, crash: 0 });
     assert!(failing > 100 && steps > 80_000 && ends > 100, "{failing} failed, {steps} steps, {ends} ends");
 }
 
-/// Says how often it is still to be sent, and counts its copies.
+/// Has the number of sends left, and counts its copies.
 struct Told {
     left: u32,
     copied: Arc<AtomicU32>,
@@ -205,7 +205,7 @@ impl std::hash::Hash for Told {
     }
 }
 
-/// Counts how often it handles a message and how often it is copied, for all of its copies.
+/// Counts, for all of its copies, how often it handles a message and how often it is copied.
 struct Counted {
     sum: u32,
     handled: Arc<AtomicU32>,
@@ -238,7 +238,7 @@ impl Actor for Counted {
 }
 
 #[test]
-fn handlers_run_once_and_only_what_the_model_keeps_is_copied() {
+fn handlers_run_once_and_only_the_initial_state_is_copied() {
     let (executions, actors, messages) = (10, 3, 20);
     let [handled, copied, told] = [(); 3].map(|()| Arc::new(AtomicU32::new(0)));
     let sums = Rc::new(Cell::new(0));
@@ -256,7 +256,7 @@ fn handlers_run_once_and_only_what_the_model_keeps_is_copied() {
         assert!(walk(&mut model, 1, &limits, seen).found.is_none());
         [&handled, &copied, &told].map(|count| count.swap(0, Ordering::Relaxed)).map(|count| count / executions)
     };
-    // The model keeps its actors and messages as they are at first.
+    // The model stores the initial actors and messages.
     assert_eq!(counts(false), [actors * messages, actors, actors]);
     let drawn = sums.take();
     assert_eq!(counts(true)[0], actors * messages * 3, "two values are drawn in each");

@@ -1,5 +1,5 @@
-//! What can be received, in generated programs of actors, against the [definition](definition): at every decision of walks whose steps are
-//! kept; and walks whose steps are only counted, where it is found out in other ways, receive the same in the same order.
+//! Which messages can be received, in generated programs of actors, compared with the [definition](definition). Traced walks are compared
+//! at every decision. Untraced walks, which compute this in another way, must receive the same messages in the same order.
 
 mod definition;
 
@@ -24,34 +24,34 @@ use crate::explore::run_with;
 use crate::model::ORDERS;
 use crate::untraced::{Walked, assert_same};
 
-/// What an actor does when it is told to.
+/// What an actor does with a message.
 #[derive(Clone, Debug)]
 enum Do {
     Send(usize, Vec<Do>),
     Ask(usize),
-    /// The other does this when it is told to, and that as soon as it starts.
+    /// Creates an actor: what it does with its first message, and what it does when it starts.
     Create(Vec<Do>, Vec<Do>),
     Timer(u32, Vec<Do>),
     /// Waits in the middle of a handler.
     Lock,
     Choose,
     Stop,
-    /// Sends so many messages to everybody in turn, each of which is passed on to the next.
+    /// Sends so many messages to all others in turn. Each receiver passes them on to the next.
     Flood(usize),
 }
 
 enum Msg {
-    /// Under this number.
+    /// The number of the message.
     Do(u32, Vec<Do>, Vec<Address<Msg>>),
     Question(ReplyTo<u32>),
 }
 
-/// What is written down of the running execution, and what was received in each.
+/// The current execution, and the receives of each.
 #[derive(Default)]
 struct Record {
-    /// By task; none if it is no actor.
+    /// By task; `None` if it is no actor.
     deliveries: Vec<Option<Delivery>>,
-    /// Who is in the middle of a handler, and who has stopped.
+    /// Actors that are in the middle of a handler, and actors that have stopped.
     away: BTreeSet<TaskId>,
     stopped: BTreeSet<TaskId>,
     messages: u32,
@@ -61,13 +61,13 @@ struct Record {
 type Shared = Arc<StdMutex<Record>>;
 
 impl Record {
-    /// Nothing has happened yet.
+    /// Clears everything.
     fn begin(&mut self) {
         *self = Self { received: std::mem::take(&mut self.received), deliveries: vec![None], ..Self::default() };
         self.received.push(Vec::new());
     }
 
-    /// The next task that is created is an actor that receives like that, or a thread.
+    /// Notes that the next task is an actor with this delivery order, or a thread.
     fn create(&mut self, delivery: Option<Delivery>) -> TaskId {
         self.deliveries.push(delivery);
         TaskId::next_of(self.deliveries.len() - 1)
@@ -78,7 +78,7 @@ impl Record {
         self.messages
     }
 
-    /// The actors that wait for mail.
+    /// The actors that wait for a message.
     fn idle(&self) -> impl Iterator<Item = (TaskId, Delivery)> {
         let actors = self.deliveries.iter().enumerate();
         let actors = actors.filter_map(|(at, delivery)| Some((TaskId::next_of(at), (*delivery)?)));
@@ -89,9 +89,9 @@ impl Record {
 struct Node {
     me: TaskId,
     delivery: Delivery,
-    /// It is of the second system.
+    /// It belongs to the second system.
     stranger: bool,
-    /// What it does when it starts, and with whom.
+    /// What it does when it starts, and its peers.
     first: Option<(Vec<Do>, Vec<Address<Msg>>)>,
     shared: Shared,
     lock: Arc<Mutex<u32>>,
@@ -109,7 +109,7 @@ impl Node {
     fn work(&mut self, job: Do, peers: &[Address<Msg>], ctx: &mut Context<'_, Msg>) {
         match job {
             Do::Send(to, jobs) => ctx.send(&peers[to], self.write(jobs, peers)),
-            // One who asks itself, or a stranger, is told so.
+            // To ask itself, or an actor of another system, is an error.
             Do::Ask(whom) if self.stranger || peers[whom] == ctx.me() => {}
             Do::Ask(whom) => self.note(ctx.ask(&peers[whom], Msg::Question)),
             Do::Create(jobs, first) => {
@@ -178,7 +178,7 @@ impl Actor for Node {
     }
 }
 
-/// The actors of the first system, those who may be asked; and of the second.
+/// The actors of the first system, which may be asked, and those of the second.
 const ACTORS: u32 = 3;
 const STRANGERS: u32 = 2;
 
@@ -187,11 +187,11 @@ struct Case {
     seed: u64,
     delivery: Delivery,
     faults: Faults,
-    /// A thread sends meanwhile.
+    /// A thread sends at the same time.
     thread: bool,
-    /// There is a second system, which receives in this order.
+    /// The delivery order of the second system, if there is one.
     strangers: Option<Delivery>,
-    /// Each makes so many messages wait.
+    /// Each actor sends so many messages first.
     flood: usize,
 }
 
@@ -200,7 +200,7 @@ impl Case {
         Self { seed, delivery, faults: Faults::default(), thread: false, strangers: None, flood: 0 }
     }
 
-    /// How many may be sent to.
+    /// The number of actors that may be sent to.
     fn peers(&self) -> u32 {
         ACTORS + self.strangers.map_or(0, |_| STRANGERS)
     }
@@ -276,12 +276,12 @@ fn run(case: Case, shared: &Shared) {
     if let Some(thread) = thread {
         thread.join().unwrap();
     }
-    // A second round, sent by one who has heard of nothing since.
+    // A second round, sent by a task that has received nothing since.
     (0..ACTORS as usize).for_each(|to| tell(to, jobs(&mut rng, 2, case.peers())));
     system.run_until_quiet();
 }
 
-/// A random walk in which all that can be received is compared with the definition.
+/// A random walk that compares, at each point, what can be received with the definition.
 struct Checked {
     random: Random,
     case: Case,
@@ -324,7 +324,7 @@ impl Strategy for Checked {
     }
 }
 
-/// Walks of so many steps, and what was received in each.
+/// Walks of so many steps, and what each received.
 fn walk(
     case: Case,
     (walks, steps): (u64, u32),
@@ -338,7 +338,7 @@ fn walk(
     (report, received)
 }
 
-/// Compares walks with the definition, and those whose steps are only counted with these.
+/// Compares traced walks with the definition, and untraced walks with traced ones.
 fn check(case: Case, walks: u64) {
     const STEPS: u32 = 20_000;
     let (shared, random, definition) = (Shared::default(), Random::new(case.seed), Definition::default());
@@ -349,7 +349,7 @@ fn check(case: Case, walks: u64) {
 }
 
 #[test]
-fn what_can_be_received_is_what_the_order_says() {
+fn receivable_messages_are_those_of_the_definition() {
     for (seed, delivery) in (0..60).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
         check(Case::new(seed, delivery), 15);
         check(Case { thread: true, ..Case::new(seed + 1_000, delivery) }, 5);
@@ -357,7 +357,7 @@ fn what_can_be_received_is_what_the_order_says() {
 }
 
 #[test]
-fn faults_hold_up_nobody() {
+fn faulty_messages_hold_back_no_others() {
     for faults in [
         Faults { drop: 1, ..Faults::default() },
         Faults { delay: 3, ..Faults::default() },
@@ -371,7 +371,7 @@ fn faults_hold_up_nobody() {
 }
 
 #[test]
-fn systems_with_other_orders_do_not_disturb_each_other() {
+fn two_systems_with_different_orders_are_independent() {
     for (seed, strangers) in (0..15).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
         for delivery in ORDERS {
             check(Case { strangers: Some(strangers), ..Case::new(seed + 3_000, delivery) }, 5);
@@ -380,7 +380,7 @@ fn systems_with_other_orders_do_not_disturb_each_other() {
 }
 
 #[test]
-fn many_messages_hold_up_many() {
+fn many_messages_hold_back_many() {
     for (seed, delivery) in (0..3).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
         check(Case { flood: 15 + 35 * seed as usize, thread: seed == 1, ..Case::new(seed + 4_000, delivery) }, 3);
         let faults = Faults { delay: 2, ..Faults::default() };
@@ -388,9 +388,9 @@ fn many_messages_hold_up_many() {
     }
 }
 
-/// So many that the definition would take too long: walks whose steps are kept stand for it.
+/// So many messages that the definition would take too long. Traced walks are used instead.
 #[test]
-fn thousands_of_messages_hold_up_thousands() {
+fn thousands_of_messages_hold_back_thousands() {
     let few = (300, 20_000);
     let many = (1_500, 7_500);
     for (seed, strangers, (flood, steps)) in

@@ -1,5 +1,5 @@
-//! Schedules generated for orders of receives, on generated programs of actors: each can be followed, achieves what it was generated
-//! for, and adds a goal. What is a goal is found out here by the definition, from who received what.
+//! Schedules generated for orders of receives, on generated programs of actors. Each can be followed, achieves its goal, and adds a goal.
+//! The goals are computed here from their definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -18,12 +18,13 @@ use raddle_strategies::watched::Watched;
 
 use crate::explore::run_with;
 use crate::model::ORDERS;
+use crate::seeds::seeds;
 
-/// What an actor does when it is told to.
+/// What an actor does with a message.
 #[derive(Clone, Debug)]
 enum Do {
     Send(usize, Vec<Do>),
-    /// If the number of messages it has handled is even.
+    /// Only if the number of messages it has handled is even.
     SendIfEven(usize, Vec<Do>),
     Ask(usize),
     Create(Vec<Do>),
@@ -67,7 +68,7 @@ impl Actor for Node {
     }
 }
 
-/// What generated programs are made of.
+/// What generated programs contain.
 #[derive(Clone, Copy)]
 struct Kind {
     asks: bool,
@@ -79,7 +80,7 @@ fn jobs(rng: &mut Rng, depth: u32, actors: u32, kind: Kind) -> Vec<Do> {
     let job = |rng: &mut Rng| match rng.below(12) {
         0..5 => Do::Send(rng.below(actors) as usize, jobs(rng, depth - 1, actors, kind)),
         5..7 => Do::SendIfEven(rng.below(actors) as usize, jobs(rng, depth - 1, actors, kind)),
-        // One with a lower number asks one with a higher, so that nobody waits for ever.
+        // An actor asks only actors with higher numbers, so that no request waits forever.
         7..9 if kind.asks => Do::Ask(actors as usize - 1),
         9 => Do::Create(jobs(rng, depth - 1, actors, kind)),
         10 if kind.stops => Do::Stop,
@@ -117,7 +118,7 @@ fn goals(trace: &Trace) -> BTreeSet<Goal> {
     goals
 }
 
-/// The strategy, and what its executions have achieved.
+/// The strategy, and the goals that its executions have achieved.
 struct Checked {
     inner: ReceiveOrder,
     achieved: BTreeSet<Goal>,
@@ -156,7 +157,7 @@ impl Strategy for Checked {
     }
 }
 
-/// What is covered is what is by the definition, how often each goal was achieved included.
+/// The coverage agrees with the definition, with the number of executions that achieved each goal.
 #[test]
 fn coverage_is_counted_by_the_definition() {
     for (seed, delivery) in (0..10).flat_map(|seed| ORDERS.map(|order| (seed, order))) {
@@ -223,7 +224,7 @@ fn program(seed: u64, delivery: Delivery, kind: Kind) -> impl Fn() + Send + Sync
 fn check_many(seeds: std::ops::Range<u64>, kind: Kind, feasible: bool) -> Counts {
     let mut all = Counts::default();
     for (seed, delivery) in seeds.flat_map(|seed| ORDERS.map(|order| (seed, order))) {
-        // Messages that come in the order of sending cannot be held back.
+        // Messages that are received in the order of sending cannot be held back.
         let (report, counts, _) = check(seed, delivery, kind, feasible && delivery != Delivery::Arrival);
         assert!(report.found.is_none(), "seed {seed}, {delivery:?}: {:?}", report.found);
         all.generated += counts.generated;
@@ -241,7 +242,7 @@ fn every_schedule_can_be_followed_and_adds_a_goal() {
 }
 
 #[test]
-fn nobody_receives_while_it_waits_for_a_reply() {
+fn an_actor_receives_nothing_while_it_waits_for_a_reply() {
     let counts = check_many(0..30, Kind { asks: true, stops: false }, true);
     assert!(counts.generated > 500, "{counts:?}");
 }
@@ -249,16 +250,14 @@ fn nobody_receives_while_it_waits_for_a_reply() {
 #[test]
 #[ignore = "minutes: thousands of programs"]
 fn every_schedule_of_many_programs_can_be_followed() {
-    let from = std::env::var("FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(1_000);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000);
     for asks in [false, true] {
-        let counts = check_many(from..from + count, Kind { asks, stops: false }, true);
+        let counts = check_many(seeds(1_000, 1_000), Kind { asks, stops: false }, true);
         assert!(counts.infeasible < counts.generated / 20, "{counts:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_followed_is_counted() {
+fn schedules_that_cannot_be_followed_are_counted() {
     let counts = check_many(0..30, Kind { asks: false, stops: true }, false);
     assert!(counts.infeasible > 0 && counts.infeasible < counts.generated, "{counts:?}");
 }

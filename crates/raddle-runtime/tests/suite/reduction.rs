@@ -1,193 +1,18 @@
 //! Partial-order reduction of real threads: it reaches what the search of all orders reaches, in fewer executions.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex as StdMutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_engine::outcome::{Failure, Outcome};
-use raddle_engine::search::{Ended, Limits, Report, search};
-use raddle_engine::strategy::{Claim, Run, Strategy};
+use raddle_engine::search::Report;
 use raddle_runtime::choice::choose;
 use raddle_runtime::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle_runtime::sync::{Barrier, Condvar, Mutex, RwLock, mpsc};
 use raddle_runtime::thread;
-use raddle_runtime::threads::{Settings, Threads};
 use raddle_strategies::optimal::Optimal;
 use raddle_strategies::reduction::Dpor;
-use raddle_strategies::states::delay::{Delay, DelayingExplorer, RoundRobin, RunToCompletion};
 use raddle_strategies::tree::exhaustive::Exhaustive;
-use raddle_strategies::tree::preemption::Preemption;
-use raddle_strategies::watched::Watched;
 
-use crate::shared_reduction;
-
-/// What failed, if it did: its kind and who is part of it.
-fn told(run: &Run<'_>) -> Option<String> {
-    let Some(Outcome::Failed(failure)) = run.outcome else { return None };
-    let who = match &**failure {
-        Failure::Panic { task, message, .. } => format!("{task:?} {message}"),
-        Failure::Deadlock { waiting } => {
-            format!("{:?}", waiting.iter().map(|w| (w.task, w.op.verb)).collect::<Vec<_>>())
-        }
-        _ => String::new(),
-    };
-    Some(format!("{} {who}", failure.kind()))
-}
-
-pub(crate) type Results = BTreeSet<Vec<usize>>;
-pub(crate) type Body = Arc<dyn Fn() -> Vec<usize> + Send + Sync>;
-
-/// What a search reached.
-struct Reached {
-    report: Report,
-    results: Results,
-    failures: BTreeSet<String>,
-}
-
-fn reach(strategy: impl Strategy + 'static, body: &Body, most: u64) -> Reached {
-    let results = Arc::new(StdMutex::new(Results::new()));
-    let (into, body) = (results.clone(), body.clone());
-    let program = move || {
-        let result = body();
-        into.lock().unwrap().insert(result);
-    };
-    let limits = Limits { executions: Some(most), steps: 2_000, keep_going: true, ..Limits::default() };
-    let mut failures = BTreeSet::new();
-    let mut watched =
-        Watched::new(Box::new(strategy), |_: &mut dyn Strategy, run: &Run<'_>| failures.extend(told(run)));
-    let report = search(&mut Threads::new(Arc::new(program), &Settings::default()), &mut watched, &limits);
-    drop(watched);
-    let results = results.lock().unwrap().clone();
-    Reached { report, results, failures }
-}
-
-/// What is wrong with what reduction reached, if anything; `None` too if there are too many orders to say.
-pub(crate) fn fault(body: &Body, most: u64) -> (bool, Option<String>) {
-    fault_or_loss(body, most, true)
-}
-
-/// The same where workers may differ in how many executions they run, as long as they reach the same.
-pub(crate) fn loss(body: &Body, most: u64) -> (bool, Option<String>) {
-    fault_or_loss(body, most, false)
-}
-
-fn fault_or_loss(body: &Body, most: u64, exact: bool) -> (bool, Option<String>) {
-    let all = reach(Exhaustive::depth_first(), body, most);
-    if all.report.ended == Ended::BudgetSpent {
-        return (false, None);
-    }
-    for make in crate::traces::ALGORITHMS {
-        let reduced = reach(make(), body, 2 * most);
-        let name = reduced.report.strategy;
-        let counts = |report: &Report| (report.executions, report.pruned);
-        let (few, many) = (counts(&reduced.report), counts(&all.report));
-        if reduced.results != all.results || reduced.failures != all.failures {
-            let lost: Vec<_> = all.results.difference(&reduced.results).take(3).collect();
-            let lost_failures: Vec<_> = all.failures.symmetric_difference(&reduced.failures).take(3).collect();
-            return (true, Some(format!("{name}: {few:?} of {many:?}: without {lost:?}, {lost_failures:?}")));
-        }
-        // A failing execution hides what other tasks do after the failure, so some failing traces may be run again.
-        let again = if all.report.failing > 0 { 1 + many.0 / 10 } else { 0 };
-        if few.0 > many.0 + again {
-            return (true, Some(format!("{name}: {few:?} executions where there are {many:?}")));
-        }
-        // Where the rules are not proved, a reduction claims no proof.
-        let declines = reduced.report.ended == Ended::Done(Claim::Selective) && name != "dpor";
-        let claims = reduced.report.caveats.reduction_unproven == 0 && !declines;
-        if claims && reduced.report.verified() != all.report.verified() {
-            return (true, Some(format!("{name}: {:?}, all orders: {:?}", reduced.report.ended, all.report.ended)));
-        }
-    }
-    let fault = fault_by_several(body, &all, exact)
-        .or_else(|| fault_by_preemptions(body, &all))
-        .or_else(|| fault_by_delays(RoundRobin::default(), body, &all))
-        .or_else(|| fault_by_delays(RunToCompletion::default(), body, &all));
-    (true, fault)
-}
-
-/// Several workers: what one alone reaches.
-fn fault_by_several(body: &Body, all: &Reached, exact: bool) -> Option<String> {
-    let alone = reach(Optimal::new(), body, 2 * all.report.executions).report;
-    for seed in 0..3 {
-        let body = body.clone();
-        let (mut program, results) = shared_reduction::program(Arc::new(move || body()));
-        let report = shared_reduction::play(seed, 3, &mut program, || Box::new(Optimal::new()));
-        let results: Results = results.lock().unwrap().keys().cloned().collect();
-        let counts = (alone.executions, report.executions, report.pruned);
-        if results != all.results {
-            let lost: Vec<_> = all.results.difference(&results).take(3).collect();
-            return Some(format!("several workers, seed {seed}: {counts:?}: without {lost:?}"));
-        }
-        let same = (report.executions, report.failing) == (alone.executions, alone.failing);
-        if exact && !same && alone.caveats.reduction_unproven == 0 {
-            return Some(format!("several workers, seed {seed}: {counts:?}, one alone {alone:?}"));
-        }
-    }
-    None
-}
-
-/// Few delays first: states that were entered are not entered again, and nothing is lost.
-fn fault_by_delays<E>(explorer: E, body: &Body, all: &Reached) -> Option<String>
-where
-    E: DelayingExplorer + Clone + Send + 'static,
-{
-    let reached = reach(Delay::new(explorer), body, 20 * all.report.executions);
-    let counts = (reached.report.executions, reached.report.pruned, all.report.executions);
-    if reached.results != all.results || reached.failures != all.failures {
-        return Some(format!("delay: {counts:?}: not the same ends"));
-    }
-    let same = reached.report.ended == all.report.ended && reached.report.executions <= all.report.executions;
-    (!same).then(|| format!("delay: {counts:?}: {:?}, all orders: {:?}", reached.report.ended, all.report.ended))
-}
-
-/// Few preemptions first: without its cache each order once, with it no more of them.
-fn fault_by_preemptions(body: &Body, all: &Reached) -> Option<String> {
-    let most = 2 * all.report.executions;
-    let plain = reach(Preemption::unbounded().without_cache(), body, most);
-    let cached = reach(Preemption::unbounded(), body, most);
-    for reached in [&plain, &cached] {
-        if reached.results != all.results || reached.failures != all.failures {
-            let cache = reached.report.reduced;
-            let counts = (reached.report.executions, reached.report.pruned, all.report.executions);
-            return Some(format!("preemption, with its cache: {cache}: {counts:?}: not the same ends"));
-        }
-    }
-    let same = plain.report.executions == all.report.executions && plain.report.ended == all.report.ended;
-    let fewer = cached.report.executions <= all.report.executions && cached.report.ended == all.report.ended;
-    (!same || !fewer).then(|| format!("preemption: {:?} and {:?}, all: {:?}", plain.report, cached.report, all.report))
-}
-
-#[track_caller]
-fn reaches_the_same(body: &Body) {
-    let (compared, fault) = fault(body, 200_000);
-    assert!(compared, "too many orders");
-    assert_eq!(fault, None);
-}
-
-/// The same, with no execution pruned: how many there were with reduction, and without.
-#[track_caller]
-pub(crate) fn same(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) -> (u64, u64) {
-    let body: Body = Arc::new(body);
-    reaches_the_same(&body);
-    let reduced = reach(Optimal::new(), &body, 200_000).report;
-    assert_eq!(reduced.pruned, 0, "executions were pruned, beside {}", reduced.executions);
-    (reduced.executions, reach(Exhaustive::depth_first(), &body, 200_000).report.executions)
-}
-
-/// The same where it shows only when a step is taken that a schedule is redundant: what a step asks for, or whether a wait is over, depends on
-/// what was put before it.
-#[track_caller]
-fn same_but_for_pruned(body: impl Fn() -> Vec<usize> + Send + Sync + 'static) {
-    reaches_the_same(&(Arc::new(body) as Body));
-}
-
-/// How many traces there are, with no execution pruned, where all orders would be too many.
-#[track_caller]
-pub(crate) fn traces(body: &Body) -> u64 {
-    let reduced = reach(Optimal::new(), body, 200_000).report;
-    assert_eq!(reduced.pruned, 0, "executions were pruned, beside {}", reduced.executions);
-    reduced.executions
-}
+use crate::reached::{Body, reach, reaches_the_same, same, same_but_for_pruned};
 
 #[test]
 fn atomics_and_locks() {
@@ -247,8 +72,8 @@ fn deadlocks() {
 }
 
 #[test]
-fn panics_hide_nothing() {
-    // What a failure cut short is tried again without it, and some of these executions are pruned.
+fn panics_do_not_hide_other_results() {
+    // The search continues without the failing event, and some of these executions are pruned.
     let body: Body = Arc::new(|| {
         let x = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..3)
@@ -364,7 +189,7 @@ fn parking() {
 }
 
 #[test]
-fn woken_for_no_reason_beside_one_who_is_stuck() {
+fn a_spurious_wakeup_beside_a_blocked_task() {
     same_but_for_pruned(|| {
         let x = Arc::new(AtomicUsize::new(0));
         let stuck = thread::spawn(thread::park);
@@ -386,7 +211,7 @@ fn woken_for_no_reason_beside_one_who_is_stuck() {
 }
 
 #[test]
-fn ends_for_no_reason_share_a_budget() {
+fn spurious_wakeups_share_a_budget() {
     same_but_for_pruned(|| {
         let (x, y) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let exchange = |x: Arc<AtomicUsize>| move || usize::from(x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok());
@@ -396,7 +221,7 @@ fn ends_for_no_reason_share_a_budget() {
 }
 
 #[test]
-fn times_in_the_order_of_deadlines() {
+fn timeouts_happen_in_the_order_of_deadlines() {
     same(|| {
         let (sender, receiver) = mpsc::channel();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -413,7 +238,7 @@ fn times_in_the_order_of_deadlines() {
         let got = receiver.recv_timeout(Duration::from_millis(6)).unwrap_or(0);
         log.lock().unwrap().push(got);
         sleeper.join().unwrap();
-        // From here on nobody can tell when the sleep begins.
+        // From here on, no task can observe when the sleep begins.
         thread::sleep(Duration::from_millis(1));
         log.lock().unwrap().push(4);
         other.join().unwrap();
@@ -535,7 +360,8 @@ fn an_attempt_to_read_beside_a_reader_and_a_writer() {
     assert!(by_source_sets.results.len() < 6 && !by_source_sets.report.verified());
 }
 
-/// A step that waits for a lock also touches how many senders are left. Who holds the lock in between does not hide the orders of the two.
+/// A step that waits for a lock also reads the number of senders. Another holder of the lock in between does not hide the orders of the
+/// two.
 #[test]
 fn a_lock_and_the_number_of_senders() {
     same_but_for_pruned(|| {

@@ -15,7 +15,7 @@ use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
 use raddle_strategies::optimal::Optimal;
 
-use crate::reduction::Body;
+use crate::reached::Body;
 
 type Results = Arc<StdMutex<BTreeMap<Vec<usize>, u64>>>;
 

@@ -1,5 +1,5 @@
-//! Walks whose steps nobody wants to see are run in another way: nothing is listed, named or kept, and handlers share a stack. They must
-//! go as they do where somebody looks.
+//! Compares untraced runs of actors with traced ones. In an untraced run nothing is listed, named or recorded, and handlers share a stack.
+//! Both must do the same.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -20,7 +20,7 @@ use raddle_strategies::watched::Watched;
 use crate::explore::run_with;
 use crate::model::ORDERS;
 
-/// What an actor does when it is told to.
+/// What an actor does with a message.
 #[derive(Clone, Debug)]
 enum Do {
     Send(usize, Vec<Do>),
@@ -42,7 +42,7 @@ enum Msg {
     Question(ReplyTo<u32>),
 }
 
-/// What happened in each execution: who handled something, and what was found.
+/// By execution: the actors that handled something, and the values they found.
 type Log = Arc<StdMutex<Vec<Vec<(usize, u32)>>>>;
 
 struct Node {
@@ -119,7 +119,7 @@ impl Actor for Node {
     }
 }
 
-/// Writes down what is announced.
+/// Records what is announced.
 struct Announced(Log);
 
 impl Monitor for Announced {
@@ -163,21 +163,21 @@ struct Case {
     seed: u64,
     delivery: Delivery,
     faults: Faults,
-    /// Some handlers panic; and how often actors are made anew.
+    /// Some handlers panic. The number says how often an actor is restarted.
     panics: Option<u32>,
-    /// A thread does something meanwhile.
+    /// A thread does something at the same time.
     thread: bool,
-    /// The first to be told something creates so many others.
+    /// The first actor creates so many others.
     creates: usize,
 }
 
 const WALKS: u64 = 25;
 
-/// Walks through a program, with somebody who looks or without.
+/// Random walks through a program, traced or untraced.
 fn walk(case: Case, seen: bool) -> Walked<Vec<(usize, u32)>> {
     let log = Log::default();
     let written = log.clone();
-    // Who looks at what can happen, and not at what has, is not shown the steps either.
+    // A strategy that reads the enabled actions, but not the steps: these are not recorded either.
     let mut strategy: Box<dyn Strategy> =
         if case.seed % 4 == 3 { Box::new(Pct::new(case.seed, 3)) } else { Box::new(Random::new(case.seed)) };
     if seen {
@@ -222,14 +222,14 @@ fn walk(case: Case, seen: bool) -> Walked<Vec<(usize, u32)>> {
     (report, log)
 }
 
-/// What came of walks: what was counted, and what happened in each.
+/// The results of walks: the counts, and what happened in each.
 pub type Walked<E> = (Report, Vec<E>);
 
-/// Demands that walks went the same way where nobody looked and where somebody did; says how many failed.
+/// Checks that untraced and traced walks are the same. Returns how many failed.
 #[track_caller]
 pub fn assert_same<E: PartialEq + Debug>(case: &impl Debug, unseen: Walked<E>, seen: Walked<E>) -> u64 {
     let ((blind, mut log), (seen, expected)) = (unseen, seen);
-    // One that failed, or that needs its steps, was run again.
+    // An execution that failed, or that needs its steps, was run again.
     if log.len() == expected.len() + 1 {
         let at = (1..log.len()).find(|&at| log.get(at) != expected.get(at)).unwrap_or(0);
         let again = log.remove(at);
@@ -246,7 +246,7 @@ pub fn assert_same<E: PartialEq + Debug>(case: &impl Debug, unseen: Walked<E>, s
     seen.failing
 }
 
-/// Compares on generated programs; says how many executions failed.
+/// Compares on generated programs. Returns how many executions failed.
 fn compare(seeds: std::ops::Range<u64>, faults: Faults, panics: Option<u32>, thread: bool) -> u64 {
     compare_all(seeds.map(|seed| Case { seed, delivery: Delivery::Arrival, faults, panics, thread, creates: 0 }))
 }
@@ -260,19 +260,19 @@ fn compare_all(cases: impl Iterator<Item = Case>) -> u64 {
 }
 
 #[test]
-fn walks_go_the_same_way_where_nobody_looks() {
+fn untraced_walks_are_like_traced_ones() {
     compare(0..60, Faults::default(), None, false);
     assert!(compare(60..90, Faults::default(), None, true) > 0, "somebody waits for an answer for ever");
 }
 
 #[test]
-fn walks_go_the_same_way_among_many_actors() {
+fn untraced_walks_are_like_traced_ones_with_many_actors() {
     let (delivery, faults) = (Delivery::Arrival, Faults::default());
     compare_all((300..305).map(|seed| Case { seed, delivery, faults, panics: None, thread: false, creates: 20 }));
 }
 
 #[test]
-fn walks_go_the_same_way_with_faults() {
+fn untraced_walks_are_like_traced_ones_with_faults() {
     for faults in [
         Faults { drop: 1, ..Faults::default() },
         Faults { delay: 2, ..Faults::default() },
@@ -284,7 +284,7 @@ fn walks_go_the_same_way_with_faults() {
 }
 
 #[test]
-fn walks_go_the_same_way_where_handlers_panic() {
+fn untraced_walks_are_like_traced_ones_if_handlers_panic() {
     assert!(compare(200..230, Faults::default(), Some(0), false) > 100, "many panic");
     compare(230..250, Faults::default(), Some(1), true);
 }
@@ -317,9 +317,9 @@ impl Actor for Races {
     }
 }
 
-/// Whether two accesses race depends on the steps before, so these are kept.
+/// Whether two accesses race depends on the steps before, so these are recorded.
 #[test]
-fn races_are_found_where_nobody_looks() {
+fn races_are_found_in_untraced_runs() {
     let races = |ordered: bool| {
         let limits = Limits { executions: Some(50), ..Limits::default() };
         run_with(&Settings::default(), &mut Random::new(1), limits, move || {
@@ -337,9 +337,9 @@ fn races_are_found_where_nobody_looks() {
     assert_eq!(races(false).found.map(|found| found.failure.kind()), Some("data race"));
 }
 
-/// What a race leads to is found later than the race, and is not what is told.
+/// A failure that follows from a race happens later than the race. The race is reported.
 #[test]
-fn races_are_told_and_not_what_comes_of_them() {
+fn the_race_is_reported_and_not_its_consequence() {
     for seed in 1..6 {
         let limits = Limits { executions: Some(20), ..Limits::default() };
         let report = run_with(&Settings::default(), &mut Random::new(seed), limits, || {
@@ -418,7 +418,7 @@ impl Actor for Wild {
     }
 }
 
-/// However a handler ends, the search goes on, and what can be dropped is.
+/// However a handler ends, the search continues, and everything that can be dropped is dropped.
 #[test]
 fn handlers_that_do_not_end_well_end_the_execution() {
     for (what, kind, dropped_each) in [

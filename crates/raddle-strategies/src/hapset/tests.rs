@@ -38,19 +38,9 @@ fn step(line: &Line) -> Step {
         Class::Release => Role::Gives,
         _ => Role::Plain,
     };
-    Step {
-        task: TaskId::new(line.task),
-        variant: Variant::Ready,
-        op: line.op,
-        access: Access { object: ObjectId::new(line.object), effect, role, ordered: Ordered::RELAXED },
-        found: None,
-        left: None,
-        hold: Hold::Unchanged,
-        wants: None,
-        site: line.site,
-        alternatives: if line.op.class == Class::Cell { 0 } else { 2 },
-        more: 0,
-    }
+    let access = Access { object: ObjectId::new(line.object), effect, role, ordered: Ordered::RELAXED };
+    let alternatives = if line.op.class == Class::Cell { 0 } else { 2 };
+    Step::new((TaskId::new(line.task), Variant::Ready), line.op, access, line.site, alternatives)
 }
 
 /// Returns what the guide learns from these executions: "x<y" for `y ∈ hapset[x]`.

@@ -4,11 +4,13 @@
 //! message if that can be delivered first. A receive could also have waited for a message that was sent later. The reversing sequence
 //! `v` then consists of all events that do not happen after the receive, and of a receive of that message by the same task.
 
-use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::ids::ObjectId;
 use raddle_engine::order::before::Before;
 use raddle_engine::order::events::{Event, Events, Label, Offered, Touch};
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Delivery, Effect, Role};
+
+use crate::causality::causally_precedes;
 
 /// True if an event is a receive that chose its message.
 pub(super) fn chose(events: &Events, event: usize) -> bool {
@@ -51,37 +53,6 @@ fn was_taken(events: &Events, place: ObjectId, sent: &Offered, upto: usize) -> b
     (0..upto).any(|at| {
         events.get(at).class == Class::Receive && events.get(at).object == place && events.get(at).label == label
     })
-}
-
-/// True if the message `earlier` causally precedes the message `later`. Only messages and creations of tasks carry causality here.
-fn causally_precedes(events: &Events, earlier: usize, later: usize) -> bool {
-    let (first, last) = (events.offered()[earlier], events.offered()[later]);
-    let mut tasks: Vec<TaskId> = vec![first.task];
-    let mut carriers: Vec<ObjectId> = Vec::new();
-    let sent_with = |sent: &&Offered| sent.event == first.event && sent.task == first.task;
-    carriers.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
-    let Some(end) = last.event else { return tasks.contains(&last.task) };
-    for at in first.event.map_or(0, |event| event + 1)..=end {
-        let task = events.get(at).task;
-        let tells = |touch: &&Touch| touch.role == Role::Takes && carriers.contains(&touch.object);
-        if !tasks.contains(&task) && events.touches(at).iter().any(|touch| tells(&touch)) {
-            tasks.push(task);
-        }
-        if tasks.contains(&task) {
-            let sends = events.get(at).class == Class::Send;
-            let given = events
-                .touches(at)
-                .iter()
-                .filter(|touch| touch.role == Role::Gives && (sends || carries_causality(touch)));
-            carriers.extend(given.map(|touch| touch.object));
-        }
-    }
-    tasks.contains(&last.task)
-}
-
-/// True if receiving this carries causality from the giver.
-fn carries_causality(touch: &Touch) -> bool {
-    touch.object.as_message().is_some() || touch.is_birth()
 }
 
 /// Adds a supposed event: the task of `receiver` receives a message from the same mailbox.

@@ -1,4 +1,4 @@
-//! A failure in sentences: what went wrong, where, and what to do about it.
+//! A failure in sentences: what happened, where, and what to do about it.
 
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Accessed, Failure, Waiting};
@@ -8,7 +8,7 @@ use super::names::{Names, at};
 use super::story::{about_to, is_question, spins_or_waits, waits_for};
 use super::verdict::number;
 
-/// The failure in a few words, with who it happened to.
+/// The failure in a few words, with its task.
 pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
     let kind = failure.kind();
     match failure {
@@ -27,7 +27,7 @@ pub(crate) fn headline(failure: &Failure, names: &Names) -> String {
     }
 }
 
-/// The failure in full, a line each.
+/// The failure in full, line by line.
 pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
     match failure {
         Failure::Panic { message, place, .. } => {
@@ -36,7 +36,7 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
         }
         Failure::Violation { task, message, .. } => {
             let who = names.task(*task);
-            // A model does nothing itself once it has been set up.
+            // A model does nothing by itself after its setup.
             let at_the_end = *task == TaskId::MAIN && who == "model";
             let when =
                 if at_the_end { "when nothing was left to happen".to_owned() } else { format!("after what {who} did") };
@@ -110,7 +110,7 @@ pub(crate) fn sentences(failure: &Failure, names: &Names) -> Vec<String> {
 
 fn deadlock(waiting: &[Waiting], names: &Names) -> Vec<String> {
     let circle = circle(waiting);
-    // Those in the circle first: the others only wait for them.
+    // Tasks in the cycle first: the others only wait for them.
     let mut list: Vec<&Waiting> = circle.clone();
     list.extend(waiting.iter().filter(|w| !circle.iter().any(|c| c.task == w.task)));
     let mut lines: Vec<String> = list.iter().map(|w| sentence(w, names) + in_vain(w)).collect();
@@ -131,7 +131,7 @@ fn deadlock(waiting: &[Waiting], names: &Names) -> Vec<String> {
     lines
 }
 
-/// More would be skipped by whoever reads them.
+/// Readers would skip more than that.
 const MOST_SENTENCES: usize = 12;
 
 fn sentence(w: &Waiting, names: &Names) -> String {
@@ -146,7 +146,7 @@ fn sentence(w: &Waiting, names: &Names) -> String {
     text
 }
 
-/// Why a wait for somebody else's help never ends.
+/// Why a wait for another task never ends.
 fn in_vain(w: &Waiting) -> &'static str {
     match (w.op.class, w.op.verb) {
         (Class::Wait, "wait") => ", and nobody is left who could wake it",
@@ -157,7 +157,7 @@ fn in_vain(w: &Waiting) -> &'static str {
     }
 }
 
-/// Tasks that wait for one another in a circle, from the first of them on.
+/// Tasks that wait for one another in a cycle, starting with the first of them.
 fn circle(waiting: &[Waiting]) -> Vec<&Waiting> {
     let of = |task: TaskId| waiting.iter().find(|w| w.task == task);
     for start in waiting {

@@ -1,4 +1,4 @@
-//! What a strategy has to say, in words.
+//! Words for the facts that a strategy reports.
 
 use raddle_engine::facts::Fact;
 use raddle_engine::thousands::thousands;
@@ -75,7 +75,7 @@ fn drawn(chances: &[(u32, f64)], beyond_search: bool, points: u32) -> String {
     format!("{all}, if none has more than {points} to choose at")
 }
 
-/// Two digits that count, or up to four nines, and never more than it is: nobody draws often enough to be sure.
+/// Two significant digits, or up to four nines. Never rounded up: no probability is 1.
 fn rounded_down(chance: f64) -> String {
     let (small, most) = if chance < 0.9 { (chance, 12.0) } else { (1.0 - chance, 4.0) };
     let digits = (1.0 - small.log10().floor()).clamp(2.0, most);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {
+    fn one_is_singular() {
         assert_eq!(words(&Fact::FoundWith(1, Unit::Delay)), "found with 1 delay");
         assert_eq!(words(&Fact::FoundWith(0, Unit::Preemption)), "found with 0 preemptions");
     }

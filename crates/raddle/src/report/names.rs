@@ -1,4 +1,4 @@
-//! What tasks, objects and places are called in a report.
+//! Names for tasks, objects and places in a report.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::Location;
@@ -10,32 +10,32 @@ use raddle_engine::trace::Word;
 
 use super::source::Sources;
 
-/// The words for the indices of one execution.
+/// Names for the indices of one execution.
 pub(crate) struct Names {
     tasks: Vec<String>,
     /// By task, whether it has ended.
     ended: Vec<bool>,
     objects: Vec<String>,
     shows: Vec<fn(Word) -> String>,
-    /// File names that several files have.
+    /// File names that occur in several directories.
     ambiguous: BTreeSet<String>,
     /// The values of atomic pointers, by address.
     pointers: Pointers,
 }
 
-/// Names for addresses. An address says nothing to a reader and is another one in the next run.
+/// Names for addresses. An address means nothing to a reader, and differs in the next run.
 #[derive(Default)]
 struct Pointers {
-    /// By object: it holds pointers.
+    /// By object: its values are pointers.
     objects: Vec<bool>,
     /// The number of each address that occurs, in order of appearance.
     numbers: HashMap<u64, usize>,
 }
 
 impl Pointers {
-    /// The low bits of an address, in which programs keep flags.
+    /// The low bits of an address, in which programs store flags.
     const FLAGS: u64 = 7;
-    /// No object lies below this address: what is found there is a number in the disguise of a pointer.
+    /// No object has an address below this: such a value is a number stored as a pointer.
     const FIRST_PAGE: u64 = 4096;
 
     fn new(record: &Record) -> Self {
@@ -94,7 +94,7 @@ impl Names {
         self.objects.get(object.index()).map_or("", String::as_str)
     }
 
-    /// A value as its object writes it.
+    /// A value, written as its object writes values.
     pub(crate) fn value(&self, object: ObjectId, value: Word) -> String {
         if self.pointers.holds(object) {
             return self.pointers.name(value);
@@ -102,12 +102,12 @@ impl Names {
         self.shows.get(object.index()).map_or_else(|| value.0.to_string(), |show| show(value))
     }
 
-    /// A place in the source, short; nothing where it is none of the program's: actors receive inside Raddle.
+    /// A place in the source, short. Empty if the place is not in the program: actors receive inside Raddle.
     pub(crate) fn site(&self, site: &Location<'_>) -> String {
         if is_own(site.file()) { String::new() } else { self.line(site.file(), site.line()) }
     }
 
-    /// A line of a file, by as much of the file's path as it takes to tell it apart.
+    /// A line of a file, with as much of the path as is needed to identify the file.
     pub(crate) fn line(&self, file: &str, line: u32) -> String {
         let name = last_parts(file, 1);
         let name = if self.ambiguous.contains(&name) { last_parts(file, 2) } else { name };
@@ -115,12 +115,12 @@ impl Names {
     }
 }
 
-/// The same as part of a sentence.
+/// The same, as part of a sentence.
 pub(crate) fn at(site: &str) -> String {
     if site.is_empty() { String::new() } else { format!(" at {site}") }
 }
 
-/// Whether a file is Raddle's, where actors receive.
+/// Whether a file is part of Raddle.
 fn is_own(file: &str) -> bool {
     let file = file.replace('\\', "/");
     file.contains("raddle-runtime") && ["/src/actor/life.rs", "/src/model.rs"].iter().any(|own| file.ends_with(own))
@@ -131,7 +131,7 @@ fn last_parts(path: &str, parts: usize) -> String {
     all[all.len().saturating_sub(parts)..].join("/")
 }
 
-/// As the program calls them, else by how they came to be; the latter also where the program uses one name twice.
+/// The names that the program gives to tasks. If there is none, or if the program uses one name twice, the order of creation.
 fn task_names(cards: &[TaskInfo]) -> Vec<String> {
     let mut uses: HashMap<&str, u32> = HashMap::new();
     for label in cards.iter().filter_map(|card| card.label.as_deref()) {
@@ -146,7 +146,7 @@ fn task_names(cards: &[TaskInfo]) -> Vec<String> {
     cards.iter().map(name).collect()
 }
 
-/// As the source calls them, else by what they are.
+/// The names of the variables in the source. If there is none, the kind of the object.
 fn object_names(cast: &Participants, tasks: &[String], sources: &mut Sources) -> Vec<String> {
     let mut names: Vec<String> = cast.objects.iter().map(|card| card.noun.to_owned()).collect();
     let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -155,11 +155,11 @@ fn object_names(cast: &Participants, tasks: &[String], sources: &mut Sources) ->
     let mut found: HashMap<&Location<'_>, Option<String>> = HashMap::new();
     for (index, card) in cast.objects.iter().enumerate() {
         let Some(made) = card.made else {
-            // What belongs to the runtime: for each task, in order, its end and its token.
+            // Objects of the runtime: for each task, in order, its end and its token.
             match card.noun {
                 "thread" => names[index] = of_tasks[0].next().cloned().unwrap_or_default(),
                 "token" => names[index] = of_tasks[1].next().cloned().unwrap_or_default(),
-                // Actors are told by their own names.
+                // Actors have their own names.
                 "mailbox" => names[index] = "its mailbox".to_owned(),
                 "system" => names[index].clear(),
                 "clock" => names[index] = "the clock".to_owned(),
@@ -182,8 +182,8 @@ fn object_names(cast: &Participants, tasks: &[String], sources: &mut Sources) ->
     names
 }
 
-/// Values written side by side get their places, `a[0]` and `a[1]`. Values made by the same expression get numbers by the
-/// order in which they were first used, `a #1` and `a #2`: where they went, nobody can tell.
+/// Values in one array expression get their index, `a[0]` and `a[1]`. Values made by the same expression get numbers in the order of first
+/// use, `a #1` and `a #2`: it is not known where they were stored.
 fn tell_apart(name: &str, mut indices: Vec<usize>, cards: &[ObjectInfo], names: &mut [String]) {
     if let [only] = indices[..] {
         names[only] = name.to_owned();

@@ -1,8 +1,8 @@
-//! From the steps of an execution to the operations that the program asked for.
+//! Converts the steps of an execution to the operations of the program.
 //!
-//! Some operations take several steps, because the strategy decides something in the middle of them: a weak compare-exchange looks
-//! first, then the strategy decides whether it fails for no reason, and then it takes effect. To whoever reads the report that is
-//! one operation. Each operation is told at one of its steps; the others are not told at all.
+//! Some operations take several steps, because the strategy decides something in the middle of them: a weak compare-exchange reads first,
+//! then the strategy decides whether it fails spuriously, and then it takes effect. For the reader of the report that is one operation.
+//! Each operation is shown at one of its steps.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ use raddle_engine::trace::{Class, Effect, Step, Word};
 
 use super::names::Names;
 
-/// What a task has done so far, as far as it matters to its next step.
+/// What a task has done so far, as far as its next step depends on it.
 #[derive(Default)]
 struct SoFar {
     /// Its latest step.
     latest: Option<usize>,
     /// It has begun a wait of so many nanoseconds.
     timed: Option<u64>,
-    /// Its compare-exchange is going to fail for no reason.
+    /// Its compare-exchange is going to fail spuriously.
     fails_for_no_reason: bool,
 }
 
-/// The words for each step; `None` for one that is part of an operation that is told at another step.
+/// The text for each step; `None` for a step of an operation that is shown at another step.
 pub(super) fn operations(steps: &[Step], names: &Names) -> Vec<Option<String>> {
     let mut texts: Vec<Option<String>> = Vec::with_capacity(steps.len());
     let mut tasks: HashMap<TaskId, SoFar> = HashMap::new();
@@ -44,14 +44,14 @@ pub(super) fn operations(steps: &[Step], names: &Names) -> Vec<Option<String>> {
                 }
                 None
             }
-            // What came of it is told by the step after it.
+            // The next step shows the result.
             (Class::Choice, verb) if verb.ends_with('?') => None,
             (Class::Wait, "begin to wait") | (Class::Finish, _) => None,
             (Class::Time, "begin a timed wait") => {
                 so_far.timed = step.left.map(|left| left.0);
                 None
             }
-            // Who leaves a channel that others still use is not missed.
+            // Dropping an end of a channel is not shown while others still use the channel.
             (Class::Write, _) if !step.access.object.is_some() => None,
             (Class::Notify, _) => Some(notifies(step, woken(step, names), names)),
             (Class::Release, "unlock to wait") => {
@@ -69,7 +69,7 @@ pub(super) fn operations(steps: &[Step], names: &Names) -> Vec<Option<String>> {
     texts
 }
 
-/// Whom a notification wakes.
+/// The tasks that a notification wakes.
 fn woken(step: &Step, names: &Names) -> Option<String> {
     step.left.map(|task| format!("wakes {}", names.task(TaskId::next_of(task.0 as usize))))
 }
@@ -97,7 +97,7 @@ fn waits(step: &Step, timed: Option<u64>, names: &Names) -> String {
     if timed.is_some() && matches!(text.as_str(), "recv" | "wait" | "park") {
         text.push_str("_timeout");
     }
-    // A thread parks on its own token, and time is the same for all.
+    // A thread parks on its own token, and there is only one clock: neither is named.
     if object.is_some() && step.op.class != Class::Time && step.op.verb != "park" {
         text.push(' ');
         text.push_str(names.object(object));
@@ -116,7 +116,7 @@ fn waits(step: &Step, timed: Option<u64>, names: &Names) -> String {
         (Variant::Ready, None) if step.op.verb == "park" => text.push_str(": unparked"),
         (_, Some(found)) => {
             let value = names.value(object, found);
-            // The receiver of a channel without room comes first: what it waits for is a step of its own.
+            // For a channel without room, the receiver comes first: the begin of its wait is a step.
             let begins = step.op.verb == "recv" && step.access.effect == Effect::Change && value == "empty";
             text.push_str(&if begins { ": begins to wait".to_owned() } else { format!(" → {value}") });
         }
@@ -125,7 +125,7 @@ fn waits(step: &Step, timed: Option<u64>, names: &Names) -> String {
     text
 }
 
-/// Whom a step has started.
+/// The task that a step has started.
 pub(super) fn spawned(step: &Step, names: &Names) -> String {
     match step.found {
         Some(child) => names.task(TaskId::next_of(child.0 as usize)),
@@ -133,7 +133,7 @@ pub(super) fn spawned(step: &Step, names: &Names) -> String {
     }
 }
 
-/// What a step did: `load x → 0`, `store x ← 1`, `fetch_add x 0 → 1`.
+/// The text for a step: `load x → 0`, `store x ← 1`, `fetch_add x 0 → 1`.
 fn words(step: &Step, names: &Names) -> String {
     let object = step.access.object;
     let mut text = step.op.verb.to_owned();
@@ -163,7 +163,7 @@ fn words(step: &Step, names: &Names) -> String {
     text
 }
 
-/// A length of time as people say it: `1h`, `1min 30s`, `10ms`.
+/// A duration: `1h`, `1min 30s`, `10ms`.
 pub(super) fn length_of_time(nanos: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let seconds = nanos / SECOND;
@@ -183,7 +183,7 @@ mod tests {
     use super::length_of_time;
 
     #[test]
-    fn lengths_of_time() {
+    fn durations() {
         let said = [10_000_000, 1_500_000_000, 60_000_000_000, 90_000_000_000, 3_600_000_000_000, u64::MAX];
         let words = ["10ms", "1.5s", "1min", "1min 30s", "1h", "for ever"];
         assert_eq!(said.map(length_of_time), words);

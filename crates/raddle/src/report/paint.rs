@@ -8,21 +8,21 @@ pub(crate) struct Paint {
     pub(crate) on: bool,
 }
 
-/// What a piece of text is to the reader.
+/// What a part of the text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
-    /// What went wrong.
+    /// A failure.
     Bad,
-    /// What went well.
+    /// A success.
     Good,
-    /// What does not go on.
+    /// A task that cannot continue.
     Stuck,
-    /// What can be passed over.
+    /// Less important text.
     Quiet,
-    /// What heads a column.
+    /// The head of a column.
     Heading,
-    /// What can be typed.
+    /// A command to type.
     Command,
 }
 
@@ -41,7 +41,7 @@ impl Tone {
 }
 
 impl Paint {
-    /// `text` in this tone. Widths are to be measured before.
+    /// Colours `text`. Measure widths before.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         if !self.on || tone == Tone::Plain || text.is_empty() {
             return text.to_owned();

@@ -1,11 +1,11 @@
-//! What the program under test prints, for the one execution that is shown.
+//! The output of the program under test, for the one execution that is shown.
 
 use std::borrow::Cow;
 
-/// More than this is cut: the end says more than the beginning.
+/// Longer output is cut at the front: the end is more useful than the beginning.
 const MOST_BYTES: usize = 64 << 10;
 
-/// Prints what the program printed in `which` execution, between marks; nothing if it printed nothing.
+/// Prints the output of `which` execution between two marks; nothing if there was no output.
 #[expect(clippy::print_stdout, reason = "it is the program's own output, which the harness captures")]
 pub(crate) fn show(which: &str, printed: &str) {
     if let Some(text) = between_marks(which, printed) {
@@ -21,7 +21,7 @@ fn between_marks(which: &str, printed: &str) -> Option<String> {
     Some(format!("--- output of {which} ---\n{}\n--- end of output ---", shortened(printed)))
 }
 
-/// The last lines of what is too long.
+/// The last lines of an output that is too long.
 fn shortened(printed: &str) -> Cow<'_, str> {
     let Some(surplus) = printed.len().checked_sub(MOST_BYTES).filter(|surplus| *surplus > 0) else {
         return printed.into();
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn of_much_output_the_end_is_shown() {
+    fn the_end_of_a_long_output_is_shown() {
         let shown = between_marks("one execution", &"é and a few words\n".repeat(10_000)).unwrap();
         assert!(shown.len() < MOST_BYTES + 200, "{}", shown.len());
         assert!(shown.contains(" bytes left out\né and a few words\n"), "{}", &shown[..200]);

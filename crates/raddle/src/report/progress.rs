@@ -1,4 +1,4 @@
-//! How far a search has come, in one line.
+//! The progress of a search, in one line.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -10,36 +10,36 @@ use super::{Report, verdict};
 use crate::environment::Environment;
 use crate::settings::SettingError;
 
-/// Tells how far a search has come while it runs, for as long as somebody looks.
+/// Shows the progress of a search while it runs.
 pub(crate) struct ProgressLine {
     /// The test that the search belongs to; several may be running.
     test: String,
-    /// One line that changes, instead of many.
+    /// One line that is overwritten, instead of many.
     in_place: bool,
 }
 
 impl ProgressLine {
-    /// `None` if nobody wants to know: standard error is no terminal, and the environment does not ask for it either.
+    /// `None` if progress is not shown: standard error is no terminal, and the environment does not ask for it.
     pub(crate) fn new(test: &str, environment: &Environment) -> Result<Option<Self>, SettingError> {
         let in_place = io::stderr().is_terminal();
         let wanted = environment.progress(in_place)?;
         Ok(wanted.then(|| Self { test: test.to_owned(), in_place }))
     }
 
-    /// Not by `eprintln`, which the harness keeps back until the test is over. A stream that is gone is nobody's failure.
+    /// Not by `eprintln`, whose output the harness holds back until the test is over. A closed stream is no failure.
     pub(crate) fn tell(&self, progress: &Progress) {
-        // A worker tells it, whose output is the program's.
+        // A worker calls this, and the output of workers is redirected.
         let _ = unredirected(|| io::stderr().write_all(self.shown(progress).as_bytes()));
     }
 
-    /// Takes the line away, for what comes after.
+    /// Clears the line, before other output.
     pub(crate) fn finish(&self) {
         if self.in_place {
             let _ = io::stderr().write_all(CLEAR.as_bytes());
         }
     }
 
-    /// The verdict so far of a search that was told to end. The process is about to end, and the harness would show nothing.
+    /// Prints the verdict so far of a search that was interrupted. The process is about to end, and the harness would not show it.
     pub(crate) fn last_words(test: &str, note: Option<&String>, report: &Report) {
         let note = note.map(|note| format!("; {note}")).unwrap_or_default();
         let text = report.for_terminal(&io::stderr());
@@ -54,12 +54,12 @@ impl ProgressLine {
     }
 }
 
-/// The name of the test before what is said about it. A search that `Explorer` runs may have none.
+/// The name of the test, as a prefix. A search that `Explorer` runs may have none.
 fn named(test: &str) -> String {
     if test.is_empty() { String::new() } else { format!("{test}: ") }
 }
 
-/// To the beginning of the line, and nothing left of it.
+/// Moves to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
 
 /// The line: `12,400 of ≈ 2.1e6 ± 12 % orders (0.6 %), about 3 min left`.
@@ -73,14 +73,14 @@ pub(crate) fn line(progress: &Progress) -> String {
     parts.join(", ")
 }
 
-/// How much was learned, and how fast: `41 orderings known, 2 new in the latest 100`.
+/// What was learned, and how fast: `41 orderings known, 2 new in the latest 100`.
 fn learning(Learning { known, new, executions }: Learning) -> String {
     let orderings = if known == 1 { "ordering" } else { "orderings" };
     let number = verdict::number;
     format!("{} {orderings} known, {} new in the latest {}", number(known), number(new), number(executions))
 }
 
-/// A length of time, as exactly as one wants to know it.
+/// A duration, rounded.
 fn about(time: Duration) -> String {
     const MINUTE: f64 = 60.0;
     const HOUR: f64 = 60.0 * MINUTE;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_as_is_known() {
+    fn the_line_shows_what_is_known() {
         let estimate = |orders, error| Some(Estimate { orders, error });
         assert_eq!(
             told(12_400, 0, estimate(2.1e6, Some(0.12))),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_that_changes_or_many() {
+    fn one_line_is_overwritten_or_many_are_printed() {
         let progress = Progress::new(Counts { executions: 7, ..Counts::default() }, None, Duration::from_secs(2));
         let shown = |test: &str, in_place| ProgressLine { test: test.to_owned(), in_place }.shown(&progress);
         assert_eq!(shown("bank::transfer", false), "raddle: bank::transfer: 7 orders\n");

@@ -1,4 +1,4 @@
-//! What was covered of the orders in which messages are received, as a part of the report.
+//! The coverage of the orders in which messages are received, as a part of the report.
 
 use raddle_engine::coverage::{Achieved, Coverage, Criterion, Example, Why};
 
@@ -7,22 +7,22 @@ use super::verdict::number;
 /// Examples of each kind of pair that was not covered.
 const EXAMPLES: usize = 3;
 
-/// Receivers that are told of one by one, those with the most open pairs first.
+/// The number of receivers that are listed one by one, those with the most open pairs first.
 const RECEIVERS: usize = 5;
 
-/// Pairs that came in both orders, and all that were seen: each that was achieved one way only has one goal.
+/// The number of pairs that were seen in both orders, and the number of all pairs. A pair that was seen in one order only has one goal.
 fn both_of_all(achieved: &Achieved) -> (u64, u64) {
     (achieved.pairs, achieved.goals - achieved.pairs)
 }
 
-/// A few words for the verdict; `None` if there were no pairs.
+/// A part of the verdict; `None` if there were no pairs.
 pub(super) fn in_short(coverage: &Coverage) -> Option<String> {
     let uncovered = coverage.uncovered(Criterion::Pairs, 0);
     let possible = uncovered.pairs - uncovered.ordered;
     (possible > 0).then(|| format!("receive pairs {} of {} covered", number(uncovered.covered), number(possible)))
 }
 
-/// The lines of the report. What more of the same would bring is told of samples only.
+/// The lines of the report. A forecast is shown for samplers only.
 pub(super) fn lines(coverage: &Coverage, sampled: bool) -> Vec<String> {
     let all = coverage.achieved(Criterion::Pairs);
     if all.goals == 0 {
@@ -99,7 +99,7 @@ fn uncovered(coverage: &Coverage) -> Vec<String> {
         if count == 0 {
             continue;
         }
-        // That what one sends comes in order goes without saying.
+        // That messages of one sender are received in order is obvious, so it is not shown.
         let plain = |example: &&Example| matches!(example.chain[..], [(_, Why::Order)]);
         let own = uncovered.examples.iter().filter(|example| example.chain.is_empty() != ordered && !plain(example));
         let told: Vec<_> = own.take(EXAMPLES).map(|example| format!("    {}", say(example))).collect();

@@ -1,13 +1,13 @@
-//! Folding: rows that come again and again, as of a task that spins, are shown once.
+//! Repeated rows, such as those of a task that spins, are shown once.
 
 use super::paint::Tone;
 use super::story::Row;
 use super::verdict::number;
 
-/// The longest block of rows that is looked for.
+/// The longest block of rows that is searched for.
 const LONGEST_BLOCK: usize = 8;
 
-/// Shows each block of rows that repeats once, and says how often it came. A block may have rows of several tasks.
+/// Shows each repeated block of rows once, with its number of repetitions. A block may have rows of several tasks.
 pub(super) fn fold(rows: Vec<Row>) -> Vec<Row> {
     let mut folded: Vec<Row> = Vec::new();
     let mut at = 0;
@@ -28,14 +28,14 @@ pub(super) fn fold(rows: Vec<Row>) -> Vec<Row> {
     folded
 }
 
-/// The block at the start of `rows` that saves the most rows: its length, and how often it comes.
+/// The block at the start of `rows` that saves the most rows: its length, and its number of repetitions.
 fn repeated(rows: &[Row]) -> (usize, u64) {
     let mut best = (1, 1, 0);
     for length in 1..=LONGEST_BLOCK.min(rows.len() / 2) {
         let same = |a: &Row, b: &Row| (a.task, &a.text, &a.site) == (b.task, &b.text, &b.site);
         let alike = rows.iter().zip(&rows[length..]).take_while(|(a, b)| same(a, b)).count();
         let times = alike / length + 1;
-        // The row that says so takes the place of one, and has to be worth reading.
+        // The row with the number takes the place of one row, so the block must save more than that.
         let saved = (length * (times - 1)).saturating_sub(2 * usize::from(length > 1));
         if times > 1 && saved > best.2 {
             best = (length, times, saved);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_is_shown_once() {
+    fn repeated_rows_are_shown_once() {
         assert_eq!(folded("a a a b"), "a, 3 times; b");
         assert_eq!(folded("x a b a b a b c"), "x; a; b; … these 2 rows 3 times; c");
         assert_eq!(folded("a b a b c"), "a; b; a; b; c", "nothing would be saved");

@@ -1,26 +1,26 @@
-//! What the programmer calls a value, guessed from the line of the source that makes it.
+//! Guesses the name of a value from the line of the source that makes it.
 //!
-//! A guess that fails costs nothing but a plainer name, so nothing here is an error.
+//! If the guess fails, the value has a less specific name, so nothing here is an error.
 
 use std::collections::HashMap;
 use std::fs;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 
-/// The sources as far as they were looked at.
+/// The source files that were read.
 pub(crate) struct Sources {
     roots: Vec<PathBuf>,
     files: HashMap<&'static str, Option<Vec<String>>>,
 }
 
-/// The compiler may have been started in a directory above the crate's: the workspace's. Nobody nests deeper than this.
+/// The compiler may have run in a directory above the crate's: the workspace's. Deeper nesting is not expected.
 const MOST_ROOTS: usize = 6;
 
-/// Lines looked at above the one in question, for expressions that start further up.
+/// The number of lines above the line in question that are read, for expressions that start further up.
 const LINES_ABOVE: usize = 3;
 
 impl Sources {
-    /// Those of the crate in `crate_dir`, or of the one whose directory this process was started in.
+    /// The source files of the crate in `crate_dir`, or of the current directory.
     pub(crate) fn new(crate_dir: Option<&str>) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let above = |dir: &Path| dir.ancestors().take(MOST_ROOTS).map(Path::to_owned).collect::<Vec<_>>();
@@ -29,7 +29,7 @@ impl Sources {
         Self { roots, files: HashMap::new() }
     }
 
-    /// The name of the variable, static or field that the value made at `site` goes into.
+    /// The name of the variable, static or field that stores the value made at `site`.
     pub(crate) fn name_at(&mut self, site: &'static Location<'static>) -> Option<String> {
         let roots = &self.roots;
         let lines = self.files.entry(site.file()).or_insert_with(|| read(roots, site.file())).as_ref()?;
@@ -79,7 +79,7 @@ fn name_before(before: &str) -> Option<String> {
     None
 }
 
-/// The name in what stands before a `=`; in a tuple, the one that fits the place of the value in its own tuple.
+/// The name before a `=`. In a tuple, the name at the same position as the value.
 fn name_of_target(target: &str, value: &str) -> Option<String> {
     let declared = ["let ", "static ", "const "].iter().find_map(|word| target.rsplit_once(word).map(|(_, rest)| rest));
     let Some(pattern) = declared else {
@@ -93,7 +93,7 @@ fn name_of_target(target: &str, value: &str) -> Option<String> {
     first_word(pattern)
 }
 
-/// How many values of a tuple come before the end of `value`, a tuple that is not closed yet.
+/// The number of values before the end of `value`, which is an incomplete tuple.
 fn place_in_tuple(value: &str) -> usize {
     let mut depth = 0;
     let mut commas = 0;

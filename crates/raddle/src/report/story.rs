@@ -1,8 +1,8 @@
-//! What an execution did, one row for each operation that matters.
+//! The steps of an execution, one row for each operation that matters.
 //!
-//! An operation matters if another task touches the same object, if it starts a task, or if it draws a value. What a task does for
-//! itself commutes with everything else, and so does learning that another has ended: that is told right before the task's next
-//! operation that matters. The rows of each task are in the order of its program.
+//! An operation matters if another task accesses the same object, if it starts a task, or if it chooses a value. Other operations are
+//! independent of all other tasks; they are shown right before the next operation of their task that matters. So are joins. The rows of
+//! each task are in program order.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) tone: Tone,
 }
 
-/// A row that may still be joined by the next one.
+/// A row that may be merged with the next one.
 struct Draft {
     row: Row,
     joins: Joins,
@@ -40,13 +40,13 @@ enum Joins {
     Release(ObjectId),
     /// The end of the wait that the release of the mutex begins, if it comes at once.
     EndOfWait,
-    /// More tasks started.
+    /// Further tasks are started.
     Spawns(Vec<String>),
-    /// More tasks waited for.
+    /// Further tasks are joined.
     Joined(Vec<String>),
 }
 
-/// As many rows of steps that no other task can see are told one by one: folding fewer would save nothing.
+/// Up to so many rows of operations that no other task can see are shown one by one. Folding fewer would save nothing.
 const FEW_ROWS: usize = 3;
 
 /// What a task has done since its latest row that matters, in order.
@@ -55,15 +55,15 @@ struct Meanwhile {
     parts: Vec<Part>,
 }
 
-/// A part of what a task did for itself.
+/// A part of what a task did independently of others.
 enum Part {
-    /// Operations on what no other task touches: their rows (no more of them than tell that they are many), and how many they are.
+    /// Operations on objects that no other task accesses: the first rows, and their number.
     Own(Vec<Draft>, u64),
-    /// Learning that others have ended.
+    /// Joins.
     Join(Draft),
 }
 
-/// Tells what an execution did and how it ended.
+/// The rows for an execution and its end.
 pub(crate) fn tell(record: &Record, failure: Option<&Failure>, names: &Names) -> Vec<Row> {
     let mut table = Table { names, drafts: Vec::new(), meanwhile: HashMap::new() };
     let shared = shared_objects(record, failure);
@@ -129,13 +129,13 @@ impl Table<'_> {
         self.drafts.push(Draft { row, joins: Joins::No });
     }
 
-    /// Adds what the task has done for itself.
+    /// Adds what the task has done independently of others.
     fn flush(&mut self, task: TaskId) {
         self.drafts.extend(self.meanwhile.remove(&task).unwrap_or_default().rows(task));
     }
 
-    /// Where an operation was asked for. Of the drop of a guard or a channel only the place is known where it was taken or made,
-    /// which is not shown.
+    /// The place of an operation. For the drop of a guard or a channel only the place is known where it was taken or made, which is not
+    /// shown.
     fn site(&self, step: &Step) -> String {
         match step.op.class {
             Class::Release if step.op.verb.starts_with("unlock") && step.op.verb != "unlock to wait" => String::new(),
@@ -180,7 +180,7 @@ impl Meanwhile {
     }
 }
 
-/// What the program has to say of its steps.
+/// The program's own texts for its steps.
 struct Remarks<'a>(&'a [Remark]);
 
 impl<'a> Remarks<'a> {
@@ -210,7 +210,7 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// By object, whether it is worth telling what happens to it.
+/// By object, whether its operations are shown.
 fn shared_objects(record: &Record, failure: Option<&Failure>) -> Vec<bool> {
     let mut touched_by: Vec<Option<TaskId>> = vec![None; record.participants.objects.len()];
     let mut shared = vec![false; record.participants.objects.len()];
@@ -240,7 +240,7 @@ fn matters(step: &Step, shared: &[bool]) -> bool {
     }
 }
 
-/// Whether a wait ended in a way that is not the ordinary one.
+/// Whether a wait ended in an unusual way.
 fn unusual(variant: Variant) -> bool {
     matches!(variant, Variant::TimedOut | Variant::Spurious)
 }
@@ -255,7 +255,7 @@ fn joins(step: &Step, names: &Names) -> Joins {
     }
 }
 
-/// Adds the row of `step` to the latest one if it belongs there.
+/// Merges the row of `step` with the latest one, if they belong together.
 fn join(last: &mut Draft, draft: &Draft, step: &Step, names: &Names) -> bool {
     if last.row.task != step.task {
         return false;
@@ -288,7 +288,7 @@ fn join(last: &mut Draft, draft: &Draft, step: &Step, names: &Names) -> bool {
     }
 }
 
-/// The last rows: what failed, or who does not go on.
+/// The last rows: the failure, or the tasks that cannot continue.
 fn ending(failure: &Failure, names: &Names) -> Vec<Row> {
     let at = |place: &Option<Place>| place.as_ref().map(|place| names.line(&place.file, place.line));
     let one = |task: TaskId, text: &str, site: Option<String>| {
@@ -314,7 +314,7 @@ fn ending(failure: &Failure, names: &Names) -> Vec<Row> {
     }
 }
 
-/// What a task does that will never see anything new.
+/// What a task does that spins forever.
 pub(crate) fn spins_or_waits(waiting: &Waiting, names: &Names) -> String {
     match waiting.op.class {
         Class::Acquire | Class::Join | Class::Wait => waits_for(waiting, names),
@@ -322,12 +322,12 @@ pub(crate) fn spins_or_waits(waiting: &Waiting, names: &Names) -> String {
     }
 }
 
-/// What a task is about to do.
+/// The pending operation of a task.
 pub(crate) fn about_to(waiting: &Waiting, names: &Names) -> String {
     format!("{} {}", waiting.op.verb, names.object(waiting.object)).trim_end().to_owned()
 }
 
-/// Whether somebody waits for the reply to what it asked another.
+/// Whether the task waits for a reply.
 pub(crate) fn is_question(waiting: &Waiting) -> bool {
     waiting.op.class == Class::Receive && !waiting.held_by.is_empty()
 }

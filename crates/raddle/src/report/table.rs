@@ -1,4 +1,4 @@
-//! Rows side by side: one column per task, or, where that would be too wide, one list.
+//! Lays out rows in columns: one column per task or, if that is too wide, one list.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use super::paint::{Paint, Tone};
 use super::story::Row;
 use super::verdict::number;
 
-/// Wider than this, columns would wrap on most terminals.
+/// Wider tables would wrap on most terminals.
 const WIDEST: usize = 120;
 
-/// Rows of a long table that are shown: the first ones and the last ones.
+/// How many rows of a long table are shown: at the beginning and at the end.
 const FIRST_ROWS: usize = 8;
 const LAST_ROWS: usize = 24;
 
-/// What is left out of a table, if anything is.
+/// The rows that are not shown, if there are any.
 pub(crate) fn rows_left_out(rows: usize) -> usize {
-    // A handful more is better shown than announced.
+    // A few more rows are shown rather than announced.
     if rows > FIRST_ROWS + LAST_ROWS + 8 { rows - FIRST_ROWS - LAST_ROWS } else { 0 }
 }
 
-/// How much of a table is wanted.
+/// How much of a table to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,
@@ -47,24 +47,24 @@ pub(crate) fn lay_out(rows: &[Row], names: &Names, extent: Extent, paint: Paint)
     lines
 }
 
-/// Where things go.
+/// The layout.
 struct Columns {
-    /// By task: its place among the columns.
+    /// By task: the index of its column.
     places: BTreeMap<TaskId, usize>,
     titles: Vec<String>,
     widths: Vec<usize>,
-    /// Tasks as words in a first column instead of columns of their own.
+    /// Tasks are named in a first column instead of having columns of their own.
     list: bool,
 }
 
 const GAP: &str = "  ";
 
-/// Columns of a terminal that the text takes: some characters take two, and some none.
+/// The width of a text on a terminal: some characters take two columns, and some none.
 fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The spaces that make the text as wide as this.
+/// The spaces that extend the text to this width.
 fn pad(text: &str, to: usize) -> String {
     " ".repeat(to.saturating_sub(width(text)))
 }

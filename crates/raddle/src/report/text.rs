@@ -7,10 +7,10 @@ use super::paint::{Paint, Tone};
 use super::table::{self, Extent};
 use super::{Failed, Origin, Report, Verdict, account, receives, story, verdict};
 
-/// Schedules longer than this are named by the file they are in.
+/// If a schedule is longer than this, the report names its file instead.
 const LONGEST_TO_PASTE: usize = 500;
 
-/// Lays the report out.
+/// Writes the report.
 pub(crate) fn write(report: &Report, extent: Extent, paint: Paint) -> String {
     let tone = match report.verdict {
         Verdict::Failed => Tone::Bad,
@@ -63,7 +63,7 @@ fn last_lines(report: &Report, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// The command that shows the failure again. There is none for what one execution alone cannot show.
+/// The command that reproduces the failure. There is none if one execution alone cannot show it.
 fn replay_line(report: &Report, failed: &Failed) -> Option<String> {
     if failed.origin == Origin::Replay || !failed.replays() {
         return None;
@@ -83,9 +83,9 @@ pub(super) fn command(report: &Report, setting: &str) -> String {
     format!("{before}{setting}{after}")
 }
 
-/// What comes before and after a setting of the environment in the command that runs a test.
+/// The command that runs a test, before and after a setting of the environment.
 pub(crate) fn around(test_path: &str) -> (&'static str, String) {
-    // The harness knows a test by its path without the crate.
+    // The harness names a test by its path without the crate.
     match test_path.split_once("::") {
         Some((_, path)) => ("", format!(" cargo test {path} -- --exact")),
         None if test_path.is_empty() => ("set ", " and run it again".to_owned()),

@@ -6,7 +6,7 @@ pub(crate) use raddle_engine::thousands::thousands as number;
 
 use super::{Failed, Origin, Proof, Report, Verdict, account, receives};
 
-/// What is said of a test in which no order was ever decided.
+/// The verdict of a test in which there was never a decision.
 const NOTHING_TO_EXPLORE: &str = "nothing to explore: this test never had two things that could happen next; is the code under \
                                   test built with raddle's types?";
 
@@ -14,7 +14,7 @@ fn orders(n: u64) -> String {
     format!("{} {}", number(n), if n == 1 { "order" } else { "orders" })
 }
 
-/// All there are.
+/// All orders.
 fn all(n: u64) -> String {
     if n == 1 { "the 1 order there is".to_owned() } else { format!("all {}", orders(n)) }
 }
@@ -23,7 +23,7 @@ fn states(n: u64) -> String {
     format!("{} {}", number(n), if n == 1 { "state" } else { "states" })
 }
 
-/// All there are, and how sure that is: states are told apart by hashes of 64 bits.
+/// All states, and how sure that is: states are identified by hashes of 64 bits.
 fn all_states(n: u64) -> String {
     let pairs = n as f64 * (n.saturating_sub(1)) as f64 / 2.0;
     let chance = pairs / 2f64.powi(64);
@@ -38,7 +38,7 @@ pub(crate) fn line(report: &Report) -> String {
     limits.into_iter().fold(verdict(report), |line, limit| format!("{line}; {limit}"))
 }
 
-/// What the search takes for granted, or leaves out because it was told to.
+/// What the search assumes, or skips because the settings say so.
 fn limits(caveats: &CaveatCounts) -> Vec<String> {
     let mut limits = Vec::new();
     if caveats.weak_orderings > 0 {
@@ -71,7 +71,7 @@ fn verdict(report: &Report) -> String {
                 Origin::Replay => format!("FAILED in 1 order (replay): {what}"),
                 Origin::Regression => format!("FAILED after {} (a kept schedule): {what}", orders(failed.after)),
                 Origin::Search if *failing > 1 => {
-                    // Where known states are passed by, it may have come after more than are counted here.
+                    // If visited states are skipped, there may have been more executions than are counted here.
                     let first = if failed.after > *executions {
                         String::new()
                     } else {
@@ -108,7 +108,7 @@ fn remark(failed: &Failed) -> String {
     failed.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default()
 }
 
-/// What was looked at, and what that says of the rest.
+/// What was run, and what that says about the rest.
 fn no_failure(report: &Report) -> String {
     let Report { label, executions, estimate, proof, .. } = report;
     match *proof {
@@ -143,7 +143,7 @@ fn no_failure(report: &Report) -> String {
     }
 }
 
-/// So many of all orders, if it is known about how many those are. `estimate` is `None` where nobody asks for that.
+/// The part of all orders that was run, if their number is roughly known. `estimate` is `None` if it is not wanted.
 pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
     let Some(Estimate { orders: all, error }) = estimate else { return orders(executions) };
     if !all.is_finite() {
@@ -155,16 +155,16 @@ pub(crate) fn share(executions: u64, estimate: Option<Estimate>) -> String {
         return orders(executions);
     }
     if all <= executions as f64 {
-        // Samplers see the same order more than once.
+        // Samplers run the same order more than once.
         return format!("{} executions of a program with ≈ {}{wrong_by} orders", number(executions), about(all));
     }
-    // What was stopped before its end is never all there is, however little is missing.
+    // A stopped search never covers 100 %, however little is missing.
     let part = (100.0 * executions as f64 / all).min(99.9);
     let part = if part >= 0.1 { format!("{part:.1}") } else { format!("{part:.0e}") };
     format!("{} of ≈ {}{wrong_by} orders ({part} %)", number(executions), about(all))
 }
 
-/// A large number, as exactly as it is known.
+/// A large number, as precisely as it is known.
 fn about(n: f64) -> String {
     if n < 1e6 { number(n.round() as u64) } else { format!("{n:.1e}") }
 }
@@ -174,7 +174,7 @@ mod tests {
     use super::{Estimate, share};
 
     #[test]
-    fn how_much_was_seen_is_told_as_far_as_it_is_known() {
+    fn the_covered_part_is_shown_as_far_as_it_is_known() {
         let of = |orders, error| Some(Estimate { orders, error });
         assert_eq!(share(10_000, None), "10,000 orders");
         assert_eq!(share(10_000, of(2.1e6, Some(0.12))), "10,000 of ≈ 2.1e6 ± 12 % orders (0.5 %)");

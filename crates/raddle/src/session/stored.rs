@@ -70,10 +70,10 @@ impl Session {
         None
     }
 
-    /// Keeps the failing schedule for the next time.
+    /// Saves the failing schedule for the next run.
     pub(super) fn keep(&mut self, report: &mut Report) {
         let (Some(failed), Some(file)) = (&report.failed, &self.files.regressions) else { return };
-        // One that takes too many steps is long to write and long to run, and what it shows depends on the bound.
+        // A schedule with too many steps takes long to write and to run, and its result depends on the limit.
         let lasting = failed.replays() && !matches!(failed.failure, Failure::TooManySteps { .. });
         let Some(failure) = report.failure_line().filter(|_| lasting) else { return };
         let lock = self.files.lock_of(file);

@@ -1,8 +1,8 @@
-//! Reads the trace of an execution and finds out what each receive depends on.
+//! Reads the trace of an execution and determines what each receive depends on.
 //!
-//! A message is an object that a step gives and another takes, so it is known which receive its sender was in. Actors know only what
-//! they have received; other tasks (threads, the body of the test) also learn by locks, joins and by waiting until all is quiet, so
-//! what they send comes after all they could know of.
+//! A message is an object that one step gives and another takes, so it is known which handler sent it. Actors know only what they have
+//! received. Other tasks (threads, the body of the test) also learn by locks, joins and by waiting until all is quiet, so what they send
+//! comes after everything they could know.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::ids::{ObjectId, StepIx, TaskId};
 use crate::system::Variant;
 use crate::trace::{Access, Class, Delivery, Note, Receipt, Role, Step, Trace};
 
-/// What is known of pairs grows with the square of these.
+/// Memory grows with the square of the number of receives, so it is limited.
 const MOST_RECEIVES: usize = 30_000;
 const MOST_OF_ONE: u32 = 10_000;
 
-/// The latest receive of each task that is known, counted from 1.
+/// By task, the latest receive that is known, counted from 1.
 type Known = Vec<u32>;
 
 fn learn(known: &mut Known, other: &Known) {
@@ -25,12 +25,12 @@ fn learn(known: &mut Known, other: &Known) {
     known.iter_mut().zip(other).for_each(|(own, theirs)| *own = (*own).max(*theirs));
 }
 
-/// What is known of a task at the current step.
+/// What is known about a task at the current step.
 #[derive(Clone, Debug, Default)]
 struct TaskKnowledge {
     known: Known,
     latest: Option<usize>,
-    /// The receives that came before it was there.
+    /// The receives that happened before the task was created.
     born: Vec<usize>,
     drawn: u32,
     sent: u32,
@@ -51,15 +51,15 @@ pub(super) struct Reader<'t> {
     trace: &'t Trace,
     receipts: &'t [Receipt],
     tasks: Vec<TaskKnowledge>,
-    /// By object, what was published through it.
+    /// By object, the knowledge that was published through it.
     published: HashMap<ObjectId, Known>,
     messages: HashMap<ObjectId, Sent>,
     /// By the object at which a reply is awaited: the receive whose handler gave it.
     replies: HashMap<ObjectId, Option<usize>>,
-    /// Those to whom messages are sent as to an actor.
+    /// Tasks that receive as actors.
     actors: Vec<bool>,
     names: HashMap<Name, u32>,
-    /// By receiver, how many receives it had.
+    /// By receiver, the number of its receives.
     counts: HashMap<u64, u32>,
     recorded: Recorded,
 }
@@ -89,7 +89,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What `trace` has received.
+    /// The receives of `trace`.
     pub(super) fn read_all(trace: &'t Trace) -> Recorded {
         let mut reader = Self::new(trace);
         for at in 0..trace.len() {
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
 
     fn read(&mut self, at: StepIx) {
         let step = &self.trace.steps()[at.index()];
-        // Where there was one value only, nobody was asked.
+        // If there was only one value, there was no decision.
         if step.op.class == Class::Choice && step.alternatives > 1 {
             self.draw(step);
         }
@@ -237,7 +237,7 @@ impl<'t> Reader<'t> {
         });
     }
 
-    /// A channel with a bound does not say which send a receive takes: what its sender knows by now stands for that.
+    /// A bounded channel does not record which send a receive takes. So all that its senders know by now is used instead.
     fn sent_unseen(&self, at: StepIx, receiver: TaskId, sender: u64) -> Sent {
         let thread = usize::try_from(sender).ok().filter(|&task| task < self.tasks.len()).map(TaskId::next_of);
         let sender = thread.unwrap_or(receiver);
@@ -248,7 +248,7 @@ impl<'t> Reader<'t> {
         if !access.object.is_some() {
             return;
         }
-        // Whoever receives tells that something has happened, and does not look at what others have done.
+        // A receive publishes that it has happened, and reads nothing.
         if access.ordered.acquire
             && access.role != Role::Gives
             && let Some(published) = self.published.get(&access.object)

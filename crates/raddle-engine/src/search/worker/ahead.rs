@@ -9,24 +9,25 @@ use super::{Due, Worker};
 use crate::strategy::Sibling;
 use crate::system::{Peeked, System};
 
-/// What lies ahead.
+/// The state that a choice leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ahead {
-    /// That is not known before.
+    /// It is unknown until the step is taken.
     Hidden,
-    /// This state, which nobody has entered before; it counts as entered now.
+    /// A new state. It counts as visited from now on.
     New(u64),
-    /// A state that is known, and the strategy wants to see the way there.
+    /// A visited state, but the strategy wants the execution to go there.
     Known,
-    /// A state that is known, so many steps further on; the execution is over.
+    /// A visited state, so many steps further; the execution is over.
     Over(usize),
 }
 
-/// How many are passed by at one point before others are looked after.
+/// How many alternatives are skipped at one point before the worker does other things.
 const MOST_IN_A_ROW: u32 = 64;
 
 impl Worker<'_> {
-    /// Looks at where the choice leads, and passes by what leads to known states; says how many alternatives were begun here.
+    /// Peeks at the state that the choice leads to, and skips alternatives that lead to visited states. Also returns how many alternatives
+    /// were begun here.
     pub(super) fn look_ahead<S: System>(&mut self, system: &mut S, chosen: &mut Chosen) -> (Ahead, u32) {
         let mut begun = 1;
         loop {
@@ -58,7 +59,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether an execution can end without anything to be done before the next.
+    /// Whether an execution can end without anything to do before the next.
     fn may_pass_by(&self) -> bool {
         self.due == Due::All && self.allowed > 1
     }

@@ -1,14 +1,14 @@
 //! Runs an execution again, from its start and with the same decisions, and compares it step by step with the first run.
 //!
-//! A program that depends on a clock, on hash order, on random numbers of its own or on state kept from an earlier run does
-//! something else when it is run again. Nothing that a search says of such a program holds, so this is a failure.
+//! A program that depends on a clock, on hash order, on its own random numbers or on state from an earlier run may behave differently when
+//! it is run again. No result of a search holds for such a program, so this is a failure.
 //!
 //! - The first execution of every search is repeated [`FIRST`] times.
-//! - A search that may end with a proof repeats some of its other executions [`LATER`] times: those whose number is a power of
-//!   two, a [share](SHARE) drawn at random, and the last one.
+//! - A search that may end with a proof repeats some of its other executions [`LATER`] times: those whose number is a power of two, a
+//!   [share](SHARE) drawn at random, and the last one.
 //!
-//! Repeats are not counted as executions. What each step found and left is compared as well. Two values that differ may still
-//! be the same to the program, if both are addresses: [`Program::same_word`] decides.
+//! Repeats are not counted as executions. The values that each step found and left are compared as well. Two different values may still
+//! mean the same to the program, if both are addresses: [`Program::same_word`] decides.
 
 use std::mem;
 
@@ -27,14 +27,14 @@ const FIRST: u32 = 20;
 /// How often another execution is repeated.
 const LATER: u32 = 2;
 
-/// One of so many executions is repeated, where a search may end with a proof.
+/// One of so many executions is repeated, if the search may end with a proof.
 const SHARE: u64 = 64;
 
-/// Where executions go on from copies, a repeat takes many times as long as an execution: then one of so many, for each of its
-/// decisions, is repeated.
+/// If executions continue from snapshots, a repeat takes many times as long as an execution. Then one of so many executions, for each of
+/// its decisions, is repeated.
 const SHARE_OF_COPIES: u64 = 16;
 
-/// What a program that does something else is likely to do.
+/// Likely causes, for the report.
 pub(super) const LIKELY: &str = "Does the program depend on a clock, random numbers, addresses, hash order, or state outside Raddle's control? If it iterates \
      a std HashMap or HashSet, use raddle::collections.";
 
@@ -52,7 +52,7 @@ pub(super) struct Repeats {
     latest: Option<LastExecution>,
 }
 
-/// An execution that can be repeated; its decisions and its steps are those of the worker.
+/// An execution that can be repeated. The worker has its decisions and steps.
 #[derive(Clone, Debug)]
 pub(super) struct LastExecution {
     seed: u64,
@@ -65,7 +65,7 @@ impl Repeats {
         Self { first: false, later, rng: Rng::new(0), next: 0, latest: None }
     }
 
-    /// To an execution beside the search, and back: what was the latest one is so again.
+    /// Switches to an execution outside the search, or back. The latest execution stays the latest.
     pub(super) fn replace_latest(&mut self, latest: Option<LastExecution>) -> Option<LastExecution> {
         mem::replace(&mut self.latest, latest)
     }
@@ -79,28 +79,28 @@ impl Repeats {
             return 0;
         }
         let share = if copies { SHARE.max(SHARE_OF_COPIES * decisions as u64) } else { SHARE };
-        // Between one and twice the share, so that one of so many is repeated on average.
+        // Between one and two times the share, so that one of so many is repeated on average.
         self.next = number + 1 + u64::from(self.rng.below(u32::try_from(2 * share).unwrap_or(u32::MAX)));
         LATER
     }
 }
 
-/// What came of comparing a run.
+/// The result of comparing two runs.
 enum Compared {
     Same,
     Differs(Failure),
-    /// It was cut short by something that says nothing of this program.
+    /// The run was interrupted by something that is not the program's fault.
     NotToTheEnd,
 }
 
-/// What the runs that are compared must do.
+/// What a repeated run has to do.
 struct Reference<'a> {
     steps: Vec<Step>,
-    /// Hashes of what the points looked like, where that is known.
+    /// Hashes of the points, as far as they are known.
     points: Option<Vec<u64>>,
     choices: &'a [Choice],
     outcome: Option<&'a Outcome>,
-    /// What was found behind locks, by which steps.
+    /// The values that were found behind locks, and the steps that found them.
     contents: Vec<(StepIx, Word)>,
     /// The steps of the first run were recorded.
     recorded: bool,
@@ -121,7 +121,7 @@ impl Worker<'_> {
         copies: bool,
     ) -> Option<Failure> {
         let recorded = !self.trace.discards_steps();
-        // What is known not to do the same twice needs no second run.
+        // A program that is known to behave differently each time needs no second run.
         let known = |failure: &Failure| outlives(failure) || matches!(failure, Failure::Nondeterminism(_));
         if outcome.as_ref().and_then(Outcome::failure).is_some_and(known) {
             return None;
@@ -136,7 +136,7 @@ impl Worker<'_> {
         self.repeat(program, &latest, times)
     }
 
-    /// Called before a worker says that nothing is left. Repeats the last execution, if it has not been.
+    /// Called before a worker reports that nothing is left. Repeats the last execution, if that has not happened.
     pub(super) fn repeat_last<P: Program>(&mut self, program: &mut P) {
         let Some(latest) = self.repeats.latest.take() else { return };
         if self.repeats_help(program)
@@ -146,7 +146,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts a failure of an execution that was counted as one that ended well, or failed otherwise.
+    /// Counts a failure of an execution that had been counted as good, or as failing in another way.
     pub(super) fn note_nondeterminism(&mut self, failure: Failure, seed: u64, number: Option<u64>, probing: bool) {
         if self.tally.found.is_none() {
             self.tally.failing += u64::from(!probing);
@@ -196,7 +196,7 @@ impl Worker<'_> {
         differs
     }
 
-    /// One run, compared with what was seen before. Adds what the points look like to `points`.
+    /// Runs the execution and compares it with the earlier runs. Adds the hashes of the points to `points`.
     fn run_again<P: Program>(
         &self,
         program: &mut P,
@@ -210,9 +210,9 @@ impl Worker<'_> {
         loop {
             system.compute_enabled();
             match system.point() {
-                // Another worker holds what outlives executions; that says nothing of this program.
+                // Another worker holds something that outlives executions. That is not the program's fault.
                 Point::End(outcome) if is_held(outcome) && self.search.workers > 1 => return Compared::NotToTheEnd,
-                // Something outlives executions, and the report can say what it is.
+                // Something outlives executions, and the report can name it.
                 Point::End(Outcome::Failed(failure)) if outlives(failure) => {
                     return Compared::Differs((**failure).clone());
                 }
@@ -296,7 +296,7 @@ impl Worker<'_> {
     }
 }
 
-/// Compares what two runs found behind locks.
+/// Compares the values that two runs found behind locks.
 fn compare_contents<P: Program>(
     program: &P,
     reference: &Reference<'_>,
@@ -317,12 +317,12 @@ fn is_held(outcome: &Outcome) -> bool {
     matches!(outcome.failure(), Some(Failure::HeldElsewhere { .. }))
 }
 
-/// Whether a failure says why executions differ: something outlives them, or a thread is not under control.
+/// Whether a failure explains why executions differ: something outlives them, or a thread is not under control.
 fn outlives(failure: &Failure) -> bool {
     matches!(failure, Failure::HeldElsewhere { .. } | Failure::Leak { .. } | Failure::Uncontrolled { .. })
 }
 
-/// Where two runs part.
+/// The first difference of two runs.
 struct ComparedAt {
     step: usize,
     followed: usize,
@@ -358,7 +358,7 @@ fn same_step<P: Program>(program: &P, first: &Step, again: &Step) -> bool {
         && same_word(first.wants, again.wants)
 }
 
-/// What can happen at a point, in words.
+/// The alternatives at a point, as text.
 pub(super) fn what_can_happen(point: &Point<'_>, cast: &Participants) -> String {
     match point {
         Point::Actions(actions) => {
@@ -374,7 +374,7 @@ fn name_in(cast: &Participants, task: TaskId) -> String {
     cast.tasks.get(task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", task.number()))
 }
 
-/// A step in words.
+/// A step, as text.
 fn describe(step: Option<&Step>, cast: &Participants) -> String {
     let Some(step) = step else { return "the execution ends".to_owned() };
     let task = name_in(cast, step.task);

@@ -1,11 +1,11 @@
-//! Runs a pruned execution on to its end.
+//! Runs a pruned execution to its end.
 //!
-//! The stacks of threads hold values whose destructors must run, so a pruned execution of threads is not dropped where it was
-//! pruned. The search takes the remaining steps itself and does not ask the strategy. If the execution fails on the way, that is a
-//! finding like any other, with all decisions that lead to it.
+//! The stacks of threads hold values whose destructors must run, so a pruned execution of threads cannot be dropped where it was pruned.
+//! The search takes the remaining steps itself, without the strategy. If the execution fails on the way, that is a failure like any other,
+//! with all decisions that lead to it.
 //!
-//! The strategy and the counts of the search see the execution only as far as it was pruned. A sound strategy comes to the same
-//! failure again, in an execution of its own, so counting this one as well would count one failure twice.
+//! The strategy and the counts of the search see the execution only up to where it was pruned. A sound strategy finds the same failure
+//! again, in an execution of its own, so counting this one as well would count one failure twice.
 
 use super::walk::Chosen;
 use super::{Found, Worker};
@@ -16,8 +16,8 @@ use crate::search::turns::{MOST_LAST_STEPS, Turns};
 use crate::system::{Choice, Point, System};
 
 impl Worker<'_> {
-    /// Called after a pruned execution has been counted, while its decisions and its steps are those of the worker; they are so again
-    /// afterwards. Returns the failure that the rest of the execution leads to.
+    /// Called after a pruned execution was counted, while the worker still has its decisions and steps; it has them again afterwards.
+    /// Returns the failure at the end of the execution, if there is one.
     pub(super) fn run_on<S: System>(&mut self, system: &mut S, seed: u64, number: Option<u64>) -> Option<Found> {
         if !system.must_run_on() {
             return None;
@@ -33,8 +33,8 @@ impl Worker<'_> {
         found
     }
 
-    /// Lets each task go on in turn until the execution ends, the time is over or there were too many steps; returns the failure
-    /// that it ends with.
+    /// Lets the tasks take steps in turn until the execution ends, the time is over or there are too many steps. Returns the failure that
+    /// it ends with.
     fn run_to_end<S: System>(&mut self, system: &mut S) -> Option<Failure> {
         let decided = self.trace.steps().iter().rev().find(|step| step.alternatives > 0);
         let mut turns = Turns::after(decided.map_or(TaskId::MAIN, |step| step.task));
@@ -46,7 +46,7 @@ impl Worker<'_> {
                 Point::Actions(actions) => turns.next(actions)?,
                 Point::Data { .. } => Choice(0),
             };
-            // A rest that would take too long says nothing: the strategy did not ask for it.
+            // If the rest takes too long, that is no failure: the strategy did not ask for it.
             if self.trace.len() >= self.search.limits.steps as usize || self.deadline.is_over() {
                 return None;
             }
@@ -64,7 +64,7 @@ impl Worker<'_> {
 
     fn failure_at_end(&self, outcome: &Outcome) -> Option<Failure> {
         let failure = outcome.failure()?;
-        // It waited for a lock that an execution of another worker holds, which says nothing of the program.
+        // It waited for a lock that an execution of another worker holds. That is not the program's fault.
         let meets_another = self.search.workers > 1 && matches!(failure, Failure::HeldElsewhere { .. });
         (!meets_another).then(|| failure.clone())
     }

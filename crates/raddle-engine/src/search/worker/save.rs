@@ -1,26 +1,26 @@
-//! What is left of a search is written down while it goes on, so that the end of the process costs seconds and not everything.
+//! Saves the rest of a search while it runs, so that the end of the process costs only seconds of work.
 //!
-//! Every worker commits what it has done every few seconds. The first worker then takes what the board knows: the sum of all commits,
-//! and each piece as it was at its latest commit. These fit together, just as they do when a worker is lost.
+//! Every worker commits its results every few seconds. The first worker then takes the state of the board: the sum of all commits, and each
+//! piece as it was at its latest commit. These are consistent, as they are when a worker is lost.
 
 use std::time::Duration;
 
 use super::Worker;
 
-/// When a worker commits, and whether it then writes down what is left.
+/// When a worker commits, and whether it then saves the rest.
 pub(super) struct Saving {
-    /// Only the first worker does: the others have copies of its strategy.
+    /// Only the first worker saves: the others have copies of its strategy.
     writes: bool,
-    /// Since the start of the search.
+    /// Counted from the start of the search.
     next: Duration,
-    /// To be done after this execution.
+    /// To be done after the current execution.
     due: bool,
 }
 
-/// Between two times.
+/// The time between two saves.
 const BETWEEN: Duration = Duration::from_secs(3);
 
-/// The time between is at least this many times as long as writing takes: what is left of a search can be large.
+/// The time between two saves is at least this many times as long as a save: the rest of a search can be large.
 const SELDOM: u32 = 20;
 
 impl Saving {
@@ -28,16 +28,16 @@ impl Saving {
         Self { writes, next: first, due: false }
     }
 
-    /// Notices that it is time, `elapsed` after the search began.
+    /// Checks whether it is time, `elapsed` after the search began.
     pub(super) fn look(&mut self, elapsed: Duration) {
         self.due |= elapsed >= self.next;
     }
 }
 
 impl Worker<'_> {
-    /// Commits and writes, after an execution, if it is time.
+    /// Commits and saves, after an execution, if it is time.
     pub(super) fn save_if_due(&mut self) {
-        // A number that stands for several executions is run whole.
+        // A number that stands for several executions is finished first.
         if !self.saving.as_ref().is_some_and(|saving| saving.due) || self.same_number {
             return;
         }

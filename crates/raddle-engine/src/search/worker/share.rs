@@ -1,4 +1,4 @@
-//! What a worker has to do with the board: pieces taken up and given back, work shared, results committed.
+//! How a worker uses the board: it takes pieces and gives them back, shares work, and commits results.
 
 use std::mem;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::piece::Piece;
 use crate::search::Spare;
 use crate::strategy::{Claim, Sharing, Strategy};
 
-/// Executions after which a worker says what it has done, though nobody asks: so much is lost with it at most.
+/// A worker commits after so many executions, even if nobody asks. At most so many are lost with it.
 const COMMIT_EVERY: u64 = 4_096;
 
-/// Executions that take longer than this are looked after one by one.
+/// If executions take longer than this, the worker asks the board after each of them.
 const SLOW_MICROS: u128 = 100;
 
-/// Executions that take so long call for help before there are many of them.
+/// If executions take this long, further workers join before there were many of them.
 const ALONE_AT_MOST: Duration = Duration::from_millis(20);
 
 impl<'s> Worker<'s> {
@@ -62,7 +62,7 @@ impl<'s> Worker<'s> {
             let (own, learning) = summary.map_or((None, None), |summary| (summary.estimate(), summary.learning()));
             self.search.tell(&self.tally, own, learning);
         }
-        // However little time there is, something is to be said of the program.
+        // However little time there is, one execution is run.
         let spent = self.done > 0 && limit.is_some_and(|limit| elapsed >= limit);
         if spent {
             self.search.board.stop();
@@ -70,8 +70,8 @@ impl<'s> Worker<'s> {
         !spent
     }
 
-    /// Whether the execution only failed because it met that of another worker at something that outlives both. Then what was
-    /// done since the latest commit does not count, and the piece goes back.
+    /// Whether the execution failed only because it met that of another worker at something that outlives both. Then the results since the
+    /// latest commit are discarded, and the piece goes back.
     pub(super) fn meets_another(&mut self, failure: &Failure) -> bool {
         self.met = matches!(failure, Failure::HeldElsewhere { .. }) && self.search.workers > 1 && self.meetings > 0;
         if self.met {
@@ -82,10 +82,10 @@ impl<'s> Worker<'s> {
         self.met
     }
 
-    /// Stops because the time is over in the middle of an execution, which does not count, though its steps do in the report.
+    /// Stops because the time is over in the middle of an execution. The execution is not counted, but its steps are, in the report.
     ///
-    /// A strategy that has pieces of the tree has gone beyond what it did, so its piece goes back as it was at the latest commit. A search
-    /// that is taken up again runs the executions since then a second time, so they are not added to what is committed.
+    /// If the strategy has pieces of the tree, its state includes that execution. So its piece goes back as it was at the latest commit. A
+    /// resumed search runs the executions since then again, so they are not added to the committed results.
     pub(super) fn give_up_for_time(&mut self) {
         self.search.board.stop();
         let steps = self.trace.len() as u64;
@@ -111,7 +111,7 @@ impl<'s> Worker<'s> {
         self.job = None;
     }
 
-    /// Sees, after an execution, what others need.
+    /// After an execution, does what the board asks for.
     pub(super) fn see_needs(&mut self) {
         let search = self.search;
         if self.tally.found.is_some() && !search.limits.keep_going {
@@ -127,7 +127,7 @@ impl<'s> Worker<'s> {
         self.save_if_due();
     }
 
-    /// Whether the piece that was just taken up is still of interest, if a failure was found.
+    /// Whether the piece that was just taken still matters, if a failure was found.
     pub(super) fn is_worth_running(&mut self) -> bool {
         self.search.board.beat() != Beat::Failing || self.may_come_first()
     }
@@ -150,7 +150,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Whether what is left of this piece may have a failure that should be reported instead of the one that was found.
+    /// Whether the rest of this piece may contain a failure that should be reported instead of the one that was found.
     fn may_come_first(&mut self) -> bool {
         match self.search.board.first_failing() {
             Some(ExecutionPosition::Number(failing)) => self.numbers.is_some_and(|(next, _)| next < failing),
@@ -162,7 +162,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Gives some of the work to others.
+    /// Gives a part of the work to other workers.
     fn share(&mut self) {
         if let Sharing::ByPiece(by_piece) = self.strategy.get().sharing()
             && let Some(given) = by_piece.give()
@@ -171,7 +171,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Says what was done, and goes on.
+    /// Commits the results and continues.
     pub(super) fn commit(&mut self, given: Option<Piece>) {
         let then = match self.rest() {
             Some(piece) => Then::GoesOn(piece),
@@ -180,7 +180,7 @@ impl<'s> Worker<'s> {
         self.say(given, then);
     }
 
-    /// Leaves what is left to others, or for later.
+    /// Gives the rest of the piece back.
     pub(super) fn leave(&mut self) {
         let then = match self.rest() {
             Some(piece) => Then::Leaves(piece),

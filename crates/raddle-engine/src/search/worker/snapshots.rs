@@ -1,13 +1,12 @@
-//! Copies of a program along the way that an execution went, for the next ones to go on from.
+//! Snapshots: copies of the program along the path of the latest execution. The next execution continues from one of them.
 //!
-//! Each snapshot is at the point that a prefix of the choices of the latest execution leads to. The next execution takes over
-//! from the deepest copy on the part that both have in common; what lies beyond is dropped. Whether there are copies changes
-//! nothing but the time a search takes.
+//! Each snapshot is at the point that a prefix of the choices of the latest execution leads to. The next execution continues from the
+//! deepest snapshot on the part that both have in common; deeper ones are dropped. Snapshots change only the time of a search, not its
+//! result.
 //!
-//! In depth-first order a search needs no more copies than it has executions: a point with k alternatives is copied k - 1 times,
-//! since the last one goes on with the copy itself. Strategies that come back to few of the points they pass would copy in
-//! vain, so the more points an execution passes, the wider the copies are [spaced](Gains); they rest where they save less
-//! than they cost.
+//! In depth-first order a search needs at most as many copies as executions: a point with k alternatives is copied k - 1 times, since the
+//! last alternative uses the snapshot itself. A strategy that returns to few of its points would waste most copies. So the more points an
+//! execution passes, the larger is the [distance](Gains) between snapshots, and the search makes none while they save less than they cost.
 
 use crate::system::System;
 use crate::trace::Mark;
@@ -17,32 +16,32 @@ use crate::trace::Mark;
 #[doc(hidden)]
 pub struct SnapshotStack<S> {
     stack: Vec<Snapshot<S>>,
-    /// Of executions that have ended: memory for the next copies.
+    /// Snapshots that are not used any more: memory for the next ones.
     spare: Vec<S>,
-    /// All executions that the copies stand for have this one.
+    /// The seed of all executions that the snapshots belong to.
     seed: Option<u64>,
-    /// The program can be copied, as far as is known.
+    /// As far as is known, the program can be copied.
     able: bool,
     gains: Gains,
 }
 
 #[derive(Debug)]
 struct Snapshot<S> {
-    /// `None` while an execution that goes on from here has it, and has not said whether others will come.
+    /// `None` while an execution that continues from here has it, and has not yet said whether others will.
     system: Option<S>,
-    /// How many choices lead here.
+    /// The number of choices that lead here.
     depth: usize,
     alternatives: u32,
-    /// How many of them were begun; what is copied after the last one is copied in vain.
+    /// How many alternatives were begun. A copy after the last one would be useless.
     begun: u32,
-    /// What had happened by then.
+    /// The position in the trace.
     mark: Mark,
 }
 
-/// The most snapshots at a time; beyond that, some near the root are dropped.
+/// The largest number of snapshots. Beyond that, some near the root are dropped.
 const MOST: usize = 256;
 
-/// The most old snapshots whose memory is reused.
+/// The largest number of old snapshots whose memory is kept.
 const MOST_SPARE: usize = 32;
 
 impl<S> Default for SnapshotStack<S> {
@@ -52,13 +51,13 @@ impl<S> Default for SnapshotStack<S> {
 }
 
 impl<S: System> SnapshotStack<S> {
-    /// Whether executions go on from copies.
+    /// Whether executions continue from snapshots.
     pub(super) fn has_copies(&self) -> bool {
         self.able
     }
 
-    /// Whether an execution has to do with the copies. One that begins at the root with other random numbers leaves them as they
-    /// are; one that has a way to go with other numbers has no use for them.
+    /// Whether an execution uses the snapshots. An execution that begins at the root with another seed does not change them; one that has a
+    /// prefix and another seed cannot use them.
     pub(super) fn follows(&mut self, seed: u64, from_root: bool) -> bool {
         let same = *self.seed.get_or_insert(seed) == seed;
         if !same && !from_root {
@@ -68,8 +67,8 @@ impl<S: System> SnapshotStack<S> {
         same || !from_root
     }
 
-    /// An execution begins that has this many choices in common with the latest; `leaves` says whether it takes another choice at a
-    /// depth.
+    /// Called when an execution begins that has this many choices in common with the latest. `leaves` says whether it takes another choice
+    /// at a depth.
     pub(super) fn settle(&mut self, common: usize, leaves: impl Fn(usize) -> bool) {
         if !self.able {
             return;
@@ -88,8 +87,8 @@ impl<S: System> SnapshotStack<S> {
         }
     }
 
-    /// The deepest copy, how many choices lead there, and what has happened until then. To be [given back](Self::give_back) before it
-    /// goes on from there.
+    /// Takes the deepest snapshot. Returns it with its number of choices and its position in the trace. The caller must [give it
+    /// back](Self::give_back) before it continues from there.
     pub(super) fn go_on(&mut self) -> Option<(S, usize, Mark)> {
         loop {
             let last = self.stack.last_mut()?;
@@ -102,8 +101,8 @@ impl<S: System> SnapshotStack<S> {
         }
     }
 
-    /// An execution goes on from the copy that it was given, if it was given one here, and has begun so many more alternatives. A copy
-    /// stays if there are others and the execution is not `over`.
+    /// Gives back the snapshot that the execution has taken, if it has taken one here, with the number of alternatives that it has begun.
+    /// The snapshot stays if alternatives are left and the execution is not `over`.
     pub(super) fn give_back(&mut self, system: &mut S, depth: usize, begun: u32, over: bool) -> bool {
         let Some(last) = self.stack.last_mut().filter(|last| last.depth == depth && last.system.is_none()) else {
             return false;
@@ -118,22 +117,21 @@ impl<S: System> SnapshotStack<S> {
         true
     }
 
-    /// So many more alternatives of the point at this depth were begun without a copy.
+    /// Notes that so many more alternatives of the point at this depth were begun without a copy.
     pub(super) fn begin_more(&mut self, depth: usize, alternatives: u32) {
         if let Some(last) = self.stack.last_mut().filter(|last| last.depth == depth) {
             last.begun += alternatives;
         }
     }
 
-    /// An execution is over.
+    /// Called when an execution is over.
     pub(super) fn leave(&mut self, system: S) {
         if self.able && !self.stack.is_empty() && self.spare.len() < MOST_SPARE {
             self.spare.push(system);
         }
     }
 
-    /// An execution passes a point that the next one may go on from, and from no other one beyond its first `own` choices that it
-    /// has passed.
+    /// Called when an execution passes the only point beyond its first `own` choices that the next one may continue from.
     pub(super) fn keep(&mut self, system: &mut S, depth: usize, own: usize, alternatives: u32, mark: Mark) {
         if !self.able || self.gains.resting > 0 {
             return;
@@ -148,7 +146,7 @@ impl<S: System> SnapshotStack<S> {
         self.stack.push(Snapshot { system: Some(system), depth, alternatives, begun: 1, mark });
     }
 
-    /// An execution passes a point with several alternatives.
+    /// Called when an execution passes a point with several alternatives.
     pub(super) fn pass(&mut self, system: &mut S, depth: usize, alternatives: u32, mark: Mark) {
         let near = self.stack.last().is_some_and(|last| depth - last.depth.min(depth) < self.gains.spacing);
         if !self.able || near || self.gains.resting > 0 {
@@ -172,7 +170,7 @@ impl<S: System> SnapshotStack<S> {
     }
 }
 
-/// A copy, in the memory of one that is not used any more if there is one.
+/// Makes a copy, in the memory of an old snapshot if there is one.
 fn copy<S: System>(system: &mut S, spare: &mut Vec<S>) -> Option<S> {
     let snapshots = system.snapshots()?;
     Some(match spare.pop() {
@@ -184,44 +182,44 @@ fn copy<S: System>(system: &mut S, spare: &mut Vec<S>) -> Option<S> {
     })
 }
 
-/// What the copies bring, learnt from a number of executions at a time.
+/// Measures what snapshots save, over some executions at a time.
 ///
-/// With copies at every n-th of the p points that an execution passes on its own, it makes p / n of them, and takes n / 2 steps
-/// again. A copy costs about as much as a few steps, so n near the root of p is best.
+/// With a snapshot at every n-th of the p points that an execution passes, it makes p / n copies, and repeats n / 2 steps. A copy costs
+/// about as much as a few steps, so n near the root of p is best.
 #[derive(Debug)]
 struct Gains {
-    /// Copies are at least so many choices apart.
+    /// The distance between snapshots, in choices.
     spacing: usize,
-    /// Executions until copies are made again.
+    /// The number of executions until snapshots are made again.
     resting: u32,
-    /// How long that was last.
+    /// The length of the latest such pause.
     rest: u32,
     executions: u32,
     window: u32,
-    /// Steps that were not run again.
+    /// Steps that were not repeated.
     saved: u64,
     copies: u64,
     passed: u64,
 }
 
-/// Executions after which it is thought over, at most; less at first.
+/// The savings are evaluated after at most so many executions; earlier at first.
 const WINDOW: u32 = 64;
 
-/// Steps that a copy has to save.
+/// The number of steps that a copy has to save.
 const COPY: u64 = 2;
 
-/// Executions to rest for at first, and at most.
+/// The shortest and the longest pause, in executions.
 const REST: (u32, u32) = (512, 1 << 16);
 
 impl Default for Gains {
     fn default() -> Self {
-        // The first execution shows how far it is; until then there is one copy, at the first point.
+        // The first execution shows how many points there are. Until then there is one snapshot, at the first point.
         Self { spacing: usize::MAX, resting: 0, rest: REST.0, executions: 0, window: 1, saved: 0, copies: 0, passed: 0 }
     }
 }
 
 impl Gains {
-    /// One more execution begins; whether copies are not worth their while from here on.
+    /// Called when an execution begins. Returns true if snapshots are not worth their cost from now on.
     fn rest_now(&mut self) -> bool {
         if self.resting > 0 {
             self.resting -= 1;

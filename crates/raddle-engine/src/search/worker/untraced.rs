@@ -11,7 +11,7 @@ use crate::random_choices::Drawn;
 use crate::search::Deadline;
 use crate::system::{Program, System};
 
-/// What came of the steps of an execution.
+/// What happened to the steps of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     Kept,
@@ -19,7 +19,7 @@ pub(super) enum Seen {
 }
 
 impl Worker<'_> {
-    /// Whether somebody wants to see the steps of the execution that has begun.
+    /// Whether the steps of the current execution are needed.
     pub(super) fn shows_steps(&self) -> bool {
         self.keeps_steps || self.states || self.search.coverage.is_some() || !self.prefix.is_empty() || self.wants_steps
     }
@@ -30,14 +30,14 @@ impl Worker<'_> {
         self.prefix.extend(path.iter().map(|chosen| chosen.choice));
         self.trace.clear();
         let mut system = program.start(seed, &mut self.trace);
-        // What is known already is shown, also if the time is over meanwhile.
+        // A known failure is shown even if the time is over.
         let deadline = mem::replace(&mut self.deadline, Deadline::new(None));
         let again = self.walk(&mut system, 0, None);
         self.deadline = deadline;
-        // Where memory was touched, only the second could see a race.
+        // If plain memory was accessed, only the second run could detect a race.
         let sees_more = again.failed() && needs_recorded_steps(&mut system);
         if first.failed() && first.kind() != again.kind() && !sees_more {
-            // What does not fail twice is told as it was.
+            // If the second run does not fail, the first failure is reported as it was.
             self.path = path;
             return (system, first);
         }

@@ -11,24 +11,24 @@ use crate::strategy::Decision;
 use crate::system::{Choice, Point, System, Variant};
 use crate::trace::Effect;
 
-/// What was decided at a point.
+/// The decision at a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) choice: Choice,
     pub(super) alternatives: u32,
-    /// What the point looked like, where that is watched.
+    /// A hash of the point, if points are compared.
     pub(super) looks: u64,
 }
 
 impl Worker<'_> {
-    /// Goes from where `from` says to the end; what is passed on the way is shown to the snapshots, if there is one.
+    /// Runs from the position `from` to the end. Shows the points on the way to the snapshots, if there are any.
     pub(super) fn walk<S: System>(
         &mut self,
         system: &mut S,
         from: usize,
         mut snapshots: Option<&mut SnapshotStack<S>>,
     ) -> Walked {
-        // As long as the choices are those of the latest execution, the points must look as they did there.
+        // As long as the choices are those of the latest execution, the points must be the same.
         let mut familiar = self.watch && !self.trace.discards_steps();
         let mut depth = from;
         self.product = None;
@@ -36,7 +36,7 @@ impl Worker<'_> {
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
         let untraced = self.trace.discards_steps() && uniform;
-        // What the strategy has said to the state, if it was asked before.
+        // The strategy's answer about the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
             if self.deadline.is_over() {
@@ -117,7 +117,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Keeps a copy of the program at a point where so many alternatives were begun, if it will be gone on from.
+    /// Makes a snapshot at a point where so many alternatives were begun, if executions will continue from it.
     fn keep_copy<S: System>(
         &mut self,
         system: &mut S,
@@ -140,7 +140,7 @@ impl Worker<'_> {
         snapshots.begin_more(depth, begun - 1);
     }
 
-    /// What the program looks like at a point, where that is watched: what can happen, and its state if that can be seen.
+    /// A hash of the point, if points are compared: of what can happen, and of the state if that can be seen.
     fn looks<S: System>(&self, system: &mut S, state: Option<u64>, depth: usize, known: bool) -> u64 {
         match self.path.get(depth) {
             Some(before) if known => before.looks,
@@ -149,14 +149,14 @@ impl Worker<'_> {
         }
     }
 
-    /// What is done at a point, or how the execution ends there.
+    /// What to do at a point, or how the execution ends there.
     fn decide(&mut self, point: &Point<'_>, depth: usize, familiar: bool, looks: u64) -> Result<Chosen, Walked> {
         let alternatives = point.alternatives();
         if familiar && self.path.get(depth).is_some_and(|before| before.looks != looks) {
             return Err(Walked::To(self.different(point, depth)));
         }
         let choice = match self.prefix.get(depth) {
-            // The way to somewhere else than the latest execution went, so that nothing was compared.
+            // The prefix leaves the path of the latest execution, so there was nothing to compare.
             Some(choice) if choice.0 >= alternatives => return Err(Walked::To(self.different(point, depth))),
             Some(&choice) => choice,
             None => match &mut self.uniform {
@@ -175,7 +175,7 @@ impl Worker<'_> {
         Ok(Chosen { choice, alternatives, looks })
     }
 
-    /// What the strategy decides at a point.
+    /// The strategy's decision at a point.
     fn ask(&mut self, point: &Point<'_>) -> Result<Choice, Walked> {
         let (choice, returns) = match self.strategy.get().choose(point, &self.trace) {
             Decision::Take(choice) => (choice, None),
@@ -187,7 +187,7 @@ impl Worker<'_> {
         Ok(choice)
     }
 
-    /// Whether something new lies beyond a state.
+    /// Whether the state is new to the strategy.
     pub(super) fn visit_state(&mut self, state: Option<u64>) -> bool {
         let states = self.strategy.get().states().expect("raddle bug: the strategy does not search by states any more");
         states.visit_state(state)
@@ -206,7 +206,7 @@ impl Worker<'_> {
     }
 }
 
-/// A hash of the state that the program is in, if it can be seen.
+/// A hash of the state of the program, if it can be seen.
 pub(super) fn fingerprint<S: System>(system: &mut S) -> Option<u64> {
     system.snapshots()?.fingerprint()
 }
@@ -215,9 +215,9 @@ pub(super) fn fingerprint<S: System>(system: &mut S) -> Option<u64> {
 pub(super) enum Walked {
     To(Outcome),
     Pruned,
-    /// The same, so many steps before it would have come to where it is given up.
+    /// It was pruned, and would have ended so many steps later.
     Short(usize),
-    /// The time of the search was over in its middle, so nothing came of it.
+    /// The time of the search was over in the middle of it, so it has no result.
     OutOfTime,
 }
 
@@ -226,7 +226,7 @@ impl Walked {
         self.kind().is_some()
     }
 
-    /// What kind of failure it ended with.
+    /// The kind of its failure.
     pub(super) fn kind(&self) -> Option<&'static str> {
         match self {
             Self::To(Outcome::Failed(failure)) => Some(failure.kind()),
@@ -235,7 +235,7 @@ impl Walked {
     }
 }
 
-/// A hash of what can be seen of a point: equal programs show equal points after equal decisions.
+/// A hash of the visible part of a point. Equal programs have equal points after equal decisions.
 pub(super) fn appearance(point: &Point<'_>) -> u64 {
     let fold = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match point {

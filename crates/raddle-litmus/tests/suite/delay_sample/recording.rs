@@ -55,25 +55,11 @@ impl<S: System + Snapshots<S>> System for Noting<S> {
     }
 
     fn describe(&self) -> &dyn Describe {
-        self
+        self.system.describe()
     }
 
     fn snapshots(&mut self) -> Option<&mut dyn Snapshots<Self>> {
         Some(self)
-    }
-}
-
-impl<S: System> Describe for Noting<S> {
-    fn task_name(&self, task: TaskId) -> TaskName {
-        self.system.describe().task_name(task)
-    }
-
-    fn participants(&self) -> Participants {
-        self.system.describe().participants()
-    }
-
-    fn unfinished(&self, so_far: &Trace) -> Vec<Waiting> {
-        self.system.describe().unfinished(so_far)
     }
 }
 

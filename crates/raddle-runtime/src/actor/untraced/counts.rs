@@ -1,36 +1,36 @@
-//! Counts of messages per mailbox, and the search for the mailbox that has the n-th of all messages.
+//! Counts of messages per mailbox. Finds the mailbox that has the n-th of all messages.
 //!
-//! The result is random, so a branch per mailbox would be mispredicted again and again. Instead, eight counts are bytes of one word.
-//! Multiplied by a word of ones, the word becomes that of the prefix sums. The same is done with sums of eight and of sixty-four counts. A
-//! byte may overflow into the next one. The words are only added to and subtracted from, so they are right again as soon as the counts are
+//! The result is random, so a branch per mailbox would be mispredicted again and again. Instead, eight counts are bytes of one word. The
+//! word multiplied by a word of ones contains the prefix sums. Sums of eight and of sixty-four counts are stored in the same way. A byte
+//! may overflow into the next one. The words are only added to and subtracted from, so they are right again as soon as the counts are
 //! small, and they are not used before.
 
 use std::mem;
 
-/// How many are counted together, so that one is found among many without looking at each.
+/// How many counts a block has.
 const BLOCK: usize = 8;
 
-/// As many of them as are found without looking at any.
+/// The largest number of counts that can be searched by bytes.
 const MOST: usize = BLOCK * BLOCK * BLOCK;
 
-/// All sums have to be below this for them to be found so.
+/// To be searched by bytes, all sums have to be below this.
 const SMALL: u32 = 128;
 
-/// How many there are of each.
+/// A list of counts.
 #[derive(Default)]
 pub(crate) struct Counts {
     counts: Vec<u32>,
     blocks: Vec<Block>,
-    /// The sums of eight blocks each.
+    /// Each is the sum of eight blocks.
     sums: [Bytes; BLOCK],
-    /// The sums of eight of these each.
+    /// Each is the sum of eight of these sums.
     top: Bytes,
     total: u32,
-    /// From so many in all on, they cannot be found by bytes.
+    /// If the total is this or more, the counts cannot be searched by bytes.
     limit: u32,
 }
 
-/// Some that are counted together.
+/// Eight counts.
 #[derive(Clone, Copy, Default)]
 struct Block {
     sum: u32,
@@ -45,18 +45,19 @@ impl Bytes {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHEST_BITS: u64 = Self::ONES << 7;
 
-    /// One of them is so many more; fewer, if that has wrapped around.
+    /// Adds to one of the counts. `more` may be a negative number that has wrapped around.
     #[inline]
     fn add(&mut self, at: usize, more: u32) {
         let more = i64::from(more.cast_signed()).cast_unsigned();
         self.0 = self.0.wrapping_add(more << (8 * (at % 8)));
     }
 
-    /// Which the one with this number is of, and which it is there. There have to be as many, and fewer than [`SMALL`].
+    /// Finds the item with this number, counted through all eight. Returns which count it belongs to, and its number there. There have to
+    /// be that many items, and fewer than [`SMALL`].
     #[inline]
     fn find(self, number: u32) -> (usize, u32) {
         let sums = self.0.wrapping_mul(Self::ONES);
-        // Each byte keeps its highest bit where the sum is not above the number: all those that are passed over.
+        // A byte keeps its highest bit if its prefix sum is not above the number: the item comes after it.
         let numbers = u64::from(number).wrapping_mul(Self::ONES) | Self::HIGHEST_BITS;
         let here = !numbers.wrapping_sub(sums) & Self::HIGHEST_BITS;
         let before = here.trailing_zeros() & 0x38;
@@ -65,7 +66,7 @@ impl Bytes {
 }
 
 impl Counts {
-    /// There are none of any of so many.
+    /// Begins with `of` counts, all zero.
     pub(crate) fn begin(&mut self, of: usize) {
         self.counts.clear();
         self.counts.resize(of.next_multiple_of(BLOCK), 0);
@@ -76,13 +77,13 @@ impl Counts {
         self.limit = if of <= MOST { SMALL } else { 0 };
     }
 
-    /// How many there are in all.
+    /// The sum of all counts.
     #[inline]
     pub(crate) fn total(&self) -> u32 {
         self.total
     }
 
-    /// Of this one there are so many.
+    /// Sets a count.
     #[inline]
     pub(crate) fn set(&mut self, of: usize, count: u32) {
         let more = count.wrapping_sub(mem::replace(&mut self.counts[of], count));
@@ -96,12 +97,12 @@ impl Counts {
         }
     }
 
-    /// Of this one there is one more.
+    /// Adds one to a count.
     pub(crate) fn add(&mut self, of: usize) {
         self.set(of, self.counts[of] + 1);
     }
 
-    /// Which the one with this number is of, counted through all of them; and which it is there.
+    /// Finds the item with this number, counted through all counts. Returns which count it belongs to, and its number there.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> (usize, u32) {
         if self.total >= self.limit {
@@ -144,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Sets counts below `most` and compares all that can be found with a list of it.
+    /// Sets random counts below `most`, and compares the results of `find` with a list of all items.
     fn compare(many: usize, most: u32, times: u32) {
         let mut rng = Rng::new(u64::from(most));
         let (mut all, mut counts) = (Counts::default(), vec![0; many]);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_found_where_it_is() {
+    fn find_agrees_with_a_list() {
         for many in [1, 2, 15, 16, 17, 33, 64, 65, 100] {
             compare(many, 2, 200);
             compare(many, 4, 200);
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_found_at_the_limits() {
+    fn find_agrees_with_a_list_at_the_limits() {
         for many in [511, 512, 513, 600] {
             compare(many, 2, 300);
         }
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_large_is_found_when_it_is_small_again() {
+    fn counts_can_be_searched_after_they_were_too_large() {
         let mut all = Counts::default();
         all.begin(20);
         for (of, count) in [(0, 1_000), (7, 70_000), (8, 255), (9, u32::MAX >> 1), (19, 3)] {

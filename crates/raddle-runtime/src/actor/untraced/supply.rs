@@ -16,14 +16,14 @@ pub(crate) struct Supply {
     pub(super) counts_on: bool,
     /// How many untraced runs have ended.
     pub(super) ended: u64,
-    /// The actor that received last in an untraced run, and how many decisions had been taken by then, that one included.
+    /// The actor that received last in an untraced run, and the number of decisions up to and including that one.
     pub(in crate::actor) latest: Option<(TaskId, u64)>,
-    /// How a handler ended whose task takes over.
+    /// How a handler ended, for the task that takes over from it.
     pub(in crate::actor) after: Option<After>,
 }
 
 impl Supply {
-    /// Nothing can be received from any of so many.
+    /// Begins to count, with no messages in any of the mailboxes.
     pub(super) fn begin(&mut self, mailboxes: usize) {
         self.counts.begin(mailboxes);
         self.counts_on = true;

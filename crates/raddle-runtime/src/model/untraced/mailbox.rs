@@ -3,7 +3,7 @@
 use raddle_engine::ids::TaskId;
 
 use crate::actor::{Delivery, Envelope};
-use crate::mailbox::{DeliveryInfo, Mailbox, Message};
+use crate::mailbox::{DeliveryInfo, Known, Mailbox, Message};
 use crate::model::handling::{Payload, PayloadCell};
 use crate::model::slot::WaitingMessage;
 
@@ -36,7 +36,7 @@ impl Message for UntracedMessage {
     fn delivery_info(&self) -> DeliveryInfo<'_> {
         let &Self { sender, delayed, ref envelope, .. } = self;
         let causal = envelope.as_deref().map(Envelope::delivery_info);
-        let (ordinal, known) = causal.map_or((0, Default::default()), |envelope| (envelope.ordinal, envelope.known));
+        let (ordinal, known) = causal.map_or((0, Known::NOTHING), |envelope| (envelope.ordinal, envelope.known));
         // Untraced runs do not use numbers.
         DeliveryInfo { number: 0, sender, delayed, ordinal, known }
     }

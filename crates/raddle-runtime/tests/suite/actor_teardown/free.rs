@@ -9,10 +9,10 @@ use raddle_runtime::actor::{Address, System};
 
 use crate::acts::{Act, Acts, act, note};
 
-/// Long enough for anything that ends at all.
+/// Long enough for everything that ends at all.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Demands that `body` ends.
+/// Checks that `body` ends.
 #[track_caller]
 fn ends<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, ended) = mpsc::channel();
@@ -63,7 +63,7 @@ fn told(system: &System) -> Option<String> {
 }
 
 #[test]
-fn actors_that_are_gone_are_sent_dead_letters() {
+fn messages_to_stopped_actors_are_dead_letters() {
     ends(|| {
         for first in 0..2 {
             let system = System::new();
@@ -85,8 +85,8 @@ fn actors_that_are_gone_are_sent_dead_letters() {
     });
 }
 
-/// A message that is dropped because its handler panics sends to somebody who has stopped, where that is a failure: that is
-/// told, and the process goes on.
+/// A handler panics, and the destructor of its message sends to an actor that has stopped, which is a failure: it is reported, and the
+/// process continues.
 #[test]
 fn dead_letters_in_the_middle_of_a_panic() {
     let told = ends(|| {
@@ -103,7 +103,7 @@ fn dead_letters_in_the_middle_of_a_panic() {
     assert!(told.contains("was sent to Acts#1, which has stopped"), "{told:?}");
 }
 
-/// Whoever waits for quiet in a handler or a destructor does not wait for itself.
+/// An actor that waits for quiet in a handler or a destructor does not wait for itself.
 #[test]
 fn actors_wait_for_quiet() {
     let system = System::new();
@@ -126,7 +126,7 @@ fn actors_wait_for_quiet() {
         }));
         inside.run_until_quiet();
         let (system, note) = (inside.clone(), into.clone());
-        // Two of them end all, and each other.
+        // Two of them stop all actors, and each other.
         for _ in 0..2 {
             let (system, note) = (system.clone(), note.clone());
             inside.spawn(Acts::default()).send(act(move |_, _| {

@@ -38,7 +38,7 @@ impl Actor for Stops {
 
 /// An actor that has stopped receives nothing, not even from its own destructor.
 #[test]
-fn what_an_actor_sends_to_itself_when_it_is_dropped_is_a_dead_letter() {
+fn a_message_that_a_dropped_actor_sends_to_itself_is_a_dead_letter() {
     same(|diary, system| {
         let a = system.spawn(Stops(None, diary.clone()));
         a.send(Msg::Plain);
@@ -48,9 +48,9 @@ fn what_an_actor_sends_to_itself_when_it_is_dropped_is_a_dead_letter() {
     });
 }
 
-/// Nor from the destructors of the messages that it never received.
+/// Nor does it receive from the destructors of messages that it never received.
 #[test]
-fn what_messages_send_when_they_are_buried_is_a_dead_letter() {
+fn messages_sent_by_destructors_of_dead_letters_are_dead_letters() {
     same(|diary, system| {
         let note = diary.clone();
         let a = system.spawn(does(move |msg: Msg, ctx| {
@@ -172,9 +172,9 @@ impl Actor for Farewell {
     fn handle(&mut self, _: u32, _: &mut Context<'_, u32>) {}
 }
 
-/// At the end of an execution actors can still send to those who are there.
+/// At the end of an execution, actors can still send to those that exist.
 #[test]
-fn actors_say_farewell_at_the_end() {
+fn actors_can_send_at_the_end_of_an_execution() {
     same(|diary, system| {
         let other = Arc::default();
         let first = system.spawn(Farewell(diary.clone(), Arc::clone(&other)));

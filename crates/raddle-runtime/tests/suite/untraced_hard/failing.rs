@@ -10,7 +10,7 @@ use raddle_runtime::threads::Settings;
 
 use super::{Diary, does, same, same_with};
 
-/// Where threads that panic are left to those who join them, actors are not.
+/// Panics of threads may be left to the joining threads. Panics of actors are not.
 #[test]
 fn isolated_panics_of_actors() {
     let settings = Settings { isolate_panics: true, ..Settings::default() };
@@ -62,7 +62,7 @@ impl Actor for Started {
     }
 }
 
-/// Actors crash, panic and start anew, set timers and cancel them, and somebody outside begins when it likes.
+/// Actors crash, panic and restart, set and cancel timers, and an external actor starts at any time.
 #[test]
 fn crashes_restarts_and_timers() {
     same(|diary, system| {
@@ -80,9 +80,9 @@ fn crashes_restarts_and_timers() {
     });
 }
 
-/// A handler lets another actor crash, which has been waiting for its mail.
+/// A handler allows another actor, which waits for a message, to crash.
 #[test]
-fn handlers_let_others_crash() {
+fn handlers_allow_other_actors_to_crash() {
     same(|diary, system| {
         let system = system.faults(Faults { crash: 1, ..Faults::default() });
         let note = diary.clone();
@@ -122,7 +122,7 @@ impl Monitor for Odd {
     }
 }
 
-/// What monitors, dead letters and unhandled messages make of an execution.
+/// Failures by monitors, dead letters and unhandled messages.
 #[test]
 fn failures_that_are_no_panics() {
     for which in 0..3 {
@@ -165,7 +165,7 @@ impl Drop for PanicsToo {
     }
 }
 
-/// Handlers that have waited in the middle, and so kept the stack that was lent, end in all the ways that there are.
+/// Handlers that have waited in the middle, and so kept the borrowed stack, end in every possible way.
 #[test]
 fn handlers_end_badly_after_a_wait() {
     for body in [
@@ -213,7 +213,7 @@ fn handlers_end_badly_after_a_wait() {
     }
 }
 
-/// Handlers catch panics, also what unwinds them when the execution is over.
+/// Handlers catch panics, and also the unwinding at the end of the execution.
 #[test]
 fn handlers_catch_what_unwinds_them() {
     same(|diary, system| {

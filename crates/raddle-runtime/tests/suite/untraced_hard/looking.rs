@@ -1,4 +1,4 @@
-//! Conditions that are waited for, and actors that are looked at.
+//! Waiting for conditions, and looking at actors.
 
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -10,9 +10,10 @@ use super::failing::Started;
 use super::waiting::Q;
 use super::{Does, does, same};
 
-/// Who waits for a condition looks after each message, also where those who receive had nothing to receive when the untraced run began.
+/// A task that waits for a condition checks it after each message, even if the receivers had nothing to receive when the untraced run
+/// began.
 #[test]
-fn a_condition_is_looked_at_after_each_message_of_another_system() {
+fn a_condition_is_checked_after_each_message_of_another_system() {
     same(|diary, one| {
         let two = System::new();
         let handled = Arc::new(StdMutex::new(0));
@@ -37,9 +38,9 @@ fn a_condition_is_looked_at_after_each_message_of_another_system() {
     });
 }
 
-/// Who is looked at cannot receive, also if nothing was there for it when the untraced run began.
+/// While a task looks at an actor, the actor cannot receive, even if it had no message when the untraced run began.
 #[test]
-fn nobody_receives_untraced_who_is_looked_at() {
+fn an_actor_does_not_receive_while_a_task_looks_at_it() {
     same(|_, system| {
         let a = system.spawn(does(|_: u32, _| ()));
         let to = a.clone();
@@ -49,7 +50,7 @@ fn nobody_receives_untraced_who_is_looked_at() {
     });
 }
 
-/// A handler that waits for a condition looks as often as it does where somebody looks.
+/// A handler that waits for a condition checks it as often as in a traced run.
 #[test]
 fn handlers_wait_for_conditions() {
     same(|diary, system| {
@@ -102,9 +103,9 @@ fn handlers_and_threads_look_at_actors() {
     });
 }
 
-/// Who looks at an actor again and again does not spin if it has received in between, though that was untraced.
+/// A task that looks at an actor again and again does not spin if the actor has received in between, even untraced.
 #[test]
-fn what_is_received_untraced_is_a_change() {
+fn an_untraced_receive_is_a_change() {
     same(|diary, system| {
         let asked = Arc::new(StdMutex::new(0));
         let count = asked.clone();

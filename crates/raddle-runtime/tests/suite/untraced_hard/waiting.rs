@@ -1,4 +1,4 @@
-//! Handlers that wait in the middle, and mailboxes that fill meanwhile.
+//! Handlers that wait in the middle, and mailboxes that fill at the same time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use raddle_runtime::{choice, thread, thread_local};
 
 use super::{does, same};
 
-/// Faults that a handler allows befall what it sends from then on.
+/// If a handler allows faults, they can happen to its later messages.
 #[test]
 fn faults_begin_in_the_middle() {
     same(|diary, system| {
@@ -36,7 +36,7 @@ thread_local! {
     static LOCAL: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Handlers wait in the middle for everything that there is to wait for, and thread-local values are those of their actor.
+/// Handlers wait in the middle in every possible way. Thread-local values belong to their actor.
 #[test]
 fn handlers_wait_in_all_ways() {
     same(|diary, system| {
@@ -119,7 +119,7 @@ fn handlers_wait_in_all_ways() {
     });
 }
 
-/// More messages of several senders wait in one mailbox than are kept there without letters.
+/// One mailbox has more messages of several senders than a mailbox stores without allocation.
 #[test]
 fn many_messages_wait_for_one() {
     same(|diary, system| {
@@ -140,9 +140,9 @@ pub enum Q {
     Begin,
 }
 
-/// Handlers that wait for answers wait for each other; some are never answered.
+/// Handlers that wait for replies wait for each other. Some never get one.
 #[test]
-fn questions_lead_to_questions() {
+fn requests_lead_to_requests() {
     same(|diary, system| {
         let mut next: Option<Address<Q>> = None;
         for _ in 0..4 {
