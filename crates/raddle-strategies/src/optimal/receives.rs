@@ -9,11 +9,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use raddle_engine::ids::{ObjectId, TaskId};
-use raddle_engine::order::events::{Label, Offered, Touch};
+use raddle_engine::ids::ObjectId;
+use raddle_engine::order::events::{Label, Offered};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Class, Delivery, Role};
-
+use raddle_engine::trace::{Class, Delivery};
 use smallvec::SmallVec;
 
 use super::execution::{Execution, Past};
@@ -21,6 +20,7 @@ use super::piece::{Head, Mark};
 use super::schedule::Schedule;
 use super::second::Second;
 use super::{Child, Optimal};
+use crate::causality::causally_precedes;
 
 /// True if an event is a receive that chose its message.
 fn chose(run: &Execution, event: usize) -> bool {
@@ -92,7 +92,7 @@ fn can_take(run: &Execution, receive: usize, message: usize, happens: &dyn Fn(us
     };
     let comes_first = |earlier: usize| match wanted.offer.delivery {
         Delivery::PerSender => offered[earlier].task == wanted.task,
-        _ => causally_precedes(run, earlier, message),
+        _ => causally_precedes(&run.events, earlier, message),
     };
     !(0..message).any(|earlier| waits(&offered[earlier]) && comes_first(earlier))
 }
@@ -104,35 +104,6 @@ fn was_taken(run: &Execution, sent: &Offered, upto: usize) -> bool {
         event.class == Class::Receive && event.object == sent.place && event.label == label(sent)
     };
     (sent.event.map_or(0, |event| event + 1)..upto).any(takes)
-}
-
-/// True if the message `earlier` causally precedes the message `later`. Only messages and creations of tasks carry causality here.
-fn causally_precedes(run: &Execution, earlier: usize, later: usize) -> bool {
-    let events = &run.events;
-    let (first, last) = (events.offered()[earlier], events.offered()[later]);
-    let mut tasks: Vec<TaskId> = vec![first.task];
-    let mut carriers: Vec<ObjectId> = Vec::new();
-    let sent_with = |sent: &&Offered| sent.event == first.event && sent.task == first.task;
-    carriers.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
-    let Some(end) = last.event else { return tasks.contains(&last.task) };
-    for at in first.event.map_or(0, |event| event + 1)..=end {
-        let task = events.get(at).task;
-        let tells = |touch: &Touch| touch.role == Role::Takes && carriers.contains(&touch.object);
-        if !tasks.contains(&task) && events.touches(at).iter().any(tells) {
-            tasks.push(task);
-        }
-        if tasks.contains(&task) {
-            let sends = events.get(at).class == Class::Send;
-            let carries = |touch: &&Touch| touch.role == Role::Gives && (sends || carries_causality(touch));
-            carriers.extend(events.touches(at).iter().filter(carries).map(|touch| touch.object));
-        }
-    }
-    tasks.contains(&last.task)
-}
-
-/// True if receiving this carries causality from the giver.
-fn carries_causality(touch: &Touch) -> bool {
-    touch.object.as_message().is_some() || touch.is_birth()
 }
 
 /// True if the second step is a receive that chooses among the messages there.
