@@ -160,7 +160,8 @@ fn all_algorithms(seeds: std::ops::Range<u64>, lost: u32) -> u64 {
                 continue;
             }
             let alone = (name == "optimal").then(|| alone(make, &program));
-            for workers in [2, 5] {
+            let crowds: &[usize] = if alone.is_some() { &[2, 5, 16] } else { &[2, 5] };
+            for &workers in crowds {
                 let mut watched = Watched::new(program.clone());
                 let (report, remains) = play(&make, None, None, &mut watched, Play { seed, workers, lost });
                 let seen = watched.seen();
@@ -232,7 +233,7 @@ fn a_cell_for_each_writer_and_one_reader() {
         thread reader { i = 6; while load(a[i]) != 0 { i = i - 1; } }
         thread writer(j in 1..=6) { t = load(a[j-1]); store(a[j], t + 1); }";
     let program = Program::new(&Litmus::parse(text).expect("it is written well"), "lastzero").expect("it can be run");
-    for (seed, workers) in (0..20).flat_map(|seed| [(seed, 2), (seed, 5)]) {
+    for (seed, workers) in (0..20).flat_map(|seed| [(seed, 2), (seed, 5), (seed, 16)]) {
         let mut watched = Watched::new(program.clone());
         let play = Play { seed, workers, lost: 0 };
         let (report, _) = self::play(&|| Box::new(Optimal::new()), None, None, &mut watched, play);
