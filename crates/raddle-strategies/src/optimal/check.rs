@@ -22,7 +22,8 @@ impl Optimal {
         }
         let Some(undone) = info.undone else {
             // Another alternative of a step that other schedules were put before: they must still be needed there.
-            return self.run.heads_put_before(start, self.run.entries[head].task).all(|other| happens(other, head));
+            let others = self.run.heads_put_before(start, self.run.entries[head].task);
+            return others.iter().all(|&other| happens(other, head));
         };
         let after = self.run.group(last).end;
         let after = after + self.run.entries[after..].iter().take_while(|entry| entry.mark == Mark::Look).count();
@@ -34,7 +35,7 @@ impl Optimal {
             return true;
         }
         let name = |event: usize| self.run.names.of(self.run.entries[event].task);
-        let mut others = self.run.heads_put_before(start, undone).take_while(|&other| !happens(other, head));
-        !others.any(|other| name(other) > name(head))
+        let others = self.run.heads_put_before(start, undone);
+        !others.iter().take_while(|&&other| !happens(other, head)).any(|&other| name(other) > name(head))
     }
 }

@@ -277,16 +277,24 @@ impl Execution {
 
     /// The heads of the schedules that were put before the step of a task which comes next after the first `len` entries, latest first. As the
     /// first events of their groups.
-    pub fn heads_put_before(&self, len: usize, task: TaskId) -> impl Iterator<Item = usize> + '_ {
+    pub fn heads_put_before(&self, len: usize, task: TaskId) -> SmallVec<[usize; 8]> {
+        let mut found = SmallVec::new();
         let mut end = len;
-        let not_stepped_since = move |&&head: &&usize| {
-            let between = head..std::mem::replace(&mut end, head);
-            self.entries[between].iter().all(|entry| entry.task != task)
-        };
-        let heads = self.heads.iter().rev().skip_while(move |&&head| head >= len).take_while(not_stepped_since);
-        let put_before =
-            move |&&head: &&usize| self.entries[head].mark.head().is_some_and(|it| it.undone == Some(task));
-        heads.filter(put_before).map(|&head| self.group(head).start)
+        for &head in self.heads.iter().rev().filter(|&&head| head < len) {
+            if self.entries[head..end].iter().any(|entry| entry.task == task) {
+                break;
+            }
+            end = head;
+            if self.undone_by(head) == Some(task) {
+                found.push(self.group(head).start);
+            }
+        }
+        found
+    }
+
+    /// The task whose step the schedule with this head was put before.
+    pub fn undone_by(&self, head: usize) -> Option<TaskId> {
+        self.entries[head].mark.head().and_then(|head| head.undone)
     }
 
     /// The steps of an event in the trace.

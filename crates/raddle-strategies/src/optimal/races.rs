@@ -152,6 +152,12 @@ impl Optimal {
         if self.run.events.get(first).task == second.task {
             return false;
         }
+        let settled = self.is_settled_by_head(second, first);
+        let extends = settled && self.may_extend(second, direct);
+        // If they share nothing else, nobody asks whether something lies between.
+        if settled && !extends && !second.is_timed() && second.meets_once(first) {
+            return true;
+        }
         let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
         // A receive that is put before a send to its queue may take another message, so it does not need the one it took.
         let other_message = second.queue == Some(direct.object);
@@ -162,8 +168,7 @@ impl Optimal {
         if same_but_cause || others().chain(second.previous).any(|other| happens(first, other)) {
             return false;
         }
-        let settled = self.is_settled_by_head(second, first);
-        if settled && !self.may_extend(second, direct) {
+        if settled && !extends {
             return true;
         }
         let mut past = std::mem::take(&mut self.past);
@@ -345,13 +350,14 @@ impl Optimal {
     /// True if the same trace comes from another piece, in which schedules before the same step are in the order of their heads' names.
     fn comes_too_late(&self, first: usize, second: &Second) -> bool {
         let run = &self.run;
-        if run.heads.is_empty() {
+        let task = run.entries[first].task;
+        let name = run.names.of(second.task);
+        let is_later = |head: usize| run.names.of(run.entries[head].task) > name;
+        if !run.heads.iter().any(|&head| head < first && run.undone_by(head) == Some(task) && is_later(head)) {
             return false;
         }
-        let name = run.names.of(second.task);
-        let heads: SmallVec<[usize; 8]> = run.heads_put_before(first, run.entries[first].task).collect();
-        let is_later = |&head: &usize| run.names.of(run.entries[head].task) > name;
-        let Some(latest) = heads.iter().position(is_later) else { return false };
+        let heads = run.heads_put_before(first, task);
+        let Some(latest) = heads.iter().position(|&head| is_later(head)) else { return false };
         !heads[..=latest].iter().any(|&head| self.past.has(run, head) || self.may_depend(first, head, second))
     }
 

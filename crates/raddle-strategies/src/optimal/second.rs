@@ -172,6 +172,11 @@ impl Second {
         other
     }
 
+    /// True if it conflicts with an event on one object only.
+    pub fn meets_once(&self, event: usize) -> bool {
+        self.direct.iter().filter(|direct| direct.event == event).count() == 1
+    }
+
     pub fn is_timed(&self) -> bool {
         self.touches.iter().any(|touch| touch.role == Role::Timed)
     }
