@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::system::Variant;
-use raddle_engine::trace::{Access, Class, Effect, Hold, Operation, Ordered, Role, Site, Step};
+use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step};
 
 use super::*;
 use crate::reduction::RaceGuide;
