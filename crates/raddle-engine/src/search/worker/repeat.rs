@@ -371,7 +371,7 @@ pub(super) fn what_can_happen(point: &Point<'_>, cast: &Participants) -> String 
 }
 
 fn name_in(cast: &Participants, task: TaskId) -> String {
-    cast.tasks.get(task.index()).map(super::name_of).unwrap_or_else(|| format!("task {}", task.number()))
+    cast.tasks.get(task.index()).map(super::execute::name_of).unwrap_or_else(|| format!("task {}", task.number()))
 }
 
 /// A step, as text.
