@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_nothing_else() {
+    fn only_what_was_written_can_be_read() {
         let piece = part(3, &Range(1, 300));
         assert_eq!((piece.stage(), read_part(&piece)), (3, Some(Range(1, 300))));
         assert_eq!(read_part::<Other>(&piece), None, "another version");

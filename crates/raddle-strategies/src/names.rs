@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_understood_and_nonsense_is_not() {
+    fn a_mistyped_name_gets_a_suggestion_and_nonsense_does_not() {
         assert_eq!(nearest("rnadom"), Some("random"));
         assert_eq!(nearest("round_robin"), Some("round-robin"));
         assert_eq!(nearest("Exhaustive"), Some("exhaustive"));

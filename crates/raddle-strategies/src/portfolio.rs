@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_did_not_learn_itself_is_refused() {
+    fn checkpoints_that_do_not_fit_are_refused() {
         let learned = Portfolio::new(1).checkpoint();
         assert!(Portfolio::new(1).restore(&learned, 0));
         assert!(!Portfolio::new(1).restore(&learned, 5), "nothing is known of the start from there");

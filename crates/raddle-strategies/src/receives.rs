@@ -34,7 +34,7 @@ use raddle_engine::trace::Trace;
 use self::data_choices::DataChoices;
 pub use self::following::{Followed, Following};
 use self::force::Forced;
-use self::generate::{Base, Cursor, Planned};
+use self::generate::{Base, Cursor, PlannedSchedule};
 
 /// Covers orders of receives.
 pub struct ReceiveOrder {
@@ -54,7 +54,7 @@ pub struct ReceiveOrder {
     spare: VecDeque<Recorded>,
     /// The schedule of the current execution.
     forced: Forced,
-    planned: Option<(Criterion, Planned)>,
+    planned: Option<(Criterion, PlannedSchedule)>,
     data_choices: DataChoices,
     counts: ScheduleCounts,
     /// The number of random executions in a row that showed nothing new.
@@ -66,7 +66,7 @@ pub struct ReceiveOrder {
     first_missed: Option<String>,
 }
 
-/// ScheduleCounts of the schedules so far.
+/// Counts of the schedules so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleCounts {
     /// Schedules that were generated and run.
@@ -120,7 +120,7 @@ impl ReceiveOrder {
         }
     }
 
-    /// ScheduleCounts of the schedules so far.
+    /// Counts of the schedules so far.
     #[must_use]
     pub fn counts(&self) -> ScheduleCounts {
         self.counts
@@ -141,7 +141,7 @@ impl ReceiveOrder {
     }
 
     /// Generates the next schedule. Continues with the next base if nothing is left of this one.
-    fn plan(&mut self) -> Option<(Criterion, Planned)> {
+    fn plan(&mut self) -> Option<(Criterion, PlannedSchedule)> {
         loop {
             if let Some((base, cursors)) = &mut self.base {
                 for &criterion in &self.criteria {

@@ -306,7 +306,7 @@ mod tests {
     use super::Convergence;
 
     #[test]
-    fn the_pace_is_that_of_the_latest_hundred() {
+    fn the_pace_is_computed_from_the_latest_hundred_executions() {
         let mut convergence = Convergence::default();
         assert_eq!(convergence.latest(), (0, 0));
         (0..30).for_each(|_| convergence.add(2));

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_known_and_what_is_learnt_come_together() {
+    fn old_and_new_knowledge_is_merged() {
         let earlier = knowledge(&[("a", 1), ("a", 2)], &[(0, 1, 5), (1, 1, 1)]);
         let latest = knowledge(&[("b", 9), ("a", 2), ("a", 1)], &[(2, 1, 3), (0, 0, 4)]);
         let both = knowledge(&[("a", 1), ("a", 2), ("b", 9)], &[(0, 1, 5), (1, 1, 1), (2, 2, 4)]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_dropped_after_some_searches() {
+    fn statements_that_are_gone_are_dropped_after_some_searches() {
         let mut known = knowledge(&[("a", 1), ("a", 2), ("b", 9)], &[(0, 0, 1), (0, 1, 1), (1, 0, 1), (2, 2, 1)]);
         let first = knowledge(&[("a", 1)], &[]);
         for _ in 1..MAX_MISSED {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_not_there_are_noticed() {
+    fn invalid_indices_are_rejected() {
         assert!(!knowledge(&[("a", 1)], &[(0, 1, 1)]).is_sound());
         assert!(knowledge(&[("a", 1)], &[(0, 0, 1)]).is_sound());
     }

@@ -118,7 +118,7 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn what_is_left_can_be_read() {
+    fn the_rest_of_a_search_can_be_read() {
         let mut hapset = Hapset::new();
         hapset.place(Piece::Whole);
         let rest = hapset.rest().expect("all is left");

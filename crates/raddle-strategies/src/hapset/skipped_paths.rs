@@ -13,7 +13,7 @@ type Path = Vec<Choice>;
 
 /// Paths to skipped alternatives, up to a limit. Paths beyond the limit are dropped; the complete search runs them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "SavedPaths", into = "SavedPaths")]
 pub(crate) struct SkippedPaths {
     paths: BinaryHeap<(Reverse<u32>, Reverse<Path>)>,
     /// Hashes of all paths that were ever added, so that none is run twice.
@@ -23,13 +23,13 @@ pub(crate) struct SkippedPaths {
 
 /// The serialized form.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct SavedPaths {
     paths: Vec<(u32, Path)>,
     added: Vec<u64>,
 }
 
-impl From<Written> for SkippedPaths {
-    fn from(Written { paths, added }: Written) -> Self {
+impl From<SavedPaths> for SkippedPaths {
+    fn from(SavedPaths { paths, added }: SavedPaths) -> Self {
         Self {
             choices: paths.iter().map(|(_, path)| path.len()).sum(),
             paths: paths.into_iter().map(|(rank, path)| (Reverse(rank), Reverse(path))).collect(),
@@ -38,7 +38,7 @@ impl From<Written> for SkippedPaths {
     }
 }
 
-impl From<SkippedPaths> for Written {
+impl From<SkippedPaths> for SavedPaths {
     fn from(skipped: SkippedPaths) -> Self {
         let mut added: Vec<_> = skipped.added.into_iter().collect();
         added.sort_unstable();
@@ -81,12 +81,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_down_comes_in_the_same_order() {
+    fn saved_paths_are_taken_in_the_same_order() {
         let mut skipped = SkippedPaths::default();
         for (rank, path) in [(3, [1, 2]), (1, [5, 5]), (1, [0, 7]), (2, [0, 0])] {
             skipped.add(rank, path.map(Choice).to_vec());
         }
-        let mut read = SkippedPaths::from(Written::from(skipped.clone()));
+        let mut read = SkippedPaths::from(SavedPaths::from(skipped.clone()));
         read.add(0, [Choice(5), Choice(5)].to_vec());
         let take = |from: &mut SkippedPaths| std::iter::from_fn(|| from.take()).collect::<Vec<_>>();
         let all = take(&mut skipped);

@@ -95,7 +95,7 @@ fn busy_waiting() -> [Line; 6] {
 }
 
 #[test]
-fn rounds_of_a_loop_make_no_difference() {
+fn the_number_of_loop_rounds_does_not_matter() {
     let all = ["b<f", "c<g", "f<b", "g<c"];
     assert_eq!(learned(&busy_waiting(), &["fghbcd"]), ["b<f", "c<g"]);
     assert_eq!(learned(&busy_waiting(), &["bcdfghbcd"]), all);
@@ -104,7 +104,7 @@ fn rounds_of_a_loop_make_no_difference() {
 }
 
 #[test]
-fn reads_and_other_objects_make_no_orderings() {
+fn reads_and_different_objects_have_no_orderings() {
     let program = [line('r', 1, &READ, 0), line('s', 2, &READ, 0), line('w', 3, &WRITE, 0), line('x', 4, &WRITE, 9)];
     assert_eq!(learned(&program, &["rsx"]), [""; 0]);
     // Each other task gives one predecessor, whatever lies between, if there is a conflict.
@@ -113,7 +113,7 @@ fn reads_and_other_objects_make_no_orderings() {
 }
 
 #[test]
-fn who_only_tries_is_told_from_who_waits() {
+fn tasks_that_try_are_distinguished_from_tasks_that_wait() {
     let lock = [line('l', 1, &LOCK, 0), line('u', 1, &UNLOCK, 0)];
     let others = [line('t', 2, &READ, 0), line('m', 3, &LOCK, 0), line('v', 3, &UNLOCK, 0)];
     let program: Vec<_> = lock.into_iter().chain(others).collect();
@@ -130,7 +130,7 @@ fn sections() -> Vec<Line> {
 }
 
 #[test]
-fn plain_memory_is_learnt_beside_the_locks_around_it() {
+fn accesses_to_plain_memory_are_learned_as_well() {
     assert_eq!(learned(&sections(), &["lrwumsv"]), ["m<l", "s<w"]);
     assert_eq!(learned(&sections(), &["msvlrwu"]), ["l<m"], "its own read lies between the other's and the write");
     assert_eq!(learned(&sections(), &["msvlwu"]), ["l<m", "w<s"]);

@@ -42,7 +42,7 @@ pub(super) struct Cursor {
 
 /// A schedule: indices of receives in the base.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Planned {
+pub(super) struct PlannedSchedule {
     pub(super) order: Vec<usize>,
     /// Its goal: the first is to come before the second.
     pub(super) goal: (usize, usize),
@@ -102,7 +102,7 @@ impl Base {
         achieved: &Goals,
         tried: &Goals,
         cursor: &mut Cursor,
-    ) -> Option<Planned> {
+    ) -> Option<PlannedSchedule> {
         while cursor.first < self.places.len() {
             let first = cursor.first;
             let later = &self.of_receiver[&self.places[first].receiver][self.ranks[first] + 1..];
@@ -116,7 +116,7 @@ impl Base {
                     && !self.is_in(tried, one, other)
                     && let Some(order) = self.schedule(first, second, swapped, criterion, achieved)
                 {
-                    return Some(Planned { order, goal: (one, other) });
+                    return Some(PlannedSchedule { order, goal: (one, other) });
                 }
             }
             *cursor = Cursor { first: first + 1, ..Cursor::default() };

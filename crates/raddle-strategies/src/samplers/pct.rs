@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_theorem_guarantees_is_told() {
+    fn the_guarantee_of_the_theorem_is_reported() {
         let of = |steps: &[u32], depth, executions| {
             let limits = Limits { executions: Some(executions), ..Limits::default() };
             search(&mut Counters::new(steps), &mut Pct::new(1, depth), &limits).guarantee

@@ -29,14 +29,14 @@ pub(super) struct DelayFrontier {
     written: Vec<u32>,
     read: usize,
     /// The path that was read last.
-    path: Vec<Mark>,
+    path: Vec<PathPoint>,
     /// Only the first so many points of that path still have entries.
     unread_points: usize,
 }
 
 /// A point of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
+struct PathPoint {
     choice: u32,
     /// Rank and total of the entry at this point, if there is one.
     open: Option<(u32, u32)>,
@@ -128,7 +128,7 @@ impl DelayFrontier {
         let bytes = self.bytes.split_off(ahead.read);
         self.written.clear();
         // The entries along the path that was read last stay here.
-        let path: Vec<Mark> = ahead.path.iter().map(|mark| Mark { open: None, ..*mark }).collect();
+        let path: Vec<PathPoint> = ahead.path.iter().map(|mark| PathPoint { open: None, ..*mark }).collect();
         Some(Self { bytes, path, ..Self::default() })
     }
 
@@ -152,7 +152,7 @@ impl DelayFrontier {
         for _ in 0..new {
             let word = self.get(bytes)?;
             let open = if word & 1 == 1 { Some((self.number(bytes)?, self.number(bytes)?)) } else { None };
-            self.path.push(Mark { choice: u32::try_from(word >> 1).ok()?, open });
+            self.path.push(PathPoint { choice: u32::try_from(word >> 1).ok()?, open });
         }
         self.unread_points = self.path.len();
         Some(())

@@ -42,7 +42,7 @@ fn without_room_the_search_ends_with_a_bound() {
 }
 
 #[test]
-fn what_was_covered_is_known_when_the_budget_is_spent() {
+fn a_stopped_search_claims_the_finished_iterations() {
     let limits = Limits { executions: Some(5), ..Limits::default() };
     let report = search(&mut Counters::new(&[3, 3]), &mut Preemption::unbounded().without_cache(), &limits);
     assert_eq!(report.ended, Ended::BudgetSpent);
