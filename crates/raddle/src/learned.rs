@@ -49,7 +49,7 @@ fn is_zero(context: &usize) -> bool {
     *context == 0
 }
 
-/// What is in a file.
+/// The contents of a file.
 pub(crate) enum Read {
     /// There is none.
     Nothing,

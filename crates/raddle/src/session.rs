@@ -80,7 +80,7 @@ impl Session {
             if saved_search_lock.is_none() {
                 plan.resume = false;
                 notes.push(
-                    "another search of this test is running, so this one began from the start and what is left of it is not kept"
+                    "another search of this test is running, so this one starts from the beginning and is not saved"
                         .to_owned(),
                 );
             }
@@ -98,7 +98,7 @@ impl Session {
             }
             SavedSearch::ByAnotherBuild => {
                 notes.push(
-                    "the test was built anew since a search of it was stopped, so this one began again".to_owned(),
+                    "the test was rebuilt since its last search was stopped, so this search starts again".to_owned(),
                 );
                 None
             }

@@ -68,7 +68,7 @@ pub enum SettingError {
         strategy: &'static str,
     },
     /// A search that cannot be resumed.
-    #[error("the search cannot be taken up again: {why}")]
+    #[error("the search cannot be resumed: {why}")]
     Resume {
         /// Why not, and what to do.
         why: String,

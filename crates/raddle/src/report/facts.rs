@@ -20,10 +20,10 @@ pub(crate) fn words(fact: &Fact) -> String {
             format!("in each, all orders of what was done to {which} were about equally likely")
         }
         Fact::Drawn { chances, beyond_search, points } => drawn(chances, *beyond_search, *points),
-        Fact::Skipped(0) => "no alternative was passed by".to_owned(),
-        Fact::Skipped(1) => "1 alternative passed by, since the ordering had been seen".to_owned(),
+        Fact::Skipped(0) => "no alternative was skipped".to_owned(),
+        Fact::Skipped(1) => "1 alternative skipped, because its ordering had been seen".to_owned(),
         Fact::Skipped(number) => {
-            format!("{} alternatives passed by, since the ordering had been seen", thousands(*number))
+            format!("{} alternatives skipped, because their ordering had been seen", thousands(*number))
         }
         Fact::Orderings { known, new, pace } => {
             let what = if *known == 1 { "ordering" } else { "orderings" };

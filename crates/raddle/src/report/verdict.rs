@@ -69,7 +69,7 @@ fn verdict(report: &Report) -> String {
             let what = account::headline(&failed.failure, &report.names(&failed.record));
             match failed.origin {
                 Origin::Replay => format!("FAILED in 1 order (replay): {what}"),
-                Origin::Regression => format!("FAILED after {} (a kept schedule): {what}", orders(failed.after)),
+                Origin::Regression => format!("FAILED after {} (a saved schedule): {what}", orders(failed.after)),
                 Origin::Search if *failing > 1 => {
                     // If visited states are skipped, there may have been more executions than are counted here.
                     let first = if failed.after > *executions {

@@ -65,7 +65,7 @@ impl Session {
                 .then(|| format!("{} no longer fit{}: {}", misfits.len(), ending(misfits.len()), misfits.join("; "))),
         );
         if !said.is_empty() {
-            self.notes.push(format!("of the schedules kept in {}, {}", file.display(), said.join(", ")));
+            self.notes.push(format!("of the schedules saved in {}, {}", file.display(), said.join(", ")));
         }
         None
     }
@@ -96,7 +96,7 @@ impl Session {
     pub(super) fn follow_schedules(&mut self) -> Option<Report> {
         let dir = self.files.schedules.as_ref()?;
         let (kept, errors) = schedules::read(dir, &self.files.lock_of(dir));
-        self.notes.extend(errors.iter().map(|error| format!("a kept schedule is left out: {error}")));
+        self.notes.extend(errors.iter().map(|error| format!("a saved schedule is ignored: {error}")));
         if kept.is_empty() {
             return None;
         }
@@ -115,11 +115,11 @@ impl Session {
             ));
         }
         let followed = strategy.followed().iter().filter(|followed| followed.missed.is_none()).count();
-        self.notes.push(format!("followed {followed} of {} schedules kept in {}", names.len(), shown.display()));
+        self.notes.push(format!("followed {followed} of {} schedules saved in {}", names.len(), shown.display()));
         let mut found = searched.found.take()?;
         let which = names.get(strategy.followed().len().saturating_sub(1));
-        found.remark = which.map(|name| Fact::Other(format!("by the kept schedule {}", shown.join(name).display())));
-        let mut report = Report::of_search(self.test.clone(), &searched, "kept schedules of receives".to_owned());
+        found.remark = which.map(|name| Fact::Other(format!("by the saved schedule {}", shown.join(name).display())));
+        let mut report = Report::of_search(self.test.clone(), &searched, "saved schedules of receives".to_owned());
         report.failed = Some(self.run_once_more(found));
         Some(report)
     }
@@ -136,12 +136,12 @@ impl Session {
             } else {
                 format!("`{}` generates none, `receive-order` does", needs.name)
             };
-            self.notes.push(format!("no schedules are kept: {why}; what was kept before stays"));
+            self.notes.push(format!("no schedules are saved: {why}; those saved before stay"));
             return;
         }
         self.notes.push(match schedules::write(dir, &self.files.lock_of(dir), generated) {
-            Ok(()) => format!("{} generated schedules are kept in {}", generated.len(), shown.display()),
-            Err(error) => format!("the generated schedules are not kept: {error}"),
+            Ok(()) => format!("{} generated schedules are saved in {}", generated.len(), shown.display()),
+            Err(error) => format!("the generated schedules are not saved: {error}"),
         });
     }
 
@@ -182,7 +182,7 @@ impl Session {
         }
         let Some(memory) = self.plan.strategy.memory() else { return };
         if let Err(why) = learned::write(file, &self.files.lock_of(file), &self.test.path, context, memory) {
-            self.notes.push(format!("what was learned could not be kept: {why}"));
+            self.notes.push(format!("what was learned could not be saved: {why}"));
         }
     }
 
@@ -222,10 +222,10 @@ impl Session {
         match saved_search::write(file, &owner, unfinished.then_some(remains)) {
             Ok(()) if unfinished => {
                 self.notes
-                    .push(format!("what is left is kept in {}; the next search goes on with it", shown.display()));
+                    .push(format!("the rest of the search is saved in {}; the next run continues it", shown.display()));
             }
             Ok(()) => {}
-            Err(error) => self.notes.push(format!("what is left could not be kept: {error}")),
+            Err(error) => self.notes.push(format!("the rest of the search could not be saved: {error}")),
         }
     }
 
@@ -252,7 +252,7 @@ pub(super) fn lock_saved_search(files: &Files) -> Result<Option<FileLock>, Setti
 /// Reads the saved search of this test.
 pub(super) fn read_saved_search(test: &Test, plan: &mut Plan, files: &Files) -> Result<SavedSearch, SettingError> {
     let (Some(file), false) = (&files.saved_search, matches!(plan.strategy.sharing(), Sharing::Alone)) else {
-        let why = format!("{} keeps nothing that could be written down", plan.strategy.name());
+        let why = format!("{} cannot be saved", plan.strategy.name());
         return Err(SettingError::Resume { why });
     };
     let settings = plan.tree();

@@ -107,7 +107,7 @@ fn a_crash_of_a_sampled_execution() {
 }
 
 #[test]
-fn a_crash_of_an_actor_that_was_chosen_by_lot() {
+fn a_crash_of_an_actor_in_an_untraced_run() {
     let ended = run("actor_by_random");
     ended.died_by(11).says("in Crashes#1").shows_again("actor_by_random", "crash by SIGSEGV");
 }

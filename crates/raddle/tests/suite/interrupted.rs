@@ -106,7 +106,7 @@ fn what_is_left_is_kept_and_the_process_dies_by_the_signal() {
         tell(&first, signal);
         let (died_by, said) = end(first);
         assert_eq!(died_by, Some(number), "{said}");
-        assert!(said.contains("told to end; what is left is kept in "), "{said}");
+        assert!(said.contains("told to end; the rest of the search is saved in "), "{said}");
         let kept = std::fs::read_to_string(file(&dir)).expect("what is left");
         let second = child("endless", &dir, true);
         tell(&second, signal);

@@ -54,7 +54,7 @@ fn a_failing_schedule_is_written_and_runs_first_the_next_time() {
     assert!(found.to_string().ends_with(&format!("saved: {}", dir.file().display())), "{found}");
 
     let again = dir.run(programs::lost_update);
-    assert_eq!(again.verdict_line(), "FAILED after 1 order (a kept schedule): panic in main");
+    assert_eq!(again.verdict_line(), "FAILED after 1 order (a saved schedule): panic in main");
     assert!(again.to_string().contains(&format!("regression {}:5 fails again", dir.file().display())), "{again}");
     assert_eq!(fs::read_to_string(dir.file()).unwrap(), written);
     assert_eq!(dir.files(), 1);

@@ -184,7 +184,7 @@ fn named(dir: &std::path::Path, test: &str) -> Explorer {
 fn schedules_are_kept_and_followed_again() {
     let dir = directory("kept");
     let report = named(&dir, "kept").save_schedules(true).run(|| load_test(3, true));
-    assert!(report.to_string().contains("generated schedules are kept in"), "{report}");
+    assert!(report.to_string().contains("generated schedules are saved in"), "{report}");
     let kept = std::fs::read_dir(dir.join("suite-kept.receives")).unwrap().count();
     assert!(kept > 2, "{kept}");
     // Under another strategy.
@@ -206,9 +206,9 @@ fn schedules_are_kept_and_followed_again() {
     std::fs::write(dir.join("suite-kept.receives").join("0001.jsonl"), "{\"raddle_receives\":").unwrap();
     let report = named(&dir, "kept").strategy("round-robin").run(|| load_test(3, true));
     let said = report.to_string();
-    assert!(said.contains("a kept schedule is left out: line 1 of"), "{said}");
+    assert!(said.contains("a saved schedule is ignored: line 1 of"), "{said}");
     assert!(said.contains(&format!("followed {} of {} schedules", kept - 1, kept - 1)), "{said}");
-    // On the program with the bug, a kept schedule finds it before the search begins.
+    // On the program with the bug, a saved schedule finds it before the search begins.
     let report = named(&dir, "kept").strategy("round-robin").run(|| load_test(3, false));
     assert!(report.verdict_line().starts_with("FAILED after 1 order"), "{report}");
     std::fs::remove_dir_all(&dir).unwrap();

@@ -197,7 +197,7 @@ fn a_search_is_taken_up_again_where_it_was_left() {
         if report.verified() {
             break report;
         }
-        assert!(report.to_string().contains("suite-taken_up.left.json; the next search goes on with it"), "{report}");
+        assert!(report.to_string().contains("suite-taken_up.left.json; the next run continues it"), "{report}");
     };
     assert!(sittings > 2, "{sittings}");
     assert_eq!(last.verdict_line(), whole);
@@ -217,7 +217,7 @@ fn what_was_left_by_another_build_is_begun_again() {
     std::fs::write(&file, written.replace("\"program\":", "\"program\":0,\"was\":")).unwrap();
     let again = run();
     assert_eq!(again.executions(), 50);
-    assert!(again.to_string().contains("note: the test was built anew"), "{again}");
+    assert!(again.to_string().contains("note: the test was rebuilt"), "{again}");
     assert_eq!(run().executions(), 100);
 }
 
@@ -240,10 +240,7 @@ fn what_was_left_by_another_search_is_refused_and_kept() {
     let error = run("dpor", "suite::refused").expect_err("another strategy");
     assert!(error.contains("was left by the strategy exhaustive and not by dpor; delete it to begin again"), "{error}");
     let error = run("round-robin", "suite::refused").expect_err("it cannot");
-    assert_eq!(
-        error,
-        "raddle: the search cannot be taken up again: round-robin keeps nothing that could be written down"
-    );
+    assert_eq!(error, "raddle: the search cannot be resumed: round-robin cannot be saved");
     for (broken, why) in [
         (written.replace("\"format\":4", "\"format\":7"), "has format 7 and not 4"),
         (written[..written.len() / 2].to_owned(), "is broken"),

@@ -43,7 +43,7 @@ fn searches_of_one_name_do_not_spoil_what_is_left_of_each_other() {
     let sitting = |executions| {
         let explorer = explorer(&dir).resume(true).strategy("exhaustive").executions(executions);
         let report = explorer.run(nine_steps);
-        assert!(!report.failed() && !report.to_string().contains("could not be kept"), "{report}");
+        assert!(!report.failed() && !report.to_string().contains("could not be saved"), "{report}");
         assert!(!report.verified() || report.executions() == 1_680, "{report}");
         report
     };
@@ -103,7 +103,7 @@ fn a_pipe_or_a_directory_in_place_of_a_file_is_told_and_left_alone() {
         let report = explorer(&dir).strategy("hapset").regressions(false).run(programs::counts_under_a_lock);
         let text = report.to_string();
         assert!(text.contains(&format!("cannot be used: {said}; it could not be set aside")), "{text}");
-        assert!(text.contains("what was learned could not be kept"), "{text}");
+        assert!(text.contains("what was learned could not be saved"), "{text}");
     }
 }
 
