@@ -28,11 +28,11 @@ pub struct Order {
     pub at_least: Duration,
 }
 
-/// What came of the searches of one order.
+/// The results of one order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub counted: Counted,
-    /// Executions begun in the first search, whether they were part of it, given up or beside it.
+    /// Executions begun in the first search: complete, pruned, or probes.
     pub begun: u64,
     /// The lowest of all searches.
     pub cpu: Duration,

@@ -72,7 +72,7 @@ pub enum Metric {
     BusiestMs,
     /// Executions of one search that ran to their end.
     Executions,
-    /// Executions of one search that were begun and given up.
+    /// Executions of one search that were begun and pruned.
     GivenUp,
     /// Distinct states of a model.
     States,

@@ -1,4 +1,4 @@
-//! Searches of all orders of a program: who can do one, and how far each of them came.
+//! Searches of all orders of a program by Raddle and its peers.
 
 use crate::library::{self, Library, Missing};
 use crate::process;
@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// Someone who searches the orders of a program.
+/// A searcher: a library and its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searcher {
     /// A strategy of Raddle, by its name: what a user gets.
     Raddle(&'static str),
-    /// The same without the probes that tell how large a search is, so that every execution belongs to the search.
+    /// The same without the probes that estimate the size of a search, so that every execution belongs to the search.
     Bare(&'static str),
     Loom,
     /// Loom with a bound of two preemptions.
@@ -29,7 +29,7 @@ pub enum Searcher {
     Traceforge,
 }
 
-/// How each of them is written on the command line and in tables.
+/// The name of each, on the command line and in tables.
 const NAMES: [(&str, Searcher); 13] = [
     ("dpor", Searcher::Raddle("dpor")),
     ("exhaustive", Searcher::Raddle("exhaustive")),
@@ -65,26 +65,26 @@ impl FromStr for Searcher {
     }
 }
 
-/// How a search came to its end.
+/// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Everything was covered.
     Whole,
-    /// The executions or the time it may have were used up.
+    /// The allowed executions or the allowed time were used up.
     Limit,
-    /// A failure of the program ended it: the searcher cannot go on after one.
+    /// A failure of the program ended it: the searcher cannot continue after one.
     Failure,
 }
 
-/// What can be counted of a search.
+/// The counts of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     pub ended: Ended,
-    /// Executions that ran to their end. Of a search that was cut off, all that were begun.
+    /// Complete executions. If the search was stopped, all that were begun.
     pub executions: u64,
 }
 
-/// What is seen of a search from inside the program, while it goes on.
+/// What the program can observe of a search, while it runs.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Executions begun.
@@ -101,7 +101,7 @@ thread_local! {
 }
 
 impl Watch {
-    /// Memory is looked at when this many executions have begun, and at twice as many, and so on.
+    /// Memory is read when this many executions have begun, and at twice as many, and so on.
     const FIRST_LOOK: u64 = 64;
 
     /// Reading a thread's clock takes as long as a tenth of a short execution.
@@ -119,7 +119,7 @@ impl Watch {
         }
     }
 
-    /// CPU time of the thread that used most: what the search would take at least, had each worker a core of its own.
+    /// CPU time of the busiest thread: a lower bound on the duration if each worker had a core of its own.
     pub fn busiest(&self) -> Duration {
         self.used.lock().expect("nobody panics with the lock").values().max().copied().unwrap_or_default()
     }
@@ -163,7 +163,7 @@ impl Searcher {
 }
 
 impl Task {
-    /// Searches. Panics if the program fails and the searcher cannot go on.
+    /// Searches. Panics if the program fails and the searcher cannot continue.
     pub fn run(self) -> Counted {
         let program = self.program;
         match self.searcher {
@@ -197,7 +197,7 @@ impl Task {
         };
         let report = explorer
             .executions(self.executions)
-            // Whoever watches this search ends it long before.
+            // The parent process ends this search long before.
             .time(Duration::from_secs(3600))
             .workers(self.workers)
             .keep_going(true)
@@ -208,7 +208,7 @@ impl Task {
 
 fn on_loom<F: Fn() + Send + Sync + 'static>(body: F, executions: u64, preemptions: Option<usize>) {
     let mut model = loom::model::Builder::new();
-    // It looks at its limits at checkpoints only.
+    // It checks its limits at checkpoints only.
     model.checkpoint_interval = 1_000;
     model.max_permutations = usize::try_from(executions).ok();
     model.max_branches = 10_000;

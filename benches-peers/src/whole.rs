@@ -1,5 +1,5 @@
-//! Searches of all orders, compared: who needs how many executions and how long, what an execution of reduction costs, whether
-//! memory stays where it was, and what a second worker brings.
+//! Compares searches of all orders: executions and time until all are covered, the cost of an execution of reduction, memory over time, and
+//! the speed-up by a second worker.
 
 use crate::apart::{Answer, Order};
 use crate::experiment::{Comparison, Metric};
@@ -11,7 +11,7 @@ use crate::report::readable;
 use crate::searcher::{Counted, Ended, Searcher};
 use std::time::Duration;
 
-/// Who is compared on the way to full coverage.
+/// The searchers that are compared on full coverage.
 const SEARCHERS: [Searcher; 5] = [
     Searcher::Raddle("dpor"),
     Searcher::Raddle("exhaustive"),
@@ -27,10 +27,10 @@ const COVERAGE: &[&str] = &["dpor", "exhaustive", "loom", "shuttle-dfs", "tracef
 const BOUNDED: &[&str] = &["preemption:2", "loom:2"];
 const UNBOUNDED: &[&str] = &["dpor", "loom"];
 
-/// More than any of these programs needs under reduction; who needs more will not be done in time anyway.
+/// More executions than any of these programs needs under reduction. A searcher that needs more is not done in time anyway.
 const EXECUTIONS_AT_MOST: u64 = 5_000_000;
 
-/// How far a search goes of which only the cost of an execution is wanted.
+/// The length of a search for which only the cost of an execution is measured.
 const COST_EXECUTIONS: u64 = 50_000;
 
 /// Strategies that share a search, with the columns of their comparison.
@@ -78,7 +78,7 @@ pub fn real(code: Code, effort: &Effort, mut show: impl FnMut(Comparison)) {
     }
 }
 
-/// Lets each of them search the program whole, and shows how far they came.
+/// Runs each searcher on the program, and shows the results.
 fn cover(
     program: Program,
     searchers: &[Searcher],
@@ -104,7 +104,7 @@ fn cover(
     answers
 }
 
-/// The figure of a search that covered everything, or how far it came.
+/// The figure of a complete search, or how far it came.
 fn if_whole(answer: &Answer, searcher: Searcher, metric: Metric, figure: f64, effort: &Effort) -> Figure {
     match answer.counted.ended {
         Ended::Whole => Ok(figure),
@@ -133,7 +133,7 @@ pub fn cost(program: Program, effort: &Effort) -> Comparison {
             *lowest = match searcher.obstacle(program) {
                 Some(missing) => Err(missing),
                 None => order.carry_out().map_err(broken).map(|answer| {
-                    // What was given up on the way is part of the cost.
+                    // Pruned executions are part of the cost.
                     before.min(answer.cpu.as_secs_f64() * 1e9 / answer.counted.executions as f64)
                 }),
             };
@@ -142,7 +142,7 @@ pub fn cost(program: Program, effort: &Effort) -> Comparison {
     Comparison { program: program.to_string(), metric: Metric::NsPerExecution, columns, figures: lowest.into() }
 }
 
-/// Resident memory along a search: how much it has grown since the 64th execution when so many had begun.
+/// Resident memory along a search: how much it has grown since the 64th execution.
 pub fn memory(program: Program, effort: &Effort, mut show: impl FnMut(Comparison)) {
     let columns: &[&str] = &["dpor, begun", "growth, KiB"];
     let order = Order { at_least: Duration::ZERO, ..order(Searcher::Bare("dpor"), program, effort) };
@@ -163,8 +163,8 @@ pub fn memory(program: Program, effort: &Effort, mut show: impl FnMut(Comparison
     }
 }
 
-/// The lowest times of both, and the worse counts: the fewest executions, for a search that loses orders must not look like
-/// one that does not, and the most begun.
+/// The lowest times of both, and the worse counts: the fewest executions, because a search that loses orders must not look like one that
+/// does not, and the most begun.
 fn better(one: Answer, other: Answer) -> Answer {
     let executions = one.counted.executions.min(other.counted.executions);
     Answer {
@@ -177,7 +177,7 @@ fn better(one: Answer, other: Answer) -> Answer {
     }
 }
 
-/// The same search by one worker and by two: time of day, executions, and executions given up.
+/// The same search by one worker and by two: time of day, executions, and pruned executions.
 pub fn scaling(
     (strategy, columns): (&'static str, &'static [&'static str]),
     program: Program,

@@ -23,7 +23,7 @@ use self::contenders::{CONTENDERS, Contender};
 use crate::page;
 use crate::say::{complain, say};
 
-/// What can be said on the command line.
+/// Command-line arguments.
 #[derive(Args)]
 pub struct Arguments {
     /// One JSON object per line.
@@ -32,13 +32,13 @@ pub struct Arguments {
     /// Only programs whose label contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Seeds for each strategy that has one; the median is told.
+    /// Seeds for each strategy that has one; the median is shown.
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
-    /// Executions after which a sampler gives up; searches have ten times as many, those included that they give up themselves.
+    /// The number of executions of a sampler; searches have ten times as many, with pruned ones.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     most: u64,
-    /// Seconds after which a strategy gives up.
+    /// The time limit of a strategy, in seconds.
     #[arg(long, value_name = "S", default_value_t = 4)]
     seconds: u64,
     /// States that a search keeps in memory, at 9.1 to 11.4 bytes each.
@@ -49,19 +49,19 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// What one run of a strategy on one program came to.
+/// The result of one run of a strategy on one program.
 #[derive(Clone, Debug, Default)]
 struct Trial {
     /// Executions until the bug was found, or until the budget was spent.
     executions: u64,
     states: u64,
-    /// How it failed, if it did.
+    /// Its failure, if it failed.
     kind: Option<&'static str>,
-    /// Deviations from what the explorer would have done, in the execution that failed.
+    /// The number of deviations from the explorer's order in the failing execution.
     delays: Option<u32>,
     /// Decisions in that execution.
     decisions: usize,
-    /// Nothing was left to look at.
+    /// The search was complete.
     whole: bool,
 }
 
@@ -78,7 +78,7 @@ struct Row {
 }
 
 impl Row {
-    /// Executions until the bug was found by the contender with this place, if it was.
+    /// Executions until this contender found the bug, if it did.
     fn found(&self, at: usize) -> Option<u64> {
         self.median(at).filter(|trial| trial.kind.is_some()).map(|trial| trial.executions)
     }
@@ -88,8 +88,8 @@ impl Row {
     }
 }
 
-/// Runs every strategy on every bug, tells what came of it, and writes it if asked to. Fails if a correct program fails, or a bug
-/// shows in another way than it should.
+/// Runs every strategy on every bug, shows the results, and writes them if asked to. Fails if a correct program fails, or a bug shows in
+/// another way than expected.
 pub fn run(arguments: &Arguments) -> ExitCode {
     if let Some(Err(error)) = arguments.out.as_deref().map(page::prepare) {
         complain(&error.to_string());
@@ -126,7 +126,7 @@ fn cell(program: Program, contender: &Contender, arguments: &Arguments) -> Cell 
     if !program.label.starts_with(contender.only) {
         return cell;
     }
-    // Where nothing is to be found, one seed is as good as many.
+    // If there is nothing to find, one seed is as good as many.
     let seeded = contender.seeded && program.failure.is_some();
     let seeds = if seeded { arguments.seeds.max(1) as usize } else { 1 };
     let most = if contender.kind.samples() { arguments.most } else { arguments.most.saturating_mul(10) };
@@ -141,12 +141,12 @@ fn cell(program: Program, contender: &Contender, arguments: &Arguments) -> Cell 
     cell
 }
 
-/// The middle one of so many, those that found nothing last.
+/// The median of so many trials; trials that found nothing come last.
 fn median(trials: &[Trial], seeds: usize) -> Option<Trial> {
     let mut order: Vec<&Trial> = trials.iter().collect();
     order.sort_by_key(|trial| (trial.kind.is_none(), trial.executions));
     let found = order.iter().filter(|trial| trial.kind.is_some()).count();
-    // Where it was left off because most had found nothing, those that were left out do not matter.
+    // If the trials were stopped because most had found nothing, the missing ones do not matter.
     let middle = if found > seeds / 2 { order.get(seeds / 2) } else { order.last() };
     middle.map(|trial| (*trial).clone())
 }
@@ -184,7 +184,7 @@ fn json_of(row: &Row) -> impl Iterator<Item = serde_json::Value> + '_ {
     })
 }
 
-/// What cannot be.
+/// Results that are impossible.
 fn wrong(row: &Row) -> Vec<String> {
     let expected = row.program.failure;
     let kinds = row

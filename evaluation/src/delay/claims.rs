@@ -1,4 +1,4 @@
-//! What the paper claims, and whether it is so here: in words, computed from the data.
+//! The paper's claims, and whether they hold here. The text is computed from the data.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
@@ -18,7 +18,7 @@ pub fn lines(rows: &[Row]) -> Vec<String> {
         .collect()
 }
 
-/// The places of those of a kind that are made for any program.
+/// The indices of the contenders of a kind that are not made for one program.
 fn of(kind: Kind) -> impl Iterator<Item = usize> {
     (0..CONTENDERS.len()).filter(move |at| CONTENDERS[*at].kind == kind && CONTENDERS[*at].only.is_empty())
 }
@@ -28,7 +28,7 @@ fn fewest(row: &Row, of: impl Iterator<Item = usize>) -> Option<u64> {
     of.filter_map(|at| row.found(at)).min()
 }
 
-/// Whether `own` executions are a tenth or less of what `rival` needed; if that one found nothing, of what it has run.
+/// Whether `own` executions are at most a tenth of what `rival` needed, or has run if it found nothing.
 fn is_a_tenth(row: &Row, own: Option<u64>, rival: usize) -> bool {
     let spent = row.median(rival).map_or(0, |trial| trial.executions);
     own.is_some_and(|own| own.saturating_mul(10) <= spent)
@@ -66,7 +66,7 @@ fn by_a_tenth(bugs: &[&Row]) -> Vec<String> {
     ]
 }
 
-/// Everybody who has found something, by places in the order of executions.
+/// All contenders that have found something, ordered by executions.
 fn nobody_everywhere(bugs: &[&Row]) -> Vec<String> {
     let told = |kind: Kind| {
         let ahead = of(kind).map(|at| {
@@ -129,7 +129,7 @@ fn few_delays(bugs: &[&Row]) -> Vec<String> {
     )]
 }
 
-/// What the explorer made for one program gains.
+/// The gain of the explorer that is made for one program.
 fn own_explorer(bugs: &[&Row]) -> Vec<String> {
     let chain: Vec<&&Row> = bugs.iter().filter(|row| row.program.label.starts_with(CHAIN)).collect();
     if chain.is_empty() {
@@ -162,7 +162,7 @@ fn own_explorer(bugs: &[&Row]) -> Vec<String> {
     )]
 }
 
-/// What the explorer of one's own is made from.
+/// What the custom explorer is based on.
 fn with_round_robin(own: &str) -> &'static str {
     if own == OWN_SAMPLES { "SS RR" } else { "SES RR" }
 }

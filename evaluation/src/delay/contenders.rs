@@ -1,4 +1,4 @@
-//! Who takes part.
+//! The strategies of the table.
 
 use raddle_engine::strategy::Strategy;
 use raddle_strategies::samplers::iterative_random::IterativeRandom;
@@ -13,14 +13,14 @@ use super::explorer::AfterStart;
 
 /// A strategy of the table.
 pub struct Contender {
-    /// As in the paper.
+    /// Its name in the paper.
     pub name: &'static str,
     pub kind: Kind,
-    /// Different seeds, different executions.
+    /// It depends on the seed.
     pub seeded: bool,
-    /// With this seed, and at most so many states in memory.
+    /// Makes it with this seed, and at most so many states in memory.
     pub make: fn(seed: u64, states: usize) -> Box<dyn Strategy>,
-    /// Made for the programs whose labels begin like this.
+    /// It is made for the programs whose labels begin like this.
     pub only: &'static str,
 }
 
@@ -31,19 +31,19 @@ pub enum Kind {
     Samples,
     /// Draws executions, by a delaying explorer.
     DelaySamples,
-    /// Goes through all of them.
+    /// Runs all executions.
     Searches,
-    /// Goes through all states, by a delaying explorer.
+    /// Visits all states, by a delaying explorer.
     DelaySearches,
 }
 
 impl Kind {
-    /// Whether executions are drawn.
+    /// Whether it is a sampler.
     pub fn samples(self) -> bool {
         matches!(self, Kind::Samples | Kind::DelaySamples)
     }
 
-    /// Whether there is a delaying explorer.
+    /// Whether it has a delaying explorer.
     pub fn delays(self) -> bool {
         matches!(self, Kind::DelaySamples | Kind::DelaySearches)
     }
@@ -67,7 +67,7 @@ fn search<E: DelayingExplorer + Clone + Send + 'static>(explorer: E, states: usi
     Box::new(Delay::new(explorer).with_states(states))
 }
 
-/// Everybody: who samples, then who searches.
+/// All contenders: samplers first, then searches.
 pub const CONTENDERS: [Contender; 12] = [
     any("RS", Kind::Samples, true, |seed, _| Box::new(Random::new(seed))),
     any("IRS", Kind::Samples, true, |seed, _| Box::new(IterativeRandom::new(seed))),
@@ -95,7 +95,7 @@ pub const CONTENDERS: [Contender; 12] = [
     },
 ];
 
-/// What a state takes in memory, about.
+/// The approximate memory of a state.
 const STATE_BYTES: usize = 12;
 
 /// The programs that have an explorer made for them.
@@ -105,7 +105,7 @@ pub const OWN_SAMPLES: &str = "SS own";
 /// Stratified search by that one.
 pub const OWN_SEARCH: &str = "SES own";
 
-/// Which contender this is.
+/// The index of this contender.
 pub fn place(name: &str) -> usize {
     CONTENDERS.iter().position(|contender| contender.name == name).expect("raddle bug: nobody has this name")
 }

@@ -3,8 +3,8 @@
 use raddle_engine::ids::TaskId;
 use raddle_strategies::states::delay::{DelayingExplorer, Event, RoundRobin};
 
-/// Everybody in turn, but for the youngest actor of the start, who makes nodes fail: it comes last until the program says that its
-/// start is over, and has its turn like everybody else from then on.
+/// Round robin, except for the youngest of the first actors, which makes nodes fail: it comes last until the program gives the hint that
+/// its start is over. From then on it takes turns like the others.
 #[derive(Clone, Default)]
 pub struct AfterStart {
     row: RoundRobin,
@@ -18,7 +18,7 @@ impl DelayingExplorer for AfterStart {
     fn next(&mut self, ready: &[TaskId]) -> TaskId {
         let late = *self.late.get_or_insert(*ready.last().expect("somebody is ready"));
         let others: Vec<TaskId> = ready.iter().copied().filter(|task| *task != late).collect();
-        // Once everybody else was passed by, and then round again.
+        // After all others were skipped, the round begins again.
         let has_waited = others.len() < ready.len() && self.delays % ready.len() == others.len();
         if self.started {
             self.row.next(ready)

@@ -9,7 +9,7 @@ pub const NAME: &str = "delay-found";
 /// Above the picture.
 pub const TITLE: &str = "Bugs found after so many executions";
 
-/// By contender: colour, and whether the line is dashed. Explorers have their colours; what samples is dashed beside what searches.
+/// By contender: colour, and whether the line is dashed. Each explorer has a colour; samplers have dashed lines.
 const LOOKS: [(&str, usize, bool); 10] = [
     ("RS", 4, false),
     ("IRS", 4, true),

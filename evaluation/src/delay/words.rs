@@ -11,7 +11,7 @@ pub fn text(rows: &[Row]) -> String {
     format!("{}\n\n{}\n{}", grids.join("\n\n"), totals(rows).join("\n"), claims::lines(rows).join("\n"))
 }
 
-/// For the page; `spent` are the seconds that it took, of the clock and of CPU time.
+/// For the page; `spent` is the time that it took, in seconds of the clock and of CPU time.
 pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Section {
     let Arguments { seeds, most, seconds, states, .. } = arguments;
     let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
@@ -46,7 +46,7 @@ pub fn section(rows: &[Row], arguments: &Arguments, spent: (f64, f64)) -> Sectio
     Section { name: "delay", text, pictures }
 }
 
-/// Of those that sample, or of those that search.
+/// The table of the samplers, or of the searches.
 fn grid(rows: &[Row], samples: bool) -> Grid {
     let places: Vec<usize> = (0..CONTENDERS.len()).filter(|at| CONTENDERS[*at].kind.samples() == samples).collect();
     let mut header = vec!["program"];
@@ -80,7 +80,7 @@ fn figure(trial: Option<&Trial>, fails: bool, more: bool) -> String {
     }
 }
 
-/// How many bugs each has found.
+/// The number of bugs that each has found.
 fn totals(rows: &[Row]) -> Vec<String> {
     let bugs: Vec<&Row> = rows.iter().filter(|row| row.program.failure.is_some()).collect();
     let told = CONTENDERS.iter().enumerate().map(|(at, contender)| {

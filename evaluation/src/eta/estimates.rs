@@ -1,4 +1,4 @@
-//! How large a search seems to be while it goes on, beside how large it turns out to be.
+//! Compares the estimated size of a search, while it runs, with its actual size.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,25 +20,25 @@ use crate::plot::{Axis, Kind, Line, Plot};
 /// Which executions a study is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// All of them, in depth-first and in random order.
+    /// All executions, in depth-first and in random order.
     Orders,
-    /// Those that reductions run, in depth-first order: they have no other.
+    /// Those that reductions run, in depth-first order, which is their only one.
     Traces,
 }
 
-/// What is studied.
+/// A program to study.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
     /// The name of its picture.
     pub slug: &'static str,
     pub program: Eta,
     pub of: Of,
-    /// How many executions there are.
+    /// The number of executions.
     pub truth: u64,
 }
 
-/// Stores that are not in the paper: on its programs, reduction leaves too little to estimate. How many traces they have is what
-/// both reductions say. The largest first.
+/// Stores that are not in the paper: on its programs, reduction leaves too little to estimate. Both reductions agree on their number of
+/// traces. The largest first.
 const REDUCED: [(Eta, u64); 2] = [(Eta::Store(2, 2, 3, 6), 5_528), (Eta::Store(2, 2, 3, 5), 426)];
 
 /// All subjects of at most so many executions.
@@ -55,22 +55,22 @@ pub fn subjects(most: u64) -> impl Iterator<Item = Subject> {
     orders.into_iter().filter(move |subject| subject.truth <= most).chain(reduced)
 }
 
-/// What was told of a subject.
+/// The results for a subject.
 pub struct Study {
     pub subject: Subject,
     pub curves: Vec<Curve>,
-    /// What did not come out as it should.
+    /// What is not as expected.
     pub wrong: Vec<String>,
 }
 
-/// How one rule sees one search.
+/// The estimates of one rule for one search.
 pub struct Curve {
     pub search: &'static str,
     pub rule: &'static str,
     told: Vec<Told>,
 }
 
-/// Random walks at most, which is where their estimate hardly moves any more.
+/// The largest number of random walks. Their estimate hardly changes any more then.
 const WALKS: u64 = 100_000;
 
 const SEED: u64 = 1;
@@ -140,14 +140,14 @@ impl Study {
         self.curves.iter().map(object).collect()
     }
 
-    /// What the study is called.
+    /// The name of the study.
     pub fn title(&self) -> String {
         let Subject { program, truth, of, .. } = self.subject;
         let what = if of == Of::Orders { "executions" } else { "traces" };
         format!("{}: {} {what}", Name(program), grouped(truth))
     }
 
-    /// Estimate over truth at a few places, and from where on it stays right.
+    /// The ratio of estimate and truth at a few places, and from where on it stays right.
     pub fn grid(&self) -> Grid {
         let truth = self.subject.truth;
         let places: Vec<u64> = (1..8).map(|power| 10u64.pow(power)).filter(|place| *place < truth).collect();
@@ -165,7 +165,7 @@ impl Study {
         grid
     }
 
-    /// Estimate over truth, over executions.
+    /// The ratio of estimate and truth, over executions.
     pub fn plot(&self) -> Plot {
         let truth = self.subject.truth as f64;
         let ratios = self.curves.iter().flat_map(|curve| &curve.told).map(|(_, told)| told / truth);
@@ -192,14 +192,14 @@ impl Curve {
         format!("{}: {}", self.search, self.rule)
     }
 
-    /// Estimate over truth after so many executions, or the latest before that.
+    /// The ratio of estimate and truth after so many executions, or the latest before that.
     fn at(&self, place: u64, truth: u64) -> Option<f64> {
         let last = self.told.last()?.0;
         let told = self.told.iter().rev().find(|(done, _)| *done <= place)?;
         (place <= last).then(|| told.1 / truth as f64)
     }
 
-    /// From where on the estimate is never off by more than a factor of two.
+    /// The number of executions from which on the estimate is never wrong by more than a factor of two.
     fn steady_from(&self, truth: u64) -> Option<u64> {
         let off = |told: f64| !(0.5..=2.0).contains(&(told / truth as f64));
         let latest_off = self.told.iter().rposition(|(_, told)| off(*told));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::published::{Name, Published};
 use crate::grid::{Grid, duration, grouped, rounded};
 
-/// What a strategy did with a program.
+/// The result of a strategy on a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     pub strategy: &'static str,
@@ -34,15 +34,15 @@ pub struct Row {
     pub optimal: Measured,
 }
 
-/// Short searches are repeated for so long, since a clock says little of a few microseconds.
+/// Short searches are repeated for so long, because a clock is too coarse for a few microseconds.
 const AT_LEAST: Duration = Duration::from_millis(20);
 
-/// Of searches shorter than this, the lowest of several measurements counts: others may use the machine too.
+/// For searches shorter than this, the lowest of several measurements counts, because others may use the machine.
 const SHORT: Duration = Duration::from_secs(1);
 
 const SEVERAL: usize = 5;
 
-/// The limits of all searches here: every execution counts, whatever becomes of it.
+/// The limits of all searches here: every execution counts, also failing ones.
 pub fn everything() -> Limits {
     Limits { keep_going: true, ..Limits::default() }
 }
@@ -84,8 +84,8 @@ impl Row {
         self.exhaustive.iter().chain([&self.classic, &self.optimal])
     }
 
-    /// What is not as it was published, one sentence each. What persistent sets run was not: it lies between the traces and
-    /// all executions.
+    /// Differences from the published numbers, one sentence each. The numbers for persistent sets were not published; they lie between the
+    /// traces and all executions.
     pub fn wrong(&self) -> Vec<String> {
         let Counted { program, executions, traces } = self.published.counted;
         let fits = |measured: &Measured| match measured.strategy {

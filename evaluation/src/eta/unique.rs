@@ -19,7 +19,7 @@ use super::watch::Marks;
 use crate::grid::{Grid, duration, grouped, rounded};
 use crate::plot::{Axis, Kind, Line, Plot};
 
-/// What is raced on, and how many times the executions of a program `random` may run.
+/// The programs of the race, and how many times the executions of a program `random` may run.
 const SUBJECTS: [(&str, Eta, u64); 2] =
     [("eta-unique-small", Eta::Store(1, 1, 1, 3), 400), ("eta-unique-store", Eta::Store(2, 2, 2, 3), 20)];
 
@@ -40,7 +40,7 @@ pub struct Curve {
     pub seen: Vec<Seen>,
 }
 
-/// What was seen by then.
+/// The number of unique executions by then.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     seconds: f64,
@@ -48,13 +48,13 @@ pub struct Seen {
     unique: u64,
 }
 
-/// Counts what a strategy sees for the first time. Equal decisions have equal hashes; that two of a few million others have
-/// is unlikely enough (one in a million).
+/// Counts the executions that a strategy runs for the first time. Equal decisions have equal hashes; a collision among a few million
+/// executions is unlikely (one in a million).
 struct Counter<S> {
     inner: S,
     hashes: HashSet<u64>,
     executions: u64,
-    /// All there are: nothing is new from then on.
+    /// The number of all executions. When it is reached, nothing is new any more.
     all: u64,
     marks: Marks,
     started: ProcessTime,
@@ -125,7 +125,7 @@ impl Curve {
 }
 
 impl Race {
-    /// What the race is called.
+    /// The name of the race.
     pub fn title(&self) -> String {
         format!("Unique executions over time, {}", Name(self.counted.program))
     }
@@ -146,7 +146,7 @@ impl Race {
         })
     }
 
-    /// What did not come out as it should: the decision tree never repeats an execution.
+    /// What is not as expected: the decision tree never repeats an execution.
     pub fn wrong(&self) -> Option<String> {
         let Counted { program, executions, .. } = self.counted;
         let Seen { executions: run, unique, .. } = self.exhaustive.last();
@@ -170,7 +170,7 @@ impl Race {
         [&self.exhaustive, &self.random].map(object).into()
     }
 
-    /// The part that was seen, over time.
+    /// The covered part, over time.
     pub fn plot(&self) -> Plot {
         let all = self.counted.executions as f64;
         let line = |(colour, curve): (usize, &Curve)| {
@@ -179,7 +179,7 @@ impl Race {
             Line { label, dashed: false, colour, points: curve.seen.iter().map(point).collect() }
         };
         let curves = [&self.exhaustive, &self.random];
-        // Before a hundredth of the way there is nothing to be seen.
+        // The part before one hundredth of the time is not visible.
         let whole = self.exhaustive.last().seconds * 1e3;
         let (from, to) = (whole / 100.0, self.random.last().seconds.max(1e-6) * 1e3);
         Plot {
@@ -192,7 +192,7 @@ impl Race {
     }
 }
 
-/// Where each came to.
+/// The results at the end.
 pub fn grid(races: &[Race]) -> Grid {
     let header =
         ["program", "all", "exhaustive: CPU", "random saw meanwhile", "random ran", "random: CPU", "random saw"];

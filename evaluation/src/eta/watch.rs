@@ -1,11 +1,11 @@
-//! Looks over the shoulder of a strategy: what it would say of the size of its search, after 1, 2, 3 … executions.
+//! Records a strategy's estimates of the size of its search, after 1, 2, 3 … executions.
 
 use std::mem;
 
 use raddle_engine::estimate::{Branching, Estimate, Estimator, Kind};
 use raddle_engine::strategy::{Run, Strategy};
 
-/// Numbers that grow by about a tenth each, so that they lie evenly on a logarithmic axis.
+/// Numbers that grow by about a tenth each, so that they are evenly spaced on a logarithmic axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     next: u64,
@@ -18,7 +18,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Whether `done` is one of them; asked for each number in turn.
+    /// Whether `done` is one of them. Called for each number in turn.
     pub fn is_due(&mut self, done: u64) -> bool {
         let due = done >= self.next;
         if due {
@@ -31,12 +31,12 @@ impl Marks {
 /// An estimate after so many executions.
 pub type Told = (u64, f64);
 
-/// What two rules tell from the executions of a systematic strategy, as it goes.
+/// The estimates of two rules from the executions of a systematic strategy, as it runs.
 pub struct Rules {
     executions: u64,
     marks: Marks,
     branch: Vec<Branching>,
-    /// What is not visited is like what is; of a strategy that does not show its branches, its own word is taken.
+    /// Assumes that unvisited branches are like visited ones. If a strategy does not show its branches, its own estimate is used.
     recursive: Estimator,
     weighted: Estimator,
     by_recursion: Vec<Told>,
@@ -58,7 +58,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// An execution of this strategy has ended.
+    /// Called when an execution of this strategy has ended.
     pub fn learn(&mut self, strategy: &mut dyn Strategy, run: &Run<'_>) {
         let complete = run.outcome.is_some();
         self.executions += u64::from(complete);
@@ -82,14 +82,14 @@ impl Rules {
         self.by_weight.extend(told(self.weighted.estimate()));
     }
 
-    /// Both rules' estimates when the search is over: the numbers in between may have missed the last execution.
+    /// The estimates of both rules at the end of the search, in case the last execution is not one of the numbers.
     pub fn finish(&mut self, strategy: &mut dyn Strategy) -> (Vec<Told>, Vec<Told>) {
         self.tell(strategy);
         (mem::take(&mut self.by_recursion), mem::take(&mut self.by_weight))
     }
 }
 
-/// What random walks that estimate have told.
+/// The estimates of random walks.
 #[derive(Default)]
 pub struct Walks {
     walks: u64,
@@ -98,7 +98,7 @@ pub struct Walks {
 }
 
 impl Walks {
-    /// A walk of this strategy has ended.
+    /// Called when a walk of this strategy has ended.
     pub fn learn(&mut self, strategy: &mut dyn Strategy) {
         self.walks += 1;
         if self.marks.is_due(self.walks) {

@@ -1,7 +1,7 @@
-//! What is said of the results, in the terminal and on the page.
+//! The text about the results, for the terminal and for the page.
 //!
-//! Counts and estimates are the same in every run, so the page speaks of them in plain sentences; what is said of speed is worked
-//! out from what was measured.
+//! Counts and estimates are the same in every run, so the page has fixed sentences about them. The sentences about speed are computed from
+//! measurements.
 
 use programs::eta::Eta;
 
@@ -12,7 +12,7 @@ use super::{published::Name, unique};
 use crate::grid::rounded;
 use crate::page::Section;
 
-/// How many times the paper's speed is aimed at.
+/// The aim: so many times the speed of the paper.
 const AIM: f64 = 1_000.0;
 
 /// For the terminal.

@@ -1,4 +1,4 @@
-//! A program whose choices are noted down as one number.
+//! A program that records a hash of its choices.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,12 +14,12 @@ pub struct Noted<P> {
 }
 
 impl<P> Noted<P> {
-    /// Goes on from what was noted before.
+    /// Continues from an earlier hash.
     pub fn new(program: P, choices: u64) -> Self {
         Self { program, choices: Rc::new(Cell::new(choices)) }
     }
 
-    /// Of all choices so far.
+    /// The hash of all choices so far.
     pub fn choices(&self) -> u64 {
         self.choices.get()
     }

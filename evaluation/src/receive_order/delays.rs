@@ -1,11 +1,11 @@
 //! The paper's first baseline: every message is delivered after a random delay of at most *dmax*, by a virtual clock.
 //!
-//! Every actor handles one message per unit of time, all of them side by side; what a handler sends, it sends at the end of that unit.
-//! A message is delivered after a delay drawn evenly from 0 to dmax, and never before an earlier one of the same sender to the
-//! same receiver. An actor begins with what was delivered to it first as soon as it is idle, and whoever begins first takes the
-//! next step. Replies are waited for and come at once.
+//! Every actor handles one message per unit of time, in parallel with the others. It sends at the end of that unit. A message is delivered
+//! after a delay drawn uniformly from 0 to dmax, but never before an earlier message of the same sender to the same receiver. An idle actor
+//! handles the message that was delivered first, and the actor that begins first takes the next step. Replies are delivered immediately.
 //!
-//! dmax is in units of handling. Where it is much more than one, only the delays decide, and a larger one makes no difference.
+//! The unit of dmax is the time to handle a message. If dmax is much larger than one, only the delays matter, and a larger one changes
+//! nothing.
 
 use std::collections::HashMap;
 
@@ -23,24 +23,24 @@ pub struct RandomDelays {
     agenda: Agenda,
 }
 
-/// What happens when, in one execution.
+/// The times of one execution.
 struct Agenda {
     rng: Rng,
     /// The longest delay.
     most: f64,
-    /// Steps of the trace that were taken in.
+    /// The number of steps that were processed.
     read: usize,
-    /// When a message is delivered, by who receives it and its number there.
+    /// By receiver and message number: when the message is delivered.
     delivered: HashMap<(TaskId, u32), f64>,
-    /// When the latest message between two is delivered.
+    /// By sender and receiver: when their latest message is delivered.
     latest: HashMap<(TaskId, TaskId), f64>,
-    /// By task, until when it is at work.
+    /// By task: until when it is busy.
     idle_from: Vec<f64>,
     now: f64,
 }
 
 impl RandomDelays {
-    /// The executions that belong to `seed`, with delays of at most `most` times what handling a message takes.
+    /// The executions of `seed`, with delays of at most `most` times the time to handle a message.
     pub fn new(seed: u64, most: f64) -> Self {
         Self { seed, most, execution: 0, agenda: Agenda::new(seed, most) }
     }
@@ -85,7 +85,7 @@ impl Agenda {
         }
     }
 
-    /// Takes in what has happened since.
+    /// Processes the steps since the latest call.
     fn read(&mut self, trace: &Trace) {
         let first = StepIx::next_of(self.read);
         let mut notes = trace.notes_from(first).iter().peekable();
@@ -108,9 +108,9 @@ impl Agenda {
                 self.now = self.now.max(begins);
                 *self.idle_from(step.task) = begins + 1.0;
             }
-            // Part of the unit in which it was received.
+            // It belongs to the unit in which the message was received.
             (Class::Send | Class::Spawn, _) => {}
-            // Whoever has waited for a reply, or until all was quiet, goes on now.
+            // A task that has waited for a reply, or for quiet, continues now.
             _ => {
                 let now = self.now;
                 let idle_from = self.idle_from(step.task);
@@ -141,7 +141,7 @@ impl Agenda {
         (delivered.max(idle_from), delivered)
     }
 
-    /// What comes first; what waits for nothing does, and what only a clock of the program's own can bring about comes last.
+    /// The action that comes first. Actions that wait for nothing come first, timeouts of the program last.
     fn first(&self, actions: &[Action]) -> Choice {
         let when = |action: &Action| match action.variant {
             Variant::Message(number) => self.due(action.task, number),
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes down what it is told.
+    /// Records its messages.
     struct Book(Arc<Mutex<String>>);
 
     impl Actor for Book {
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Passes on what it is told.
+    /// Passes its messages on.
     struct Link(Address<char>);
 
     impl Actor for Link {
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// What the book says after each of some executions: `b` and `d` come straight, `c` through two others.
+    /// The record after each of some executions: `b` and `d` are sent directly, `c` through two other actors.
     fn orders(most: f64) -> BTreeSet<String> {
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
         let all = seen.clone();
@@ -211,10 +211,10 @@ mod tests {
         seen.lock().expect("nobody panics").clone()
     }
 
-    /// The way through two others takes two units at least, so a delay of less than that cannot make it the shorter one; a long one
-    /// can. `b` and `d` have one sender and never change places.
+    /// The path through two other actors takes at least two units, so a shorter delay cannot make it the faster one; a longer delay can.
+    /// `b` and `d` have the same sender and are never exchanged.
     #[test]
-    fn delays_decide_as_far_as_they_reach() {
+    fn long_delays_reorder_messages_and_short_ones_do_not() {
         assert_eq!(orders(1.9), BTreeSet::from(["bdc".to_owned()]));
         assert_eq!(orders(20.0), ["bcd", "bdc", "cbd"].map(str::to_owned).into());
     }
