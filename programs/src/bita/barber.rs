@@ -34,7 +34,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { customers: 6, visits: 3, chairs: 4, growth: 5, way: 5, strokes: 6, sleepy: false };
 
     /// All of its orders can be tried.
@@ -47,7 +47,7 @@ impl Config {
     }
 }
 
-/// What the barber hears.
+/// The messages to the barber.
 #[derive(Clone, Debug)]
 pub enum ToBarber {
     /// Somebody has entered the waiting room.

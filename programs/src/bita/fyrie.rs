@@ -42,7 +42,7 @@ pub enum Reply {
     Value(Option<u32>),
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// The reader takes for granted that somebody waits when a reply comes. The server may be faster than the pipeline's word that
@@ -67,7 +67,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { callers: 3, values: 4, pings: 4, bug: None };
 
     /// All of its orders can be tried.

@@ -23,7 +23,7 @@ pub use self::terminator::{Terminator, ToTerminator};
 pub use self::writer::{Record, Summary, ToWriter, Writer};
 use super::Program;
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// A writer flushes when it is told to. The records of the last user may still be on their way.
@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { users: 6, requests: 4, writers: 2, bug: None };
 
     /// All of its orders can be tried.

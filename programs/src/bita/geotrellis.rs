@@ -32,7 +32,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { maps: 3, rows: 4, tiles: 4, workers: 6 };
 
     /// All of its traces can be tried.

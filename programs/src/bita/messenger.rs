@@ -36,7 +36,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { users: 5, texts: 2, more: 3, hasty: false };
 
     /// All of its orders can be tried.

@@ -34,7 +34,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { clients: 6, lookups: 5, retired: 1, forgetful: false };
 
     /// All of its orders can be tried.
@@ -54,7 +54,7 @@ pub struct Name(pub u32);
 /// A process that can be registered.
 pub type Process = Address<ToService>;
 
-/// What the registry hears.
+/// The messages to the registry.
 #[derive(Debug)]
 pub enum ToRegistry {
     /// A process is to be found under a name.

@@ -38,7 +38,7 @@ pub struct Edge {
     pub length: u32,
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// The coordinator does not ask once more. What it knows of one worker must be out of date by the very signals by which
@@ -68,7 +68,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { vertices: 12, shortcuts: 4, workers: 4, loaders: 2, bug: None };
 
     /// Small enough for all of its traces.

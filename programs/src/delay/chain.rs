@@ -33,7 +33,7 @@ pub use self::node::Node;
 pub use self::saboteur::Saboteur;
 use crate::delay::Program;
 
-/// Who takes part.
+/// How many actors take part.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// The length of the chain.
@@ -48,7 +48,7 @@ pub struct Config {
     pub patience: u32,
     /// How often the master looks after the nodes for no reason.
     pub rounds: u32,
-    /// What is wrong.
+    /// The bug, if there is one.
     pub bug: Option<Bug>,
 }
 
@@ -61,7 +61,7 @@ impl Config {
         Self { nodes: 4, clients: 2, operations: 4, failures: 3, patience: 8, rounds: 1, bug: None };
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// The master tells the clients of the chain before all nodes know their places. It shows if a client's first update, or what

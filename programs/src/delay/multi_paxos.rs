@@ -55,7 +55,7 @@ pub struct Command {
 /// What is in a slot: a command, or nothing.
 pub type Entry = Option<Command>;
 
-/// Who takes part.
+/// How many actors take part.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Those who may lead.
@@ -70,7 +70,7 @@ pub struct Config {
     pub commands: u32,
     /// How often somebody campaigns, besides the first leader at the beginning.
     pub takeovers: u32,
-    /// What is wrong.
+    /// The bug, if there is one.
     pub bug: Option<Bug>,
 }
 
@@ -83,7 +83,7 @@ impl Config {
         Self { leaders: 2, acceptors: 3, replicas: 2, clients: 2, commands: 2, takeovers: 2, bug: None };
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// A replica takes it that the votes for a slot make a majority once. A leader that takes over proposes again what may have

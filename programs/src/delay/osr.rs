@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated. All of its states can be visited.
+    /// The configuration that is evaluated. All of its states can be visited.
     pub const USUAL: Self = Self { power_cycles: 2, changes: 4, ticks: 4, bug: None };
 
     /// The same with a mistake.

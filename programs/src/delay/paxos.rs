@@ -36,7 +36,7 @@ pub struct Ballot {
     pub proposer: u32,
 }
 
-/// Who takes part.
+/// How many actors take part.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Those who want their own value to be chosen.
@@ -49,7 +49,7 @@ pub struct Config {
     pub attempts: u32,
     /// Power failures of acceptors, at most.
     pub cuts: u32,
-    /// What is wrong.
+    /// The bug, if there is one.
     pub bug: Option<Bug>,
 }
 
@@ -60,7 +60,7 @@ impl Config {
     pub const USUAL: Self = Self { proposers: 2, acceptors: 3, learners: 1, attempts: 2, cuts: 1, bug: None };
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// A proposer takes every vote to be for the ballot it is at. One that was refused by an acceptor and has begun a higher ballot does

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 use raddle::actor::{Actor, Address, Context};
 
-/// What a timer hears.
+/// The messages to a timer.
 #[derive(Clone, Debug, Hash)]
 pub enum ToTimer<M> {
     /// Send `msg` to `to` when the time has come.

@@ -61,7 +61,7 @@ pub struct Transfer {
     pub parts: [Part; 2],
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// A manager does not expect an answer on a transfer that it is done with. A group answers twice if one of its replicas fails
@@ -101,7 +101,7 @@ pub struct Config {
 const SHARDS: [GroupId; 2] = [GroupId(1), GroupId(2)];
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self {
         replicas: 2,
         clients: 2,

@@ -55,7 +55,7 @@ pub enum Decision {
     Abort,
 }
 
-/// What can be wrong.
+/// The bugs that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bug {
     /// The coordinator does not expect a participant to vote yes on what is aborted already. That takes an alarm that goes off before
@@ -91,7 +91,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is evaluated.
+    /// The configuration that is evaluated.
     pub const USUAL: Self = Self { participants: 3, clients: 2, requests: 2, crashes: 2, patience: 12, bug: None };
 
     /// All of its states can be visited.

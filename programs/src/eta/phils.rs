@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use raddle::actor::{Actor, Address, Context, Stage};
 
-/// What a philosopher hears.
+/// The messages to a philosopher.
 #[derive(Clone, Debug, Hash)]
 pub enum Table {
     /// Dinner is served.
@@ -14,7 +14,7 @@ pub enum Table {
     Grant,
 }
 
-/// What a fork hears.
+/// The messages to a fork.
 #[derive(Clone, Debug, Hash)]
 pub enum Wish {
     /// Somebody wants the fork.

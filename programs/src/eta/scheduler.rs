@@ -23,7 +23,7 @@ pub struct Job {
     pub priority: u32,
 }
 
-/// What the scheduler hears.
+/// The messages to the scheduler.
 #[derive(Clone, Debug, Hash)]
 pub enum ToScheduler {
     /// A machine is there, with so much room.
@@ -36,7 +36,7 @@ pub enum ToScheduler {
     Evicted(Address<ToMachine>, JobId),
 }
 
-/// What a machine hears.
+/// The messages to a machine.
 #[derive(Clone, Debug, Hash)]
 pub enum ToMachine {
     /// Here is your scheduler.

@@ -2,7 +2,7 @@
 
 use raddle::actor::{Actor, Address, Context, Stage};
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Debug, Hash)]
 pub enum ToClient {
     /// Somebody wants this looked up.

@@ -178,7 +178,7 @@ impl Monitor for PaidOnce {
 }
 
 #[test]
-fn a_question_nobody_answers() {
+fn a_request_without_a_reply() {
     let report = Explorer::new().name("suite::asks").regressions(false).run(|| {
         let system = System::new();
         let (asks, keeps) = (system.spawn(Worker::default()), system.spawn(Worker::default()));
@@ -189,7 +189,7 @@ fn a_question_nobody_answers() {
 }
 
 #[test]
-fn two_who_ask_each_other() {
+fn two_actors_that_ask_each_other() {
     let report = Explorer::new().name("suite::asks").regressions(false).run(|| {
         let system = System::new();
         let (left, right) = (system.spawn(Worker::default()), system.spawn(Worker::default()));

@@ -59,7 +59,7 @@ fn with(context: usize, program: fn()) -> Report {
 }
 
 #[test]
-fn callers_of_one_function_are_told_apart() {
+fn callers_of_one_function_are_distinguished() {
     let blind = with(0, alloc_use_free);
     assert!(!blind.failed(), "a load and a store were seen in both orders: {blind}");
     assert!(Explorer::new().strategy("dpor").run(alloc_use_free).failed());
@@ -156,7 +156,7 @@ fn two_who_set() {
 }
 
 #[test]
-fn what_was_learned_is_kept_with_its_calls() {
+fn knowledge_is_saved_with_its_calls() {
     let kept = Kept::new("kept_with_calls");
     assert!(!run(&kept, 1, two_who_set).failed());
     let known = calls(&kept);
@@ -170,7 +170,7 @@ fn what_was_learned_is_kept_with_its_calls() {
 }
 
 #[test]
-fn what_was_learned_with_other_calls_is_not_used() {
+fn knowledge_with_another_context_is_not_used() {
     let kept = Kept::new("other_calls");
     let first = run(&kept, 0, two_who_set).executions();
     assert!(first > 1);

@@ -126,7 +126,7 @@ fn other_signals() {
 }
 
 #[test]
-fn whoever_handled_the_signal_before_still_does() {
+fn an_earlier_signal_handler_is_still_called() {
     run("handles_segv").left_with(77).says("crash by SIGSEGV");
 }
 
@@ -170,7 +170,7 @@ fn a_hang_of_a_model() {
 }
 
 #[test]
-fn who_comes_back_after_a_while_is_only_told_of() {
+fn a_task_that_continues_after_a_while_is_only_reported() {
     let ended = run("slow");
     ended.left_with(0).says("raddle: hang, no step for");
     assert!(!ended.said.contains("FAILED"), "{}", ended.said);

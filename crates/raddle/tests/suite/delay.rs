@@ -12,7 +12,7 @@ fn line(strategy: &str, program: fn()) -> String {
 }
 
 #[test]
-fn what_was_covered_is_told_in_states() {
+fn the_verdict_counts_states() {
     let verified = "verified: all 13 states; two of them taken for one: chance 4e-18";
     assert_eq!(line("delay", programs::counts_under_a_lock), verified);
     assert_eq!(line("delay:rtc", programs::counts_under_a_lock), verified);
@@ -26,7 +26,7 @@ fn what_was_covered_is_told_in_states() {
 }
 
 #[test]
-fn a_sample_is_told_with_what_it_guarantees() {
+fn the_verdict_of_a_sample_has_its_guarantee() {
     let line =
         Explorer::new().strategy("delay-sample").executions(200).run(programs::counts_under_a_lock).verdict_line();
     assert!(line.contains("(a sample: delay-sample"), "{line}");
@@ -97,7 +97,7 @@ impl DelayingExplorer for LateComer {
 }
 
 #[test]
-fn an_explorer_of_ones_own_hears_what_the_program_says() {
+fn a_custom_explorer_receives_hints_of_the_program() {
     // Only if the third thread comes right after the start, it finds 1.
     let program = || {
         let x = Arc::new(AtomicUsize::new(0));

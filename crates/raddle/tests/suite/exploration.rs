@@ -80,7 +80,7 @@ fn two_threads(act: impl Fn(&AtomicUsize) + Clone + Send + Sync + 'static) -> im
 }
 
 #[test]
-fn weak_orderings_are_told_in_the_verdict() {
+fn the_verdict_mentions_weak_orderings() {
     let weak = |program: &dyn Fn() -> Box<dyn Fn() + Send + Sync>| {
         let lines = ["dpor", "random"].map(|strategy| {
             let program = program();
@@ -104,7 +104,7 @@ fn weak_orderings_are_told_in_the_verdict() {
 }
 
 #[test]
-fn hash_maps_of_std_are_told_in_the_verdict() {
+fn the_verdict_mentions_hash_maps_of_std() {
     fn locks<'a>(locks: impl Iterator<Item = &'a Mutex<()>>) {
         locks.for_each(|lock| drop(lock.lock().unwrap()));
     }

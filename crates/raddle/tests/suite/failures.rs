@@ -61,7 +61,7 @@ fn abort() {
 }
 
 #[test]
-fn the_search_goes_on_after_what_spoils_a_worker() {
+fn the_search_continues_after_a_worker_became_unusable() {
     let report =
         Explorer::new().strategy("random").executions(20).keep_going(true).run(programs::panics_while_panicking);
     assert_eq!((report.executions(), report.failing()), (20, 20), "{report}");

@@ -153,7 +153,7 @@ fn several_workers_are_guided_and_see_all_of_the_rest() {
 }
 
 #[test]
-fn what_was_learned_is_known_the_next_time() {
+fn knowledge_is_used_by_the_next_search() {
     let kept = Kept::new("known_the_next_time");
     assert_eq!(kept.run(busy_waiting).executions(), 2);
     assert_eq!(kept.run(busy_waiting).executions(), 1, "all orderings are known");
@@ -165,7 +165,7 @@ fn what_was_learned_is_known_the_next_time() {
 }
 
 #[test]
-fn what_another_build_or_a_stopped_search_has_learned_is_not_relied_on() {
+fn knowledge_of_another_build_or_a_stopped_search_is_not_used() {
     let kept = Kept::new("not_relied_on");
     let stopped = kept.explorer().executions(1).run(busy_waiting);
     assert!(stopped.executions() == 1 && !kept.file().exists(), "{stopped}");
@@ -213,7 +213,7 @@ fn a_crash_in_the_middle_of_writing_leaves_the_old_file() {
 }
 
 #[test]
-fn a_search_is_taken_up_again_with_what_it_knew() {
+fn a_resumed_search_has_its_knowledge() {
     let sittings = |strategy: &'static str, name: &'static str, each: u64| {
         let kept = Kept::new(name);
         for sitting in 1.. {
@@ -238,7 +238,7 @@ fn a_search_is_taken_up_again_with_what_it_knew() {
 
 /// Tests of one name at the same time, each of which does something that the others do not.
 #[test]
-fn what_several_learn_at_once_is_kept_together() {
+fn knowledge_of_simultaneous_searches_is_merged() {
     let flags = |at: usize| {
         let flag = Arc::new(AtomicUsize::new(0));
         let other = flag.clone();

@@ -99,7 +99,7 @@ fn fresh_dir(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_left_is_kept_and_the_process_dies_by_the_signal() {
+fn the_rest_is_saved_and_the_process_ends_by_the_signal() {
     for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let dir = fresh_dir("interrupted");
         let first = child("endless", &dir, true);
@@ -127,7 +127,7 @@ fn the_verdict_so_far_is_printed_without_a_file_too() {
 }
 
 #[test]
-fn what_the_end_waits_for_is_told() {
+fn the_report_names_what_the_end_waits_for() {
     let mut child = child("stuck", &fresh_dir("interrupted-hang"), false);
     tell(&child, "-INT");
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap());

@@ -61,7 +61,7 @@ fn a_failing_schedule_is_written_and_runs_first_the_next_time() {
 }
 
 #[test]
-fn what_passes_or_no_longer_fits_is_noted_and_the_search_goes_on() {
+fn schedules_that_pass_or_no_longer_fit_are_noted() {
     let dir = Dir::new("fits");
     fs::write(dir.file(), "v1:1\nv1:9,9\n").unwrap();
     let report = dir.run(programs::counts_under_a_lock);
@@ -84,7 +84,7 @@ fn a_file_that_makes_no_sense_is_reported_and_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_written_is_a_note() {
+fn a_file_that_cannot_be_written_is_a_note() {
     let dir = Dir::new("unwritable");
     fs::write(dir.0.join("in-the-way"), "").unwrap();
     let out = dir.0.join("in-the-way").join("deeper");

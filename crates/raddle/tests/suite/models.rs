@@ -77,7 +77,7 @@ fn lost_update() -> Model {
 }
 
 #[test]
-fn a_failure_is_told_message_by_message() {
+fn a_failure_is_shown_message_by_message() {
     let report =
         Explorer::new().name("suite::models::lost_update").regressions(false).workers(1).run_model(lost_update);
     insta::assert_snapshot!("a_lost_update_of_a_model", report);
@@ -119,7 +119,7 @@ fn every_strategy_finds_it_and_the_schedule_is_the_failure_again() {
 }
 
 #[test]
-fn what_cannot_fail_is_verified_by_all_states_without_being_asked() {
+fn a_correct_model_is_verified_by_default() {
     let report = Explorer::new().run_model(|| counting(1));
     assert!(report.verified(), "{report}");
     assert_eq!(report.states(), 5);
@@ -267,7 +267,7 @@ fn served(faults: Faults) -> impl Fn() -> Model {
 }
 
 #[test]
-fn timers_behaviours_creations_values_and_monitors_are_told() {
+fn timers_behaviours_creations_values_and_monitors_are_shown() {
     let report = Explorer::new()
         .name("suite::models::served")
         .regressions(false)
@@ -277,7 +277,7 @@ fn timers_behaviours_creations_values_and_monitors_are_told() {
 }
 
 #[test]
-fn faults_are_told() {
+fn faults_are_shown() {
     let lost = Faults { drop: 1, duplicate: 1, delay: 1, crash: 1 };
     let told = |report: &Report, words: &str| assert!(report.to_string().contains(words), "{words}: {report}");
     let check = |faults: Faults, words: &str| {

@@ -39,7 +39,7 @@ fn walks_that_are_only_counted_leave_copies_of_others_alone() {
 }
 
 #[test]
-fn what_must_always_hold_is_not_proved_by_reduction() {
+fn reduction_claims_no_proof_for_always() {
     let model = || countdowns(2).always(|state| assert!(state.waiting() <= 2));
     let report = Explorer::new().strategy("dpor").run_model(model);
     assert!(!report.failed() && !report.verified(), "{report}");
@@ -116,7 +116,7 @@ impl Monitor for Nervous {
 }
 
 #[test]
-fn panics_of_what_only_looks_are_told() {
+fn panics_of_checks_are_reported() {
     let told = |what: &'static str| {
         let model = move || {
             Model::new(|m: &mut Setup| {

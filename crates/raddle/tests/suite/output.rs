@@ -79,7 +79,7 @@ fn child(test: &str, arguments: &[&str], backtrace: &str) -> (String, String) {
 }
 
 #[test]
-fn a_passing_test_shows_one_execution_to_whoever_asks() {
+fn a_passing_test_shows_the_output_of_one_execution() {
     let shown = "--- output of one execution ---\npushed 0\npushed 1\nboth are in\n--- end of output ---\n";
     for arguments in [["--nocapture"], ["--show-output"]] {
         let (stdout, stderr) = child("prints_and_passes", &arguments, "0");
@@ -110,7 +110,7 @@ fn backtraces_have_the_frames_of_the_program_only() {
 }
 
 #[test]
-fn an_error_is_told_with_the_place_of_the_test() {
+fn an_error_is_reported_with_the_place_of_the_test() {
     let (stdout, _) = child("returns_an_error", &[], "0");
     let place = "  the test returned an error: \"too early\"\n  at crates/raddle/tests/suite/output.rs:";
     assert!(stdout.contains(place), "{stdout}");
@@ -124,7 +124,7 @@ fn nothing_is_said_of_an_abort_that_does_not_come() {
 }
 
 #[test]
-fn what_goes_wrong_outside_of_executions_is_seen() {
+fn failures_outside_of_executions_are_reported() {
     let (stdout, stderr) = child("cannot_make_its_model", &[], "0");
     assert!((stdout + &stderr).contains("this cannot be made"));
 }

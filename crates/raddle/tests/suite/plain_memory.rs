@@ -54,7 +54,7 @@ fn hapset(program: impl Fn() + Send + Sync + 'static) -> Report {
 }
 
 #[test]
-fn sections_that_do_different_things_are_told_apart() {
+fn sections_that_do_different_things_are_distinguished() {
     let report = hapset(|| two(alloc_and_free, check_and_use));
     assert!(report.failed() && report.executions() <= 8, "{report}");
 }
@@ -83,7 +83,7 @@ fn memory_that_is_not_shared_makes_no_difference() {
 }
 
 #[test]
-fn what_is_done_once_another_has_ended_leads_nowhere() {
+fn steps_after_the_end_of_another_task_have_no_alternatives() {
     let report = hapset(|| {
         let guarded = Arc::new(Guarded::default());
         let other = guarded.clone();

@@ -15,7 +15,7 @@ fn line(strategy: &str, program: fn()) -> String {
 }
 
 #[test]
-fn a_failure_is_told_with_its_preemptions() {
+fn a_failure_is_reported_with_its_preemptions() {
     let report = Explorer::new().name("suite::counter::counts").regressions(false).strategy("preemption");
     insta::assert_snapshot!(report.run(programs::lost_update));
     assert!(line("preemption", programs::three_locks).contains(" (found with 1 preemption): deadlock"));
@@ -96,7 +96,7 @@ impl Strategy for Idle {
 }
 
 #[test]
-fn who_ran_nothing_has_verified_nothing() {
+fn a_search_without_executions_verifies_nothing() {
     let report = Explorer::new().strategy(Idle).run(|| ());
     assert!(!report.verified() && !report.failed());
     assert_eq!(report.verdict_line(), "nothing was run (idle)");
@@ -158,7 +158,7 @@ fn random_numbers_are_not_reduced_away() {
 
 /// Who comes first does it, and who comes later finds it done: that is a race though nobody waits.
 #[test]
-fn what_is_done_once_is_raced_for() {
+fn tasks_race_for_a_once() {
     let race = || {
         let once = Arc::new(OnceLock::new());
         let (other, before) = (once.clone(), AtomicUsize::new(0));

@@ -113,7 +113,7 @@ fn a_write_after_the_flush_is_found_at_once() {
 }
 
 #[test]
-fn the_report_says_what_was_covered_and_what_could_not_be() {
+fn the_report_shows_covered_and_impossible_goals() {
     let report = explorer().run(|| load_test(3, true));
     insta::assert_snapshot!(report.to_string());
 }

@@ -45,7 +45,7 @@ fn the_same_seed_is_the_same_search() {
 }
 
 #[test]
-fn a_schedule_that_passes_is_told_as_well() {
+fn a_schedule_that_passes_is_reported_as_well() {
     let report = Explorer::new().replay("v1:1x2,2x2").run(programs::lost_update);
     assert!(!report.failed());
     assert_eq!(report.verdict_line(), "no failure in 1 order (replay)");

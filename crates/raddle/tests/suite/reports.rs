@@ -43,12 +43,12 @@ fn one_row_for_one_operation() {
 }
 
 #[test]
-fn timed_waits_are_told_with_their_lengths() {
+fn timed_waits_are_shown_with_their_durations() {
     insta::assert_snapshot!(rows(programs::runs_out_of_time));
 }
 
 #[test]
-fn pointers_are_told_by_name() {
+fn pointers_are_shown_by_name() {
     insta::assert_snapshot!(rows(programs::swaps_pointers));
 }
 

@@ -114,19 +114,19 @@ fn left_behind_a_lock_for_writing() {
 }
 
 #[test]
-fn what_depends_on_hash_order() {
+fn a_program_that_depends_on_hash_order() {
     parts(one_order_by_hash);
     parts(roles_by_hash);
 }
 
 #[test]
-fn what_depends_on_a_clock() {
+fn a_program_that_depends_on_a_clock() {
     parts(steps_by_the_clock);
     parts(value_of_the_clock);
 }
 
 #[test]
-fn what_changes_with_the_number_of_the_run() {
+fn a_program_that_depends_on_the_number_of_the_run() {
     [value_kept_outside, left_behind_a_mutex, left_behind_a_lock_for_writing].into_iter().for_each(parts);
 }
 

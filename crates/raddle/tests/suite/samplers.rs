@@ -41,7 +41,7 @@ fn orders(strategy: &str) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn threads_to_come_count_for_whoever_creates_them_under_surw() {
+fn under_surw_future_threads_count_for_their_creator() {
     // The b come after the first a and c after the second: a forest, with 6! / (6 · 3 · 2) orders.
     let seen = orders("surw");
     let orders: usize = 20;

@@ -66,7 +66,7 @@ fn the_environment_wins() {
 }
 
 #[test]
-fn a_wrong_variable_is_named_with_what_is_allowed() {
+fn a_wrong_variable_is_reported_with_the_allowed_values() {
     let says = |variable: (&str, &str), expected: &str| {
         let (success, text) = child("settings::passes", &[variable]);
         assert!(!success && text.contains(expected), "{text}");
@@ -105,7 +105,7 @@ fn colours_when_asked_for() {
 }
 
 #[test]
-fn what_programs_print_is_captured_with_the_test() {
+fn the_output_of_programs_is_captured_with_the_test() {
     let exe = std::env::current_exe().unwrap();
     let run = |arguments: &[&str]| {
         let output =
@@ -205,7 +205,7 @@ fn a_search_is_taken_up_again_where_it_was_left() {
 }
 
 #[test]
-fn what_was_left_by_another_build_is_begun_again() {
+fn a_search_saved_by_another_build_starts_again() {
     let dir = fresh_dir("built-anew");
     let run = || {
         let explorer = Explorer::new().strategy("exhaustive").executions(50).resume(true).name("suite::built_anew");
@@ -222,7 +222,7 @@ fn what_was_left_by_another_build_is_begun_again() {
 }
 
 #[test]
-fn what_was_left_by_another_search_is_refused_and_kept() {
+fn the_rest_of_another_search_is_refused_and_not_overwritten() {
     let dir = fresh_dir("refused");
     let run = |strategy: &'static str, name: &'static str| {
         let out = dir.to_str().unwrap().to_owned();

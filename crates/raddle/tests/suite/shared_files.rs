@@ -38,7 +38,7 @@ fn explorer(dir: &Path) -> Explorer {
 
 /// Each of four explorers of one name runs a little further, or from the start if another one is at it.
 #[test]
-fn searches_of_one_name_do_not_spoil_what_is_left_of_each_other() {
+fn searches_with_one_name_do_not_overwrite_each_other() {
     let dir = fresh_dir("same-name");
     let sitting = |executions| {
         let explorer = explorer(&dir).resume(true).strategy("exhaustive").executions(executions);
@@ -78,7 +78,7 @@ fn make_pipe(file: &Path) {
 /// Opening a named pipe waits for whoever writes to it, and nobody does.
 #[cfg(unix)]
 #[test]
-fn a_pipe_or_a_directory_in_place_of_a_file_is_told_and_left_alone() {
+fn a_pipe_or_a_directory_in_place_of_a_file_is_reported_and_not_changed() {
     for (name, make, said) in [
         ("pipe", make_pipe as fn(&Path), "it is a pipe, a socket or a device and not a file"),
         ("directory", |file: &Path| fs::create_dir(file).unwrap(), "it is a directory and not a file"),

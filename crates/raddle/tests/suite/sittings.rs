@@ -62,7 +62,7 @@ fn never(_: &str) -> bool {
 }
 
 #[test]
-fn samplers_run_in_two_sittings_what_they_would_in_one() {
+fn resumed_samplers_run_the_same_executions() {
     for strategy in ["random", "pct", "pos", "surw", "portfolio"] {
         for split in [10, 40] {
             let whole = Watched::new("in-one", strategy);

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Config, ToBarber, ToRoom};
 
-/// What a customer hears.
+/// The messages to a customer.
 #[derive(Clone, Debug)]
 pub enum ToCustomer {
     /// It is time for a haircut.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Command, Config, Reply, Request, ToReader, Waiter};
 
-/// What a caller hears.
+/// The messages to a caller.
 #[derive(Clone, Copy, Debug)]
 pub enum ToCaller {
     /// Begin.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Command, Frame, ToReader, Waiter};
 
-/// What the pipeline hears.
+/// The messages to the pipeline.
 #[derive(Debug)]
 pub struct Request {
     /// What is to be carried out.

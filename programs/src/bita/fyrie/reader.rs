@@ -15,7 +15,7 @@ pub enum Waiter {
     Asked(ReplyTo<Reply>),
 }
 
-/// What the reader hears.
+/// The messages to the reader.
 #[derive(Debug)]
 pub enum ToReader {
     /// The next reply that nobody waits for is for this one.

@@ -51,7 +51,7 @@ impl Actor for Connection {
     }
 }
 
-/// What the server hears.
+/// The messages to the server.
 #[derive(Clone, Debug)]
 pub struct ToServer {
     /// What is to be done.

@@ -13,7 +13,7 @@ pub struct Session {
     pub records: u32,
 }
 
-/// What an action hears.
+/// The messages to an action.
 #[derive(Clone, Copy, Debug)]
 pub enum ToAction {
     /// A user has come here.

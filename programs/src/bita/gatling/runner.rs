@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Session, Summary, ToAction, ToTerminator, ToWriter};
 
-/// What the runner hears.
+/// The messages to the runner.
 #[derive(Clone, Copy, Debug)]
 pub enum ToRunner {
     /// Begin.

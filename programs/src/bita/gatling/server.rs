@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Session, ToAction};
 
-/// What the server hears.
+/// The messages to the server.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// For whom.

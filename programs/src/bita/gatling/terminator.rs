@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Config, ToRunner, ToWriter};
 
-/// What the terminator hears.
+/// The messages to the terminator.
 #[derive(Clone, Debug)]
 pub enum ToTerminator {
     /// A run begins.

@@ -20,7 +20,7 @@ pub struct Summary {
     pub records: u32,
 }
 
-/// What a writer hears.
+/// The messages to a writer.
 #[derive(Debug)]
 pub enum ToWriter {
     /// A run begins.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Operation, Run};
 
-/// What a step hears.
+/// The messages to a step.
 #[derive(Clone, Copy, Debug)]
 pub enum ToStep {
     /// Have the parts carried out.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Config, ToUser, UserId};
 
-/// What the router hears.
+/// The messages to the router.
 #[derive(Clone, Debug)]
 pub enum ToRouter {
     /// From presence: a user has come.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Config, ToPresence, ToRouter, UserId};
 
-/// What a user hears.
+/// The messages to a user.
 #[derive(Clone, Copy, Debug)]
 pub enum ToUser {
     /// Log on.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Config, Name, Service, ToRegistry, ToService, ToSupervisor};
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Copy, Debug)]
 pub enum ToClient {
     /// Start the service.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{ToRegistry, ToSupervisor};
 
-/// What a service hears.
+/// The messages to a service.
 #[derive(Clone, Debug)]
 pub enum ToService {
     /// Go to work.

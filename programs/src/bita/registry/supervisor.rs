@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Context};
 
 use super::{Config, Name, Process, ToService};
 
-/// What the supervisor hears.
+/// The messages to the supervisor.
 #[derive(Clone, Debug)]
 pub enum ToSupervisor {
     /// A service was started, to be found under this name.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Config, ToCoordinator};
 
-/// What the aggregator hears.
+/// The messages to the aggregator.
 #[derive(Clone, Debug)]
 pub enum ToAggregator {
     /// What one worker found.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Config, Counts, ToAggregator, ToWorker};
 
-/// What the coordinator hears.
+/// The messages to the coordinator.
 #[derive(Clone, Debug)]
 pub enum ToCoordinator {
     /// These are the workers.

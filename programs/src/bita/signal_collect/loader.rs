@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Config, Edge, ToCoordinator, ToWorker};
 
-/// What a loader hears.
+/// The messages to a loader.
 #[derive(Clone, Copy, Debug)]
 pub enum ToLoader {
     /// Read the next edge.

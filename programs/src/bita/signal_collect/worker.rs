@@ -15,7 +15,7 @@ pub struct Counts {
     pub received: u32,
 }
 
-/// What a worker hears.
+/// The messages to a worker.
 #[derive(Debug)]
 pub enum ToWorker {
     /// From a loader: an edge of the graph.

@@ -14,7 +14,7 @@ pub struct Update {
     pub operation: u32,
 }
 
-/// What a node hears.
+/// The messages to a node.
 #[derive(Clone, Debug, Hash)]
 pub enum ToNode {
     /// From the master: the first place of a node in the chain.
@@ -67,7 +67,7 @@ pub enum ToNode {
     Crash(Address<ToSaboteur>),
 }
 
-/// What the master hears.
+/// The messages to the master.
 #[derive(Clone, Debug, Hash)]
 pub enum ToMaster {
     /// Who there is: all nodes, in order, and all clients.
@@ -91,7 +91,7 @@ pub enum ToMaster {
     },
 }
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Debug, Hash)]
 pub enum ToClient {
     /// From the master: where to send updates, and where to send queries.
@@ -107,7 +107,7 @@ pub enum ToClient {
     Count(u32, usize),
 }
 
-/// What the saboteur hears.
+/// The messages to the saboteur.
 #[derive(Clone, Debug, Hash)]
 pub enum ToSaboteur {
     /// It may be the moment for a failure.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Ballot, Entry, Slot, ToLeader, Vote};
 
-/// What an acceptor hears.
+/// The messages to an acceptor.
 #[derive(Clone, Debug, Hash)]
 pub enum ToAcceptor {
     /// Somebody campaigns and wants a promise.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Command, ToLeader};
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Copy, Debug, Hash)]
 pub enum ToClient {
     /// Begin.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Ballot, Bug, Command, Entry, Slot, ToAcceptor};
 
-/// What a leader hears.
+/// The messages to a leader.
 #[derive(Clone, Debug, Hash)]
 pub enum ToLeader {
     /// Whoever leads seems to have failed.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bars, Event, ToDriver};
 
-/// What the device hears.
+/// The messages to the device.
 #[derive(Clone, Debug, Hash)]
 pub enum ToDevice {
     /// From the driver: wake up.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bars, Bug, Config, ToDevice, ToPowerManager, ToSettleTimer};
 
-/// What the driver hears.
+/// The messages to the driver.
 #[derive(Clone, Debug, Hash)]
 pub enum ToDriver {
     /// From the power manager: here is your device. Comes first.

@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bars, Event, ToDevice, ToDriver, ToSettleTimer};
 
-/// What the power manager hears.
+/// The messages to the power manager.
 #[derive(Clone, Debug, Hash)]
 pub enum ToPowerManager {
     /// A device was plugged in: hand it to the driver and turn it on.

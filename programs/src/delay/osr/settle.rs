@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::ToDriver;
 
-/// What the timer hears.
+/// The messages to the timer.
 #[derive(Clone, Debug, Hash)]
 pub enum ToSettleTimer {
     /// Go off after a while.

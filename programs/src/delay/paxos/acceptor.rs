@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Ballot, Bug, ToProposer, Value, Vote};
 
-/// What an acceptor hears.
+/// The messages to an acceptor.
 #[derive(Clone, Debug, Hash)]
 pub enum ToAcceptor {
     /// Somebody begins a ballot and wants a promise.

@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Ballot, Bug, Config, ToAcceptor, Value};
 
-/// What a proposer hears.
+/// The messages to a proposer.
 #[derive(Clone, Debug, Hash)]
 pub enum ToProposer {
     /// Begin.

@@ -7,7 +7,7 @@ use raddle::actor::{Actor, Address, Context};
 use super::{Decision, Event, ToManager, Transfer, TxId};
 use crate::delay::timer::ToTimer;
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Debug, Hash)]
 pub enum ToClient {
     /// Begin the next transfer.

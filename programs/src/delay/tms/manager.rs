@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Answer, Bug, Command, Config, DECISIONS, Decision, GroupId, Part, ToClient, ToReplica, Transfer, TxId};
 
-/// What a manager hears.
+/// The messages to a manager.
 #[derive(Clone, Debug, Hash)]
 pub enum ToManager {
     /// From the master: the head of a group.

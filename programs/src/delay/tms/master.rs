@@ -4,7 +4,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{GroupId, ToManager, ToReplica};
 
-/// What the master hears.
+/// The messages to the master.
 #[derive(Clone, Debug, Hash)]
 pub enum ToMaster {
     /// Put the chains together.

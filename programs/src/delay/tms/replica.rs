@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Answer, Command, Config, Event, GroupId, Store, ToManager, ToMaster};
 
-/// What a replica hears.
+/// The messages to a replica.
 #[derive(Clone, Debug, Hash)]
 pub enum ToReplica {
     /// From the master: this is the chain now.

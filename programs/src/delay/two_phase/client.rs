@@ -6,7 +6,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Decision, Event, Key, ToCoordinator, TxId};
 
-/// What a client hears.
+/// The messages to a client.
 #[derive(Clone, Debug, Hash)]
 pub enum ToClient {
     /// Begin the next transaction.

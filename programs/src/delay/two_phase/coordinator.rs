@@ -7,7 +7,7 @@ use raddle::actor::{Actor, Address, Context};
 use super::{Bug, Config, Decision, Event, Key, ParticipantId, ToClient, ToParticipant, TxId};
 use crate::delay::timer::ToTimer;
 
-/// What the coordinator hears.
+/// The messages to the coordinator.
 #[derive(Clone, Debug, Hash)]
 pub enum ToCoordinator {
     /// A client wants this done.
@@ -16,7 +16,7 @@ pub enum ToCoordinator {
         tx: TxId,
         /// What it writes, at every participant.
         key: Key,
-        /// Who wants to know how it ends.
+        /// Who gets the result.
         client: Address<ToClient>,
     },
     /// A participant can do its part, or cannot.

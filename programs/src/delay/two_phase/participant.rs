@@ -7,7 +7,7 @@ use raddle::actor::{Actor, Address, Context};
 
 use super::{Bug, Config, Decision, Event, Key, ParticipantId, ToCoordinator, TxId};
 
-/// What a participant hears.
+/// The messages to a participant.
 #[derive(Clone, Debug, Hash)]
 pub enum ToParticipant {
     /// Be ready to commit this.

@@ -16,7 +16,7 @@ impl Actor for Twice {
 }
 
 #[test]
-fn a_file_of_the_same_name_inside_raddle_is_not_told_apart() {
+fn a_file_with_the_name_of_one_of_raddles_files() {
     let model = || {
         Model::new(|m| {
             let twice = m.spawn(Twice(0));
