@@ -88,7 +88,7 @@ struct Code {
     always: Vec<Check>,
     finally: Vec<Check>,
     site: Site,
-    /// What is sent arrives for sure, in an order that only the queues tell.
+    /// Every message arrives, and its place depends only on the queues.
     plain: bool,
     /// Cached results of handlers.
     memo: memo::Memo,
@@ -183,8 +183,8 @@ impl fmt::Debug for Model {
 
 /// An actor that a model can have.
 ///
-/// What is no part of the hash of an actor or a message, such as what never changes, makes no difference to what a handler does: states
-/// with the same hashes are taken to be the same, and a handler that has run once is not run again only to see where it leads.
+/// Fields of an actor or a message that are not hashed must not influence what a handler does: states with equal hashes count as equal, and
+/// the result of a handler is reused for them.
 pub trait ModelActor: Actor<Msg: Clone + Hash> + Clone + Hash {}
 
 impl<A> ModelActor for A where A: Actor<Msg: Clone + Hash> + Clone + Hash {}

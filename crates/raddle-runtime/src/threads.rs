@@ -1,9 +1,8 @@
 //! A program of threads as the engine sees it: the [`System`] that runs tasks from one operation to the next.
 //!
-//! One step is: the chosen task's operation takes effect and the task runs on to its next operation. Then everything that
-//! needs no decision happens: new tasks run to their first operation, and tasks that waited for another's end go on. Nobody
-//! else can notice when exactly that is, so no order is lost, and all threads a test starts with are there before the
-//! first decision.
+//! In one step, the chosen task's operation takes effect and the task runs to its next operation. Then everything happens that needs no
+//! decision: new tasks run to their first operation, and tasks that joined an ended task continue. No other task can observe when exactly
+//! that happens, so no order is lost, and all threads that a test starts with exist before the first decision.
 
 mod finish;
 mod lent;
@@ -38,16 +37,16 @@ pub struct Threads {
     addresses: Addresses,
 }
 
-/// What is kept between executions on one OS thread.
+/// What one OS thread keeps between executions.
 struct Worker {
     execution: Execution,
-    /// Fibers that wait for a job.
+    /// Idle fibers.
     idle: RefCell<Vec<Fiber>>,
-    /// Memory of earlier executions, for the next.
+    /// Memory of earlier executions, for the next ones.
     spare: RefCell<Spare>,
     sound: Cell<bool>,
     numbers: Cell<(u64, u64)>,
-    /// Notices threads that the program starts and that are not under control.
+    /// Detects threads that the program starts and that Raddle does not control.
     watching: Option<StartedThreads>,
     /// What executions have shown of the program that it was not told by its settings.
     learned: RefCell<Facts>,
@@ -67,15 +66,16 @@ struct Spare {
 /// Numbers of executions are drawn from the process-wide counter in choices of this size.
 const NUMBER_LOT: u64 = 1 << 12;
 
-/// Tasks of one execution. One that starts more, each by the one before and without any operation, would never come to a point.
+/// The largest number of tasks of one execution. A program in which each task starts another one, without any operation, would never reach
+/// a point.
 const MOST_TASKS: u32 = 1 << 20;
 
-/// Idle fibers kept beyond this many are given back to the system.
+/// The largest number of idle fibers. Further ones are freed.
 const MOST_IDLE: usize = 4_096;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// Asks the system for a stack of this size and gives it back.
+/// Checks that the system has memory for a stack of this size.
 ///
 /// # Errors
 ///

@@ -14,9 +14,9 @@ use crate::execution::{State, Task};
 #[derive(Default)]
 pub(crate) struct Story {
     pub(crate) remarks: Vec<Remark>,
-    /// By name: what a message says, and who sent it.
+    /// By name: the text of a message, and its sender.
     messages: HashMap<u64, (String, String)>,
-    /// By the object that stands for a reply: who asked.
+    /// By the object of a reply: the actor that asked.
     questions: HashMap<ObjectId, String>,
 }
 

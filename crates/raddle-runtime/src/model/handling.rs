@@ -163,18 +163,18 @@ pub(crate) struct ModelHandling {
     /// Values that were drawn when the handler ran before, and how many of them it has asked for.
     draws: Vec<u32>,
     asked: usize,
-    /// It has asked for one of so many values that was not drawn yet; the rest of what it does is void.
+    /// It has asked for one of so many values that was not chosen yet. Its other effects are discarded.
     pub(crate) wants: Option<(u32, Site)>,
     pub(crate) next_timer: u32,
     /// Its effects, and where in the source they are.
     pub(crate) effects: Vec<(Effect, Site)>,
     /// Hashes of the actor and of the messages it sends are needed.
     pub(crate) hashed: bool,
-    /// What it sent before it did anything else, where nobody asks for more.
+    /// What it sent before it did anything else. Used if its other effects are not needed.
     pub(super) mailed: Vec<Mailed>,
-    /// What values are drawn from as soon as they are asked for, where nobody else decides.
+    /// The random choices for its values, if the run is untraced.
     pub(super) at_once: Option<AtOnce>,
-    /// Of messages that were sent in vain or received.
+    /// Memory of messages that were dead letters or were received.
     used: Vec<PayloadCell>,
 }
 

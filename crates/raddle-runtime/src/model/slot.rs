@@ -107,7 +107,7 @@ pub(super) struct Mail {
     pub(super) digest: u64,
 }
 
-/// What a part of an actor is hashed with, so that equal parts of different actors differ.
+/// Mixed into the hash of a part of an actor, so that equal parts of different actors have different hashes.
 #[derive(Clone, Copy)]
 enum Part {
     Body = 0,
@@ -290,8 +290,8 @@ impl Mail {
     }
 }
 
-/// What a message with this hash adds to that of the state in the mailbox of an actor, where there is no order. The other messages
-/// there and elsewhere are no part of it, so what comes or goes is added or taken away.
+/// What a message with this hash adds to the hash of the state in the mailbox of an actor, without an order. It does not depend on other
+/// messages, so it can be added and subtracted.
 #[inline]
 pub(super) fn adds(message: u64, delayed: bool, actor: u32) -> u64 {
     let part = if delayed { Part::Delayed } else { Part::Message };

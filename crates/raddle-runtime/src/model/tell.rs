@@ -46,7 +46,7 @@ impl ModelState {
         }
     }
 
-    /// The words for a message that is being sent, as long as it can be looked at.
+    /// The text for a message that is being sent, while it can still be read.
     #[cold]
     pub(super) fn words_for_sent(&self, to: usize, label: &'static str, payload: &Payload) -> String {
         format!("{} to {}", self.says(to, label, payload), self.infos[to].who)
