@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_as_it_was_given() {
+    fn an_answer_survives_a_round_trip() {
         let answer = Answer {
             counted: Counted { ended: Ended::Limit, executions: 704 },
             begun: 804,
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_read_as_it_was_given() {
+    fn an_order_survives_a_round_trip() {
         let order = Order {
             searcher: Searcher::Raddle("dpor"),
             program: Program::LastZero(8),

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statics_are_told_from_the_heap() {
+    fn statics_are_distinguished_from_the_heap() {
         static ZERO: std::sync::Mutex<u64> = std::sync::Mutex::new(0);
         static SEVEN: std::sync::Mutex<u64> = std::sync::Mutex::new(7);
         let heap = Box::new(std::sync::Mutex::new(7_u64));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_are_told_from_numbers() {
+    fn pointers_are_distinguished_from_numbers() {
         let addresses = Addresses::default();
         let (one, other) = (Box::new(1), Box::new(2));
         let of = |place: &i32| std::ptr::from_ref(place).addr() as u64;

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_of_ours_that_is_none_is_told() {
+    fn an_unknown_raddle_variable_is_reported() {
         let typo = Environment { lookup: |_| None, names: || vec!["PATH".to_owned(), "RADDLE_SED".to_owned()] };
         let error = typo.settings().err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.starts_with("there is no setting `RADDLE_SED`; there are: RADDLE_STRATEGY, "), "{error}");

@@ -180,7 +180,7 @@ fn several_workers_draw_the_same_samples_as_one() {
 }
 
 #[test]
-fn what_is_guaranteed_is_told() {
+fn the_guarantee_is_reported() {
     let program = crate::program("shared x = 0; thread a { store(x, 1); store(x, 2); } thread b { store(x, 3); }");
     let sample = |program: &Program, executions| {
         let limits = Limits { executions: Some(executions), ..LIMITS };
@@ -303,7 +303,7 @@ fn several_workers_search_and_sample_as_one_does() {
 }
 
 #[test]
-fn samples_that_are_taken_up_again_are_the_same() {
+fn resumed_samples_are_the_same() {
     for (seed, program, _) in generated(67_000..67_030, 2_000) {
         let make = || -> Box<dyn Strategy> { Box::new(DelaySample::new(RoundRobin::default(), seed)) };
         let samples = 1 + 20 + 40;
@@ -329,7 +329,7 @@ fn samples_that_are_taken_up_again_are_the_same() {
 }
 
 #[test]
-fn a_hybrid_that_is_taken_up_again_goes_on_with_its_samples() {
+fn a_resumed_hybrid_continues_with_its_samples() {
     let explorer = RoundRobin::default();
     for (seed, program, _) in generated(68_000..68_020, 200) {
         let all = ends(&program, &explorer);

@@ -48,7 +48,7 @@ fn first_failure(make: Maker<'_>, text: &str, turns: u64, workers: usize) -> Opt
 }
 
 #[test]
-fn the_first_failure_is_the_same_whoever_finds_it() {
+fn the_first_failure_does_not_depend_on_the_worker() {
     // Fails if the first threads of so many, from the last one down, take their steps in that order: one execution in 720, and so on. The
     // last thread can take three of these steps at once. So several subtrees of the root contain failing executions, and the first in
     // depth-first order is not the first that several workers reach.

@@ -79,7 +79,7 @@ fn every_bound_is_covered_though_workers_are_lost() {
 }
 
 #[test]
-fn a_search_by_preemptions_that_is_taken_up_again_covers_the_same() {
+fn a_resumed_search_by_preemptions_covers_the_same() {
     let mut sittings = 0;
     for (seed, program, bounded) in by_preemptions(25_000..25_100) {
         for (bound, cache) in (0..bounded.len()).flat_map(|bound| [(bound, false), (bound, true)]) {
@@ -105,7 +105,7 @@ fn a_search_by_preemptions_that_is_taken_up_again_covers_the_same() {
 }
 
 #[test]
-fn the_first_failure_has_the_fewest_preemptions_whoever_finds_it() {
+fn the_first_failure_of_any_worker_has_the_fewest_preemptions() {
     let mut failing = 0;
     for (seed, program, bounded) in by_preemptions(27_000..27_200) {
         for (workers, cache) in [(1, true), (2, true), (5, true), (2, false), (5, false)] {

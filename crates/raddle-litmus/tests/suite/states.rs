@@ -146,7 +146,7 @@ fn every_state_that_can_be_reached_is_visited_once() {
 }
 
 /// Runs so many executions at a time, and resumes with the saved rest.
-fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
+fn check_resumed(seed: u64, program: &Program, make: Make<'_>) {
     let Some(Reachable { states, .. }) = reachable(program) else { return };
     let limits = Limits { executions: Some(15), ..limits() };
     let mut from = None;
@@ -167,9 +167,9 @@ fn check_taken_up_again(seed: u64, program: &Program, make: Make<'_>) {
 }
 
 #[test]
-fn a_search_by_states_that_is_taken_up_again_covers_the_same() {
+fn a_resumed_search_by_states_covers_the_same() {
     for (seed, program) in generated(51_000..51_060) {
-        check_taken_up_again(seed, &program, &plain);
-        check_taken_up_again(seed, &program, &|limit| delay(&RoundRobin::default(), 1, limit));
+        check_resumed(seed, &program, &plain);
+        check_resumed(seed, &program, &|limit| delay(&RoundRobin::default(), 1, limit));
     }
 }

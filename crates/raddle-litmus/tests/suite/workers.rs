@@ -190,7 +190,7 @@ fn nothing_is_lost_or_counted_twice_when_workers_are_lost() {
 }
 
 #[test]
-fn a_search_that_is_stopped_and_taken_up_again_has_the_same_totals() {
+fn a_resumed_search_has_the_same_totals() {
     for (seed, program, counted) in generated(22_000..22_150) {
         for (name, make) in ALGORITHMS {
             if !reduces(name) && !few_orders(&program) {

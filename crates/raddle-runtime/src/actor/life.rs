@@ -269,11 +269,11 @@ impl State {
         if plain && task.asks.is_some() {
             task.act = Some(act);
         } else {
-            self.ask_for_mail_anew(mail, act);
+            self.ask_for_mail_again(mail, act);
         }
     }
 
-    fn ask_for_mail_anew(&mut self, mail: usize, act: Act) {
+    fn ask_for_mail_again(&mut self, mail: usize, act: Act) {
         let ready: fn(u64, u64) -> bool = |waiting, _| waiting > 0;
         let mailbox = &self.actors.mailboxes[mail];
         let (deadline, may_crash) = (mailbox.first_due(), self.actors.may_crash(mail));

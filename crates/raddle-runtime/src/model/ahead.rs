@@ -53,14 +53,14 @@ impl ModelState {
         let done = match known {
             Some(done) => {
                 debug_assert!(
-                    self.run_in_vain(actor, number) == Some(done),
+                    self.discard_run(actor, number) == Some(done),
                     "raddle: {} does not do the same with the same message in the same state. Does it depend on time, random numbers, \
                      hash order, or on something that is no part of the hash of the actor or the message?",
                     self.infos[actor].who
                 );
                 done
             }
-            None => self.peek_anew(choice, actor, number, key)?,
+            None => self.peek_uncached(choice, actor, number, key)?,
         };
         let digest = self.digest.wrapping_sub(taken).wrapping_add(done.adds);
         Some(Peeked { state: self.state_with(digest, 0), steps: 1 + done.sent as usize })
@@ -68,7 +68,7 @@ impl ModelState {
 
     /// Runs a handler whose result is not in the cache, and adds the result.
     #[inline(never)]
-    fn peek_anew(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
+    fn peek_uncached(&mut self, choice: Choice, actor: usize, number: Option<u32>, key: u64) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
         let done = self.peek_unordered(actor, &ran);
         self.scratch.keep(choice, ran, done.is_some());
@@ -84,7 +84,7 @@ impl ModelState {
         self.scratch.run_handler(&self.code, &self.roster, info, body, mail.look(number), Vec::new())
     }
 
-    fn run_in_vain(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
+    fn discard_run(&mut self, actor: usize, number: Option<u32>) -> Option<Done> {
         let ran = self.run_ahead(actor, number);
         let done = self.peek_unordered(actor, &ran);
         self.scratch.take_back(ran);

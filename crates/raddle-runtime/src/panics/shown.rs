@@ -51,7 +51,7 @@ mod tests {
     use super::is_the_programs_function;
 
     #[test]
-    fn frames_of_others_are_told_by_their_names() {
+    fn foreign_frames_are_recognised_by_name() {
         for name in
             ["bank::transfer", "<bank::Account as core::ops::drop::Drop>::drop", "bank::tests::fails::{{closure}}"]
         {

@@ -316,7 +316,7 @@ fn a_spin_lock_excludes() {
 }
 
 #[test]
-fn spinning_on_what_nobody_changes_is_a_livelock() {
+fn spinning_on_an_unchanged_value_is_a_livelock() {
     let flag = || {
         let flag = AtomicBool::new(false);
         while !flag.load(SeqCst) {}

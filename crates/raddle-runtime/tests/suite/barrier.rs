@@ -62,7 +62,7 @@ fn one_too_few_is_a_deadlock() {
 }
 
 #[test]
-fn statics_start_every_execution_with_nobody_there() {
+fn statics_start_every_execution_without_waiting_threads() {
     static BARRIER: Barrier = Barrier::new(2);
     let failure = fails(|| {
         let thread = thread::spawn(|| BARRIER.wait().is_leader());

@@ -50,7 +50,7 @@ fn choices_are_steps_with_their_values() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_have_clear_messages() {
     assert!(
         panics_with(|| {
             let _ = choose(0);

@@ -104,7 +104,7 @@ fn a_timed_wait_ends_both_ways() {
 }
 
 #[test]
-fn a_timed_wait_that_nobody_ends_times_out() {
+fn a_timed_wait_without_a_notification_times_out() {
     passes(|| {
         let (mutex, condvar) = (Mutex::new(5), Condvar::new());
         let (guard, result) = condvar.wait_timeout_while(mutex.lock().unwrap(), SOON, |_| true).unwrap();

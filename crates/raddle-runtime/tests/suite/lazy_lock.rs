@@ -45,7 +45,7 @@ fn one_makes_it_and_the_others_wait() {
 }
 
 #[test]
-fn statics_are_made_anew_in_every_execution() {
+fn statics_are_initialised_in_every_execution() {
     static MADE: Count = Count::new(0);
     static LIST: LazyLock<Mutex<Vec<u32>>> = LazyLock::new(|| {
         MADE.fetch_add(1, SeqCst);

@@ -134,7 +134,7 @@ fn try_send_and_try_recv_see_both_worlds() {
 }
 
 #[test]
-fn a_bound_that_nobody_reaches_is_none() {
+fn a_bound_that_is_not_reached_has_no_effect() {
     passes(|| {
         let (tx, rx) = sync_channel(usize::MAX);
         tx.try_send(1).unwrap();
@@ -223,7 +223,7 @@ fn a_rendezvous_of_several_senders_serves_each() {
 }
 
 #[test]
-fn a_rendezvous_refuses_whom_nobody_waits_for() {
+fn try_send_to_a_rendezvous_fails_without_a_receiver() {
     let seen = Seen::default();
     let out = seen.clone();
     passes(move || {

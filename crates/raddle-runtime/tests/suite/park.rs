@@ -87,7 +87,7 @@ fn unparking_a_thread_that_has_ended_does_nothing() {
 }
 
 #[test]
-fn a_park_that_nobody_ends_is_a_deadlock() {
+fn a_park_without_an_unpark_is_a_deadlock() {
     let failure = fails(|| {
         thread::park();
         // The first one may end spuriously.

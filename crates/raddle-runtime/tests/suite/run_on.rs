@@ -148,7 +148,7 @@ fn a_data_race_is_found() {
 }
 
 #[test]
-fn whatever_does_not_fail_is_counted_and_shown_as_far_as_it_was_pruned() {
+fn the_rest_of_a_pruned_execution_is_not_counted_or_shown() {
     static ENDED: AtomicU64 = AtomicU64::new(0);
     let body = || {
         two_threads(|_| {

@@ -50,7 +50,7 @@ fn readers_hold_it_together_and_writers_alone() {
 }
 
 #[test]
-fn trying_fails_only_while_somebody_is_in_the_way() {
+fn try_locks_fail_only_while_the_lock_is_held() {
     let try_read = |lock: &RwLock<u32>, _: &AtomicI32| match lock.try_read() {
         Ok(_) => 0,
         Err(TryLockError::WouldBlock) => 5,

@@ -82,7 +82,7 @@ fn a_panicking_scoped_thread_fails_the_test() {
 }
 
 #[test]
-fn isolated_panics_reach_whoever_joins_or_the_scope() {
+fn isolated_panics_reach_the_joining_thread_or_the_scope() {
     let isolated = Settings { isolate_panics: true, ..Settings::default() };
     let report = run_with(&isolated, &mut Random::new(1), Limits { executions: Some(20), ..Limits::default() }, || {
         thread::scope(|s| {

@@ -291,7 +291,7 @@ fn untraced_walks_are_like_traced_ones_if_handlers_panic() {
 
 #[test]
 #[ignore = "minutes, and for release builds"]
-fn many_walks_go_the_same_way_where_nobody_looks() {
+fn many_untraced_walks_are_like_traced_ones() {
     for thread in [false, true] {
         compare(10_000..11_000, Faults::default(), None, thread);
         compare(11_000..11_500, Faults { drop: 1, delay: 1, crash: 1, duplicate: 1 }, None, thread);

@@ -151,7 +151,7 @@ fn the_second_time_ends_it_at_once() {
 }
 
 /// Kills a search as soon as it has written something down, and lets another one end it.
-fn killed_and_taken_up(strategy: &str, workers: &str) {
+fn killed_and_resumed(strategy: &str, workers: &str) {
     let dir = fresh_dir(&format!("killed-{strategy}"));
     let variables = [("RADDLE_STRATEGY", strategy), ("RADDLE_WORKERS", workers)];
     let mut first = child_with("slow", &dir, true, &variables);
@@ -173,9 +173,9 @@ fn killed_and_taken_up(strategy: &str, workers: &str) {
 }
 
 #[test]
-fn a_search_that_is_killed_is_taken_up_where_it_last_wrote_itself_down() {
+fn a_killed_search_is_resumed_from_its_latest_save() {
     std::thread::scope(|scope| {
-        scope.spawn(|| killed_and_taken_up("exhaustive", "1"));
-        scope.spawn(|| killed_and_taken_up("dpor", "2"));
+        scope.spawn(|| killed_and_resumed("exhaustive", "1"));
+        scope.spawn(|| killed_and_resumed("dpor", "2"));
     });
 }

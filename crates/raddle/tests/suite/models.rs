@@ -164,7 +164,7 @@ fn settings_hold_for_models_too() {
 
 #[test]
 #[should_panic(expected = "which is not a strategy (did you mean `states`?)")]
-fn a_wrong_setting_is_told() {
+fn a_wrong_setting_is_reported() {
     let _ = Explorer::new().strategy("state").run_model(lost_update);
 }
 
@@ -191,7 +191,7 @@ fn a_function_that_returns_a_model_is_a_test_of_it() -> Model {
 }
 
 #[raddle::test(strategy = "dpor")]
-fn a_model_may_not_come_about() -> Result<Model, std::num::ParseIntError> {
+fn a_model_whose_setup_panics() -> Result<Model, std::num::ParseIntError> {
     Ok(counting("1".parse()?))
 }
 

@@ -12,7 +12,7 @@ pub fn story(report: &Report) -> String {
 }
 
 #[test]
-fn every_failure_comes_again_as_it_was() {
+fn every_failure_can_be_replayed() {
     let all: [fn(); 6] = [
         programs::lost_update,
         programs::three_locks,

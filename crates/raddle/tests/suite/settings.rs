@@ -179,7 +179,7 @@ fn fresh_dir(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_search_is_taken_up_again_where_it_was_left() {
+fn a_stopped_search_is_resumed() {
     let program = || {
         let threads: Vec<_> = (0..3).map(|_| thread::spawn(|| (0..2).for_each(|_| thread::yield_now()))).collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());

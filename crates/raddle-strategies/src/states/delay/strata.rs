@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn only_complete_strata_are_told_of() {
+    fn only_complete_strata_are_reported() {
         assert_eq!(STRATA.guarantee(0, 5), None);
         assert_eq!(STRATA.guarantee(20, 5), None);
         let Some(Fact::Drawn { chances, points: 5, .. }) = STRATA.guarantee(61, 5) else { panic!("nothing is told") };
