@@ -1,15 +1,12 @@
 //! Actors in executions and outside.
 
 use std::sync::Arc as StdArc;
-use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
 use raddle_engine::outcome::Failure;
 use raddle_engine::search::Limits;
-use raddle_engine::strategy::{After, Decision, Needs, Next, Run, Start, Strategy};
-use raddle_engine::system::{Choice, Point};
-use raddle_engine::trace::{Receipt, Trace};
-use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, Monitor, ReplyTo, System};
+use raddle_engine::strategy::Strategy;
+use raddle_runtime::actor::{Actor, Address, Context, Delivery, Faults, ReplyTo, System};
 use raddle_runtime::sync::{Arc, Mutex};
 use raddle_runtime::thread;
 use raddle_runtime::threads::{Settings, Threads};
@@ -25,19 +22,19 @@ use crate::traces;
 
 /// Does what its messages say.
 #[derive(Default)]
-struct Worker {
+pub(crate) struct Worker {
     log: Vec<u32>,
     kept: Option<ReplyTo<u32>>,
 }
 
 #[derive(Debug)]
-enum Order2 {
+pub(crate) enum Do {
     Note(u32),
-    Forward(Address<Order2>, u32),
-    Ask(Address<Order2>),
+    Forward(Address<Do>, u32),
+    Ask(Address<Do>),
     Double(u32, ReplyTo<u32>),
     Keep(#[expect(dead_code, reason = "only the way back is kept")] u32, ReplyTo<u32>),
-    AskForEver(Address<Order2>),
+    AskForEver(Address<Do>),
     Later(u64, u32),
     LaterNever(u64, u32),
     Past,
@@ -48,8 +45,6 @@ enum Order2 {
     Again,
     Announce(u32),
 }
-
-use Order2 as Do;
 
 impl Actor for Worker {
     type Msg = Do;
@@ -112,7 +107,7 @@ impl Actor for Worker {
     }
 }
 
-fn log(system: &System, worker: &Address<Do>) -> Vec<u32> {
+pub(crate) fn log(system: &System, worker: &Address<Do>) -> Vec<u32> {
     system.with(worker, |worker: &Worker| worker.log.clone())
 }
 
@@ -312,45 +307,6 @@ fn dead_and_unhandled_messages_are_counted_or_fail() {
     assert!(matches!(&unhandled, Failure::Unhandled { message, .. } if message.contains("Worker#1")), "{unhandled:?}");
 }
 
-/// Numbers must be announced in order, without gaps.
-#[derive(Default)]
-struct InOrder(u32);
-
-impl Monitor for InOrder {
-    type Event = u32;
-
-    fn observe(&mut self, n: &u32) -> Result<(), String> {
-        if *n < self.0 {
-            return Err(format!("{n} after {}", self.0));
-        }
-        self.0 = *n;
-        Ok(())
-    }
-
-    fn at_quiet(&self) -> Result<(), String> {
-        if self.0 == 2 { Ok(()) } else { Err("2 never came".to_owned()) }
-    }
-}
-
-#[test]
-fn a_violated_monitor_is_a_failure() {
-    let run = |last: u32| {
-        move || {
-            let system = System::new().monitor(InOrder::default());
-            for n in 1..=last {
-                system.spawn(Worker::default()).send(Do::Announce(n));
-            }
-            system.run_until_quiet();
-        }
-    };
-    assert!(matches!(fails(run(2)), Failure::Violation { message, .. } if message == "1 after 2"));
-    assert!(matches!(fails(run(1)), Failure::Violation { message, .. } if message == "2 never came"));
-    // Reduction runs both orders, although the actors are otherwise independent.
-    let limits = Limits { keep_going: true, ..Limits::default() };
-    let report = run_with(&Settings::default(), &mut Optimal::new(), limits, run(2));
-    assert_eq!((report.executions, report.failing), (2, 1));
-}
-
 #[test]
 fn faults_are_choices_within_their_budget() {
     let outcomes = |faults: Faults| {
@@ -390,62 +346,6 @@ fn a_condition_is_checked_after_each_message() {
         assert!(!system.run_until(|| false));
         assert_eq!(log(&system, &worker), [1, 2, 3]);
     });
-}
-
-/// Stores the receipts of the last execution.
-struct Receipts(Random, StdArc<StdMutex<Vec<Receipt>>>);
-
-impl Strategy for Receipts {
-    fn needs(&self) -> Needs {
-        Needs::sampler("receipts")
-    }
-
-    fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next {
-        match self.0.begin(prefix) {
-            Next::Run(start) => Next::Run(Start { steps: true, ..start }),
-            done => done,
-        }
-    }
-
-    fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision {
-        self.0.choose(at, so_far)
-    }
-
-    fn end(&mut self, run: &Run<'_>) -> After {
-        *self.1.lock().unwrap() = run.trace.receipts().to_vec();
-        self.0.end(run)
-    }
-}
-
-#[test]
-fn receives_have_the_same_names_in_every_order() {
-    let receipts = |seed: u64| {
-        let kept = StdArc::default();
-        let mut strategy = Receipts(Random::new(seed), StdArc::clone(&kept));
-        let limits = Limits { executions: Some(1), ..Limits::default() };
-        run_with(&Settings::default(), &mut strategy, limits, || {
-            let system = System::new();
-            let [a, b, c] = [0; 3].map(|_| system.spawn(Worker::default()));
-            a.send(Do::Forward(c.clone(), 1));
-            b.send(Do::Forward(c.clone(), 2));
-            b.send(Do::Create(3));
-            c.send(Do::Ask(a));
-            system.run_until_quiet();
-        });
-        let mut kept: Vec<Receipt> = kept.lock().unwrap().clone();
-        assert_eq!(kept.len(), 9, "{kept:?}");
-        assert_eq!(kept.iter().filter(|receipt| receipt.reply).count(), 1);
-        assert_eq!(kept.iter().filter(|receipt| receipt.changed).count(), 1);
-        assert_eq!(kept.iter().filter(|receipt| receipt.label == "Note").count(), 3);
-        kept.retain(|receipt| !receipt.reply);
-        let mut names: Vec<_> = kept.iter().map(|it| (it.sender, it.receiver, it.message)).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), 8, "every receive has a name of its own");
-        names
-    };
-    let first = receipts(0);
-    (1..20).for_each(|seed| assert_eq!(receipts(seed), first));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod actor;
 mod actor_free;
 mod actor_fuzz;
 mod actor_mistakes;
+mod actor_names;
 mod actor_teardown;
 mod acts;
 mod atomic;

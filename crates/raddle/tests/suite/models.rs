@@ -191,7 +191,7 @@ fn a_function_that_returns_a_model_is_a_test_of_it() -> Model {
 }
 
 #[raddle::test(strategy = "dpor")]
-fn a_model_whose_setup_panics() -> Result<Model, std::num::ParseIntError> {
+fn a_function_that_makes_a_model_may_return_a_result() -> Result<Model, std::num::ParseIntError> {
     Ok(counting("1".parse()?))
 }
 
