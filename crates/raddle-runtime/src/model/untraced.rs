@@ -1,4 +1,4 @@
-//! Untraced runs of models: random choices of the next receive, without a trace. See [`crate::actor::untraced`].
+//! Untraced runs of models: random choices of the next receive, without a trace. See `actor/untraced.rs`.
 //!
 //! Only the number of messages that can be received from each mailbox is needed. Actions are not listed, and messages are not named or
 //! hashed, until something else has to be decided. Values that handlers ask for are drawn immediately, so no handler runs twice: each runs

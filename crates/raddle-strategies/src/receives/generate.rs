@@ -6,7 +6,7 @@
 //! Differences from the paper: The recursion of `schedule` and `scheduletail` is a loop, because the schedule only grows and the tail only
 //! shrinks. Two things are handled that the paper does not mention: a task that waits for a reply receives nothing before the reply; and
 //! where messages arrive in the order of sending, their order is changed by changing the order of the sends. A schedule that cannot be
-//! completed in this way is cut off, and dropped if it then misses its goal: see [`complete`].
+//! completed in this way is cut off, and dropped if it then misses its goal: see [`complete`](mod@complete).
 
 mod complete;
 #[cfg(test)]

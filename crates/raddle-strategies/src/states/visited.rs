@@ -1,6 +1,6 @@
 //! The visited states, and how far the current execution was processed.
 //!
-//! A state is identified by its [fingerprint](raddle_engine::system::System::fingerprint). If the program has none, it is identified by the
+//! A state is identified by its [fingerprint](raddle_engine::system::Snapshots::fingerprint). If the program has none, it is identified by the
 //! happens-before relation of the steps that led to it: prefixes with equal relations reach equal states. In such a program, nothing is
 //! pruned after a wait has ended by timeout or by a spurious wakeup.
 //!
