@@ -1,6 +1,6 @@
 //! What happens before what.
 //!
-//! [`Before`](before::Before) is the order that reduction uses: task order and the order of dependent [events](events). [`Races`] uses the order
+//! [`Before`](before::Before) is the order that reduction uses: task order and the order of dependent [events](mod@events). [`Races`] uses the order
 //! that memory gives: an access to plain memory must happen after earlier ones by this order.
 
 pub mod before;
