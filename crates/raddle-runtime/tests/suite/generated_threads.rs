@@ -279,3 +279,19 @@ fn many_generated_programs() {
     fuzz(seeds(1_000, 5_000), most, false);
     fuzz(seeds(1_000, 5_000), most, true);
 }
+
+/// Traces of these were lost once: a look at what was set for good, between a step and a value that its thread asks for, was taken for
+/// another value.
+#[test]
+fn a_look_at_what_cannot_change_before_a_choice() {
+    use Op::{Choose, EndRw, Get, Load, Set, Store, TryRead, TryWrite};
+    let programs = [
+        [vec![Set, Store(0, 1)], vec![Load(0), Get, Choose]],
+        [vec![Set, Store(0, 1), Store(0, 2)], vec![Load(0), Store(0, 4), Get, Choose, Get, Choose]],
+        [vec![Set, TryWrite, EndRw], vec![TryRead, EndRw, Get, Choose]],
+    ];
+    for program in programs {
+        let body: Body = Arc::new(move || generated(program.to_vec()));
+        assert_eq!(fault(&body, 20_000), (true, None));
+    }
+}

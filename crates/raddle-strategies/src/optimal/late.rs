@@ -32,17 +32,17 @@ impl Optimal {
         let group = run.group(direct.event);
         let Some(last) = run.head_in(group.clone()) else { return };
         let start = run.schedule_start(group.start);
-        if !self.is_parsimonious(last, second.event..second.end) || self.comes_out_of_order(start..group.start, second)
-        {
+        if !self.is_parsimonious(last, second, false) || self.comes_out_of_order(start..group.start, second) {
             return;
         }
         let same = second.event + second.same_before(run, group.start, false);
-        if run.entries[same..second.end].iter().any(|entry| entry.label != Label::Value(0)) {
+        let mut later_values = run.entries[same..second.end].iter().filter(|entry| entry.mark != Mark::Look);
+        if later_values.any(|entry| entry.label != Label::Value(0)) {
             return;
         }
         let mut schedule = Schedule::leaving(run, start);
         (start..group.start).for_each(|event| schedule.take(event, run.entries[event].mark.clone()));
-        schedule.take_past(group.end..second.event, &self.past);
+        schedule.take_past_of(second, group.end, &self.past);
         (second.event..same).for_each(|event| schedule.take(event, Mark::LateMember));
         (group.start..=last).for_each(|event| schedule.take(event, run.entries[event].mark.clone()));
         children.push(schedule.into_child(start));

@@ -9,7 +9,6 @@
 //!
 //! What lets `d` go on is no race: a message before its receive, the end of a task before its join.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use raddle_engine::ids::{ObjectId, TaskId};
@@ -313,14 +312,15 @@ impl Optimal {
             || !receives::is_first_alternative(run, group.start, second, &self.past)
             || self.past.has(run, group.start)
             // A wait that has a time can end in any order, so it is in every execution that may hand this out.
-            || !self.is_parsimonious(group.start, if waits && !second.is_timed() { 0..0 } else { second.event..second.end })
+            || !self.is_parsimonious(group.start, second, waits && !second.is_timed())
             || !self.makes(Mistake::IgnoresNames) && self.comes_too_late(group.start, second)
         {
             return;
         }
         let same = second.same_before(run, group.start, waits);
-        let later_values = &run.entries[second.event..second.end][same..];
-        if later_values.iter().any(|entry| entry.label != Label::Value(0)) {
+        let rest = &run.entries[second.event..second.end][same..];
+        let mut later_values = rest.iter().filter(|entry| entry.mark != Mark::Look);
+        if later_values.any(|entry| entry.label != Label::Value(0)) {
             // What is asked for may differ there. The execution with the first values hands this out.
             return;
         }
@@ -340,9 +340,12 @@ impl Optimal {
 
     /// True if each head after `first` is one of the second step's events, or happens before it. A step that waits may never be done after
     /// `first`, so it counts as if it had not taken place.
-    pub(super) fn is_parsimonious(&self, first: usize, second: Range<usize>) -> bool {
-        // A value comes along with the step that asked for it.
-        let fits = |&at: &usize| second.contains(&at) || self.past.has(&self.run, self.run.group(at).start);
+    pub(super) fn is_parsimonious(&self, first: usize, second: &Second, waits: bool) -> bool {
+        let own = if waits { 0..0 } else { second.event..second.end };
+        // A value comes along with the step that asked for it, but not with a look that comes before the value.
+        let may_precede = |at: usize| !second.is_look || at < second.event;
+        let precedes = |at: usize| may_precede(at) && self.past.has(&self.run, self.run.group(at).start);
+        let fits = |&at: &usize| own.contains(&at) || precedes(at);
         let mut after = self.run.heads.iter().rev().take_while(|&&head| head > first);
         self.makes(Mistake::NotParsimonious) || after.all(fits)
     }
@@ -385,7 +388,7 @@ impl Optimal {
         children: &mut Vec<Child>,
     ) {
         let mut schedule = Schedule::leaving(&self.run, first);
-        schedule.take_past(after..second.event, &self.past);
+        schedule.take_past_of(second, after, &self.past);
         let head = Mark::Head(Arc::new(head));
         // If the race is about what follows from a value, the wait ends as it did. Otherwise it may end in another way.
         let may_end_otherwise = second.is_timed() && second.end == second.event + 1;

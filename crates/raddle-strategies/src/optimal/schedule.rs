@@ -9,6 +9,7 @@ use super::Child;
 use super::execution::{Execution, Past};
 use super::names::Renumbered;
 use super::piece::{Mark, Planned};
+use super::second::Second;
 
 /// A schedule that takes steps of this execution.
 pub(super) struct Schedule<'a> {
@@ -42,6 +43,14 @@ impl<'a> Schedule<'a> {
             }
             event = group.end;
         }
+    }
+
+    /// Takes the groups from `after` on that are in the past of the second step. If that is a look in the middle of a group, what comes after it
+    /// in the group is not in its past.
+    pub fn take_past_of(&mut self, second: &Second, after: usize, past: &Past) {
+        let start = if second.is_look { self.run.group(second.event).start } else { second.event };
+        self.take_past(after..start, past);
+        (start..second.event).for_each(|member| self.take(member, Mark::Member));
     }
 
     /// Lets a task go on. What it does is not known of this execution.
