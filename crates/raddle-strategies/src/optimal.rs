@@ -56,7 +56,7 @@ use raddle_engine::ids::TaskId;
 use raddle_engine::order::events::Label;
 use raddle_engine::outcome::{Failure, Outcome};
 use raddle_engine::strategy::{After, ByPiece, Capabilities, Decision, Needs, Next, Run, Sharing, Strategy, Summarize};
-use raddle_engine::system::{Action, Choice, Point, Variant};
+use raddle_engine::system::{Action, Choice, Pending as PendingStep, Point, Variant};
 use raddle_engine::trace::Trace;
 use smallvec::SmallVec;
 
@@ -298,7 +298,9 @@ impl Optimal {
         let group = self.run.group(last);
         let nobody_can = matches!(failure, Failure::Deadlock { .. } | Failure::Livelock { .. });
         let task = self.run.entries[group.start].task;
-        let others = run.pending.iter().any(|pending| pending.ready && pending.action.task != task);
+        // A step with a clock can go on because its time is up, though it is not ready.
+        let can = |pending: &PendingStep| pending.ready || pending.clock.is_some();
+        let others = run.pending.iter().any(|pending| can(pending) && pending.action.task != task);
         (!nobody_can && others && self.run.is_free(group.clone())).then_some(group.start)
     }
 }

@@ -177,6 +177,17 @@ fn generated_channels() {
     assert!(compared >= 100, "only {compared} were small enough");
 }
 
+/// The first thread can go on only because its time is up. It was not run on once the other one had failed.
+#[test]
+fn a_timeout_after_a_failure() {
+    let threads =
+        vec![vec![Op::RecvTimeout(0), Op::Panic(0), Op::RecvTimeout(0)], vec![Op::Store(0), Op::Load(0), Op::Panic(0)]];
+    let sends = vec![[true, true], [false, true]];
+    let program = Program { threads, sends, owners: [Some(0), Some(0)], variables: true };
+    let body: Body = Arc::new(move || run(program.clone()));
+    assert_eq!(loss(&body, 2_000), (true, None));
+}
+
 #[test]
 #[ignore = "minutes, and for release builds; FROM and COUNT say which seeds"]
 fn many_generated_channels() {

@@ -295,3 +295,9 @@ fn a_look_at_what_cannot_change_before_a_choice() {
         assert_eq!(fault(&body, 20_000), (true, None));
     }
 }
+
+/// Threads that sleep were not run on once another one had failed.
+#[test]
+fn who_sleeps_while_another_one_fails() {
+    assert_eq!(fuzz(506_893..506_894, 6_000, true), 1);
+}
