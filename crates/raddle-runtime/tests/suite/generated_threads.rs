@@ -296,6 +296,21 @@ fn a_look_at_what_cannot_change_before_a_choice() {
     }
 }
 
+/// A trace was lost once: a `set` that came too late was taken to change nothing in another place, too.
+#[test]
+fn who_sets_and_who_looks_before() {
+    use Op::{Get, Init, Set, Store};
+    let programs = [
+        [vec![Set], vec![Get], vec![Set]],
+        [vec![Set, Get], vec![Get], vec![Set]],
+        [vec![Set, Init], vec![Store(0, 1), Get], vec![Store(0, 2), Set]],
+    ];
+    for program in programs {
+        let body: Body = Arc::new(move || generated(program.to_vec()));
+        assert_eq!(fault(&body, 20_000), (true, None));
+    }
+}
+
 /// Threads that sleep were not run on once another one had failed.
 #[test]
 fn who_sleeps_while_another_one_fails() {

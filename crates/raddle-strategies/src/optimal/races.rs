@@ -418,6 +418,8 @@ fn effect_before(run: &Execution, first: usize, second: &Second, touch: &Touch) 
             }
         }
         (Some(_), None) => Effect::Change,
+        // It found that it was too late, which it may not be in that place.
+        _ if d.object == touch.object && d.class != Class::Read && !run.holds[second.event] => Effect::Change,
         _ => touch.effect,
     }
 }
