@@ -22,6 +22,7 @@ mod forks;
 mod generated_channels;
 mod generated_ends;
 mod generated_threads;
+mod generated_unproven;
 mod hard_cases;
 mod is_finished;
 mod late;
