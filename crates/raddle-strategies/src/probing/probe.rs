@@ -10,7 +10,10 @@
 //! only those alternatives count whose event is in the trace and has no predecessor left. These are known when the execution is over:
 //! event `j` is enabled in this sense at all points from just after the latest event it depends on up to its own. A tree of
 //! sleep sets also has one leaf per trace, and one could walk in it. But most such walks end at a node where all alternatives are
-//! asleep, and stand for nothing. Here every walk is a complete execution that stands for at least one trace, and it need not be known
+//! asleep, and stand for nothing. The pieces of optimal reduction form a tree with one node per trace. But each piece reverses one race,
+//! so this tree is deep and its subtrees are uneven. Walks in it are much worse, also if they are stratified (Chen 1992): for fib(5) they
+//! told 0.05 to 5 times the number of traces from 120 executions (the middle 90 % of 100 seeds), and walks as here 0.8 to 1.2 times. Here
+//! every walk is a complete execution that stands for at least one trace, and it need not be known
 //! beforehand what an alternative touches.
 //!
 //! **Weights.** There are two policies, each good where the other is bad. Each walk follows one of them, drawn at random. `p(w)` and `q(w)`
