@@ -29,7 +29,8 @@ pub trait Strategy: Send {
     /// first point where it wants to choose itself. The search replays them without asking. A sampler leaves the prefix empty.
     fn begin(&mut self, prefix: &mut Vec<Choice>) -> Next;
 
-    /// The search calls this at each point beyond the prefix that has at least two alternatives. `at` is never the end.
+    /// The search calls this at each point beyond the prefix that has at least two alternatives. `at` is never the end. `so_far` has all steps up
+    /// to here, also those that had no alternative, unless they are [not recorded](Start::steps).
     fn choose(&mut self, at: &Point<'_>, so_far: &Trace) -> Decision;
 
     /// The search calls this after each execution, also after one that failed, was pruned or did not follow its prefix.

@@ -127,7 +127,8 @@ impl Explorer {
     }
 
     /// Whether a search that is stopped is saved in a file and the next search continues it; only for a [named](Self::name) test. After the
-    /// test was rebuilt, the search begins again. The numbers in the verdict are those of all runs together.
+    /// test was rebuilt, the search begins again. The numbers in the verdict are those of all runs together; each run has the whole budget.
+    /// A strategy that is given as a value is recognized by its name only. If its seed or bound is another one, delete the file first.
     ///
     /// Ctrl-C (or SIGTERM) then lets the current executions end, writes the file, and ends the process. A second Ctrl-C ends it at once. The
     /// file is also written every few seconds, so a crash or a kill loses no more than that; under `hapset` it is written only at the end. If two
@@ -213,7 +214,8 @@ impl Explorer {
         self.set("must_explore", &must_explore.to_string())
     }
 
-    /// The path of the test, as in `concat!(module_path!(), "::my_test")`; reports and files use it.
+    /// The path of the test, as in `concat!(module_path!(), "::my_test")`. Files are named after it, and the replay line of a report runs
+    /// `cargo test` with it. Without a name, the replay line says which variable to set, and nothing is saved.
     pub fn name(mut self, path: impl Into<String>) -> Self {
         self.test.path = path.into();
         self

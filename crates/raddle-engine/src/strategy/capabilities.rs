@@ -87,8 +87,8 @@ pub trait Summarize {
     }
 
     /// A guarantee that the executions so far give, such as the probability that a bug was missed. If executions are shared by number, the
-    /// first `drawn` have been run, by all workers together. The search calls this once, at its end. The verdict line shows it, unless the
-    /// program fails.
+    /// first `drawn` have been run, by all workers together. If the search was stopped, workers may have run some later ones, too, and the
+    /// verdict counts these. The search calls this once, at its end. The verdict line shows it, unless the program fails.
     fn guarantee(&self, drawn: u64) -> Option<Fact> {
         let _ = drawn;
         None

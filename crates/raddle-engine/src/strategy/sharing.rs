@@ -42,13 +42,15 @@ pub trait ByNumber {
     fn copy(&mut self) -> Box<dyn Strategy>;
 
     /// Returns what the strategy has learned so far, as bytes that are saved with the rest of the search. The search calls this at its
-    /// end, and every few seconds while it runs, also in the middle of the warm-up. It saves by itself which numbers are left.
+    /// end, and every few seconds while it runs, also in the middle of the warm-up. It saves by itself which numbers are left, but not the
+    /// strategy's seed and other parameters: if these can change without a rebuild, write them here.
     fn checkpoint(&mut self) -> Checkpoint {
         Checkpoint::default()
     }
 
     /// Restores what a search had learned that stopped before the execution with number `next`. Returns false if the bytes are not a
-    /// checkpoint of this strategy: they come from a file, which may contain anything. The search calls this on a new strategy before the
+    /// checkpoint of this strategy with these parameters: they come from a file, which may contain anything. The user then gets an error
+    /// that names the file. The search calls this on a new strategy before the
     /// first execution, maybe more than once, and then [`jump`](Self::jump). It does not call this if nothing was saved.
     fn restore(&mut self, checkpoint: &Checkpoint, next: u64) -> bool {
         let _ = next;
