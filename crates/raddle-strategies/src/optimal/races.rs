@@ -29,6 +29,9 @@ impl Optimal {
     pub(super) fn reverse_races(&mut self, run: &Run<'_>, cut: bool, children: &mut Vec<Child>) {
         let mut event = self.first_new();
         while event < self.run.events.len() {
+            if self.run.time.is_over() {
+                return;
+            }
             if !self.run.may_race(event) {
                 event += 1;
                 continue;
