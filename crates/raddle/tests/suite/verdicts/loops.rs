@@ -431,3 +431,34 @@ fn two_that_hold_one_lock_and_try_the_other() {
     let line = report.verdict_line();
     assert!(report.verified() && line.contains("spin") && line.contains("it is assumed"), "{line}");
 }
+
+/// Peterson's lock: whether each of the two wants to enter, and whose turn it is to wait.
+#[derive(Default)]
+struct Peterson {
+    wants: [AtomicBool; 2],
+    waits: AtomicUsize,
+    sum: AtomicUsize,
+}
+
+impl Peterson {
+    fn add_one(&self, me: usize) {
+        let other = 1 - me;
+        self.wants[me].store(true, SeqCst);
+        self.waits.store(me, SeqCst);
+        while self.wants[other].load(SeqCst) && self.waits.load(SeqCst) == me {
+            hint::spin_loop();
+        }
+        self.sum.store(self.sum.load(SeqCst) + 1, SeqCst);
+        self.wants[me].store(false, SeqCst);
+    }
+}
+
+/// Each execution goes round the loop once more than the one before. The default must find out that it spins before its steps are used up.
+#[test]
+fn the_default_proves_a_lock_that_spins_on_two_conditions() {
+    let report = raddle::Explorer::new().spurious_wakeups(0).run(|| {
+        let lock = each(Peterson::default(), [|lock| lock.add_one(0), |lock| lock.add_one(1)]);
+        assert_eq!(lock.sum.load(SeqCst), 2);
+    });
+    assert!(report.verified(), "{report}");
+}
