@@ -119,7 +119,7 @@ fn show(seed: u64, litmus: &Litmus, mismatch: &Mismatch, arguments: &Arguments) 
     let verdict = |less: &Litmus| check(less, arguments.mistake).and_then(|(_, verdict)| verdict.err());
     let same = |less: &Litmus| verdict(less).is_some_and(|other| other.strategy == mismatch.strategy);
     let small = minimize(litmus, same);
-    let Mismatch { strategy, expected, got } = verdict(&small).unwrap_or_else(|| mismatch.clone());
+    let Mismatch { strategy, expected, got, .. } = verdict(&small).unwrap_or_else(|| mismatch.clone());
     complain(&format!(
         "seed {seed} (threads {}, steps {}), made smaller:",
         arguments.threads,

@@ -66,8 +66,6 @@ fn test() -> Result<(), String> {
 fn test_long() -> Result<(), String> {
     let mut arguments = vec!["test", "--release", "--locked", "--workspace", "--exclude", "raddle", "--no-fail-fast"];
     arguments.extend(["--", "--ignored"]);
-    // On 8 of 2,754 programs, several workers run more failing executions than one alone; this may wait for another reduction.
-    arguments.extend(["--skip", "generated_threads::many_generated_programs"]);
     let tests = cargo(&arguments);
     fuzz_parsers(FUZZ_INPUTS)?;
     tests

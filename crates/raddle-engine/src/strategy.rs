@@ -11,6 +11,8 @@ mod capabilities;
 mod claim;
 mod sharing;
 
+use std::time::Instant;
+
 pub use self::capabilities::{Capabilities, Memory, Sibling, StateSearch, Summarize};
 pub use self::claim::{Bound, Claim, Unit};
 pub use self::sharing::{ByNumber, ByPiece, Sharing};
@@ -268,6 +270,8 @@ pub struct Run<'a> {
     pub choices: usize,
     /// What every task that has not ended was about to do, if the strategy [needs](Needs::pending) to know.
     pub pending: &'a [Pending],
+    /// When the search has to be over, if it has a time.
+    pub deadline: Option<Instant>,
 }
 
 /// What comes after an execution.
@@ -277,6 +281,9 @@ pub enum After {
     Next,
     /// The next execution belongs to this one and has the same number, where executions go by [number](ByNumber).
     SameNumber,
+    /// The [deadline](Run::deadline) has passed before the strategy knew what follows from this execution. The search stops, and the piece goes back
+    /// as it was at the latest commit.
+    OutOfTime,
 }
 
 /// What a search counts, where it is to see each once.

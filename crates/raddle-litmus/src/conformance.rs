@@ -74,11 +74,13 @@ pub struct Mismatch {
     pub expected: String,
     /// What it ran.
     pub got: String,
+    /// True if the search has found a failure. Then it claims no proof, whatever it has left out.
+    pub failed: bool,
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { strategy, expected, got } = self;
+        let Self { strategy, expected, got, .. } = self;
         write!(f, "{strategy}: expected {expected}; got {got}")
     }
 }
@@ -220,7 +222,8 @@ impl Reference {
         }
         let expected =
             format!("{} traces, {} of them failing, with {} ends", self.traces, self.failing, self.counted.ends.len());
-        Err(Mismatch { strategy: strategy.to_owned(), expected, got: done(report, seen) })
+        let (got, failed) = (done(report, seen), report.failing > 0);
+        Err(Mismatch { strategy: strategy.to_owned(), expected, got, failed })
     }
 }
 
@@ -249,6 +252,7 @@ fn fault(strategy: &str, fine: bool, orders: u64, report: &Report, seen: &Seen) 
         strategy: strategy.to_owned(),
         expected: format!("what {orders} orders are, and the first failure at its smallest bound"),
         got: done(report, seen),
+        failed: report.failing > 0,
     };
     if fine { Ok(()) } else { Err(wrong()) }
 }

@@ -28,7 +28,7 @@ use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::system::Variant;
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
-pub use self::facts::{Facts, Spot};
+pub use self::facts::{Facts, RunsOn, Spot};
 pub(crate) use self::frames::Contexts;
 pub(crate) use self::object::{Kind, Met, Object, ObjectRef, Tag, word_as_number};
 pub use self::settings::{LeakedThreads, Settings, Timeouts};
@@ -267,7 +267,7 @@ impl Execution {
             }
             return state.record(ask, Variant::Ready, act);
         }
-        if state.settings.facts.runs_on && state.runs_on(ask) {
+        if state.settings.facts.runs_on != RunsOn::Never && state.runs_on(ask) {
             return state.record(ask, Variant::Ready, act);
         }
         state.note_if_unwinding();

@@ -25,7 +25,7 @@ use raddle_engine::trace::{Effect, Site, Trace, Word};
 use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
 use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
-pub use crate::execution::{Facts, LeakedThreads, Settings, Spot, Timeouts};
+pub use crate::execution::{Facts, LeakedThreads, RunsOn, Settings, Spot, Timeouts};
 use crate::uncontrolled::{StartedThreads, Use};
 use crate::{crash, output, panics, thread};
 

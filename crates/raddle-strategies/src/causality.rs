@@ -4,8 +4,11 @@ use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::order::events::{Events, Offered, Touch};
 use raddle_engine::trace::{Class, Role};
 
-/// True if the message `earlier` causally precedes the message `later`. Only messages and creations of tasks carry causality here.
-pub(crate) fn causally_precedes(events: &Events, earlier: usize, later: usize) -> bool {
+use crate::time_left::TimeLeft;
+
+/// True if the message `earlier` causally precedes the message `later`. Only messages and creations of tasks carry causality here. Once the
+/// time is over, the answer means nothing.
+pub(crate) fn causally_precedes(events: &Events, time: &TimeLeft, earlier: usize, later: usize) -> bool {
     let (first, last) = (events.offered()[earlier], events.offered()[later]);
     let mut tasks: Vec<TaskId> = vec![first.task];
     let mut carriers: Vec<ObjectId> = Vec::new();
@@ -13,6 +16,9 @@ pub(crate) fn causally_precedes(events: &Events, earlier: usize, later: usize) -
     carriers.extend(events.offered()[earlier..].iter().filter(sent_with).map(|sent| sent.message));
     let Some(end) = last.event else { return tasks.contains(&last.task) };
     for at in first.event.map_or(0, |event| event + 1)..=end {
+        if time.is_over() {
+            break;
+        }
         let task = events.get(at).task;
         let tells = |touch: &&Touch| touch.role == Role::Takes && carriers.contains(&touch.object);
         if !tasks.contains(&task) && events.touches(at).iter().any(|touch| tells(&touch)) {

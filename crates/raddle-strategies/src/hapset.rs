@@ -240,21 +240,23 @@ impl Strategy for Hapset {
         if matches!(run.outcome, Some(Outcome::Failed(_))) {
             self.pool.lock().failed = true;
         }
-        match (self.phase, &mut self.rest) {
-            (Phase::Learning, _) => self.learn_from(run),
-            (Phase::Rest, Some(rest)) => {
-                rest.end(run);
+        let after = match (self.phase, &mut self.rest) {
+            (Phase::Learning, _) => {
                 self.learn_from(run);
+                After::Next
             }
-            _ => {
-                self.guided.end(run);
+            (Phase::Rest, Some(rest)) => {
+                let after = rest.end(run);
+                self.learn_from(run);
+                after
             }
-        }
+            _ => self.guided.end(run),
+        };
         self.turns.count(run.trace.len());
         if self.takes_turns() {
             self.turns.suspend_current(&mut self.guided);
         }
-        After::Next
+        after
     }
 
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {

@@ -24,6 +24,7 @@ pub mod receives;
 pub mod reduction;
 pub mod samplers;
 pub mod states;
+mod time_left;
 pub mod tree;
 mod varint;
 pub mod watched;

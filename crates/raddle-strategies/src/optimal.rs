@@ -62,6 +62,7 @@ use smallvec::SmallVec;
 
 use self::execution::{Execution, Past};
 use self::piece::{Entry, Mark, Pending, Planned, TaskSet};
+use crate::time_left::TimeLeft;
 
 /// Runs one execution of each trace.
 #[derive(Debug)]
@@ -369,7 +370,11 @@ impl Strategy for Optimal {
         self.run.drop_entries_without_event();
         let followed = self.run.entries.len() == self.run.events.len() && self.planned == self.piece.schedule.len();
         if followed && self.pruned != Some(Pruned::Redundant) && (self.checked || self.check()) {
+            self.run.time = TimeLeft::until(run.deadline);
             self.hand_out(run);
+            if self.run.time.was_over() {
+                return After::OutOfTime;
+            }
         }
         After::Next
     }

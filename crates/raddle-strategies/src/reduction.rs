@@ -63,6 +63,7 @@ use self::path::Node;
 use self::plan::Plan;
 pub(crate) use self::share::{PlansForAncestors, Subtree};
 pub(crate) use self::shared_tree::SharedTree;
+use crate::time_left::TimeLeft;
 
 /// Runs one execution of each class of equivalent ones, or a few more. A guide `G` may decide that some races are not worth reversing.
 #[derive(Debug)]
@@ -101,6 +102,8 @@ pub struct Dpor<G = NoGuide> {
     events: Events,
     before: Before,
     races: Vec<Race>,
+    /// How long the races of an execution may be looked for.
+    time: TimeLeft,
     sequence: Vec<u32>,
     /// Decides which races are worth reversing; `None` if all are.
     guide: Option<G>,
@@ -188,6 +191,7 @@ impl<G: RaceGuide> Dpor<G> {
             events: Events::default(),
             before: Before::anonymous(),
             races: Vec::new(),
+            time: TimeLeft::default(),
             sequence: Vec::new(),
             guide: None,
             forced_choices: Vec::new(),
@@ -258,6 +262,7 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
         self.forced_choices.clear();
         self.show_to_guide(run);
         self.failed = self.failed_at(run);
+        self.time = TimeLeft::until(run.deadline);
         self.reverse_races();
         for pending in run.pending {
             // Persistent sets depend on the next step of each task, even if a sleep set has prevented it.
@@ -269,7 +274,7 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
         if let Some(failed) = self.failed {
             self.continue_without_failed(failed);
         }
-        After::Next
+        if self.time.was_over() { After::OutOfTime } else { After::Next }
     }
 
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {

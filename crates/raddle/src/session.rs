@@ -14,7 +14,7 @@ use raddle_engine::replay::Script;
 use raddle_engine::schedule::Schedule;
 use raddle_engine::search::{self, Ended, Found, Limits};
 use raddle_engine::shrink::{Effort, alike, shrink};
-use raddle_runtime::threads::Facts;
+use raddle_runtime::threads::{Facts, RunsOn};
 
 use crate::budget::Budget;
 use crate::explorer::Test;
@@ -51,6 +51,9 @@ type Searched = (search::Report, Remains, Option<Arc<Mutex<Coverage>>>);
 /// After so many steps the portfolio stops trying to cover all orders. A number of steps and not a time, so that equal seeds give equal runs on
 /// every machine.
 const PROOF_STEPS: u64 = 500_000;
+
+/// After so many steps the portfolio stops looking for loops that spin.
+const LOOP_STEPS: u64 = PROOF_STEPS / 10;
 
 /// How often the first execution is run at most, to learn facts about the program before the search.
 const MOST_REHEARSALS: u32 = 20;
@@ -215,10 +218,11 @@ impl Session {
 
     /// Runs `dpor` for about as long as a sampler takes for a small test. `None` if that neither covers all orders nor finds a failure:
     /// the portfolio then samples. When `dpor` begins again, because it has learned something about the program, the steps are counted
-    /// anew; time and executions are not.
+    /// anew; time and executions are not. If it has not learned which loops spin before the steps were used up, it is [told](Self::find_loops).
     fn try_to_prove(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<Searched> {
         let again = Again::proof()?;
         let mut executions = 0;
+        let mut looked_for_loops = false;
         loop {
             let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left_for_start(executions)? };
             let mut strategy = again.make()?;
@@ -230,9 +234,33 @@ impl Session {
                 executions += searched.executions + searched.pruned;
                 continue;
             }
-            let decided = searched.found.is_some() || searched.verified();
-            return decided.then_some((searched, remains, coverage));
+            if searched.found.is_some() || searched.verified() {
+                return Some((searched, remains, coverage));
+            }
+            if mem::replace(&mut looked_for_loops, true) || !self.find_loops(budget, watch) {
+                return None;
+            }
+            executions += searched.executions + searched.pruned;
         }
+    }
+
+    /// Searches for a short time for loops that spin, with tasks that run loops alone. Returns whether it has found one. Otherwise each execution
+    /// may go round a loop once more than the one before, and a thousand rounds take too many steps. What else it finds does not count: most
+    /// orders are left out.
+    fn find_loops(&mut self, budget: &Budget, watch: Option<&Watch>) -> bool {
+        let before = mem::replace(&mut self.workers.settings.facts.runs_on, RunsOn::AllLoops);
+        let mut found = false;
+        while let Some(mut strategy) = Again::proof().and_then(Again::make) {
+            let limits = Limits { total_steps: Some(LOOP_STEPS), ..budget.left() };
+            let inputs = SearchInputs { stop: watch.map(Watch::stop), ..SearchInputs::default() };
+            let (searched, _) = self.workers.search(&mut *strategy, &limits, 1, inputs, None);
+            if !(searched.outdated && self.learn()) {
+                break;
+            }
+            found = true;
+        }
+        self.workers.settings.facts.runs_on = before;
+        found
     }
 
     /// Searches once more for a short time, if loops were assumed to spin. In this search, a task that goes round in such a loop goes on alone
@@ -240,10 +268,10 @@ impl Session {
     /// search has left out its exit. Returns the search if it has found a failure. If it could not cover everything, a note says so.
     fn run_loops_on(&mut self, budget: &Budget, watch: Option<&Watch>) -> Option<search::Report> {
         let facts = &mut self.workers.settings.facts;
-        if facts.spins.is_empty() || facts.runs_on {
+        if facts.spins.is_empty() || facts.runs_on != RunsOn::Never {
             return None;
         }
-        facts.runs_on = true;
+        facts.runs_on = RunsOn::KnownLoops;
         let limits = Limits { total_steps: Some(PROOF_STEPS), ..budget.left() };
         let mut whole = false;
         let failed = Again::proof().and_then(Again::make).and_then(|mut strategy| {
@@ -255,7 +283,9 @@ impl Session {
                 |failure: &Failure| !matches!(failure, Failure::TooManySteps { .. } | Failure::Livelock { .. });
             searched.found.as_ref().is_some_and(|found| counts(&found.failure)).then_some(searched)
         });
-        self.workers.settings.facts.runs_on = failed.is_some();
+        if failed.is_none() {
+            self.workers.settings.facts.runs_on = RunsOn::Never;
+        }
         if failed.is_none() && !whole {
             self.notes.push(
                 "loops that look from the same place in the source as one that spins were run to their exits in a part of the orders only"

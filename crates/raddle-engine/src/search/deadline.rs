@@ -20,6 +20,11 @@ impl Deadline {
         Self { at, left: LOOK_EVERY }
     }
 
+    /// The time itself.
+    pub(crate) fn at(&self) -> Option<Instant> {
+        self.at
+    }
+
     /// One more step is taken; says whether the time is over, as far as is known.
     #[inline]
     pub(crate) fn is_over(&mut self) -> bool {

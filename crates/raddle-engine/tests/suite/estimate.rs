@@ -120,7 +120,7 @@ fn a_part_of_a_search_in_random_order_tells_nothing_of_the_whole() {
     let Sharing::ByPiece(by_piece) = second.sharing() else { panic!("the tree has pieces") };
     by_piece.place(rest);
     second.begin(&mut Vec::new());
-    second.end(&Run { outcome: None, trace: &Trace::default(), choices: 0, pending: &[] });
+    second.end(&Run { outcome: None, trace: &Trace::default(), choices: 0, pending: &[], deadline: None });
     assert!(second.summary().expect("it tells").estimate().is_none());
 }
 

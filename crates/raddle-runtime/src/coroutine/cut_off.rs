@@ -230,14 +230,18 @@ mod linux {
                     }
                 }
             }
-            // SAFETY: plain calls into libc. A faulting instruction runs again and ends the process; a signal that was sent comes only
-            // once, so it is raised again.
-            _ => unsafe {
-                libc::signal(signal, libc::SIG_DFL);
-                if was_sent(&*info) {
-                    libc::raise(signal);
-                }
-            },
+            // SAFETY: a plain call into libc.
+            _ => unsafe { _ = libc::signal(signal, libc::SIG_DFL) },
+        }
+        // A faulting instruction runs again and ends the process, unless the handler has mended the cause. A signal that was sent comes
+        // only once, so it is raised again if the action is the default one now. The handler of `std` makes it so.
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: plain calls into libc with a valid pointer; an all-zero `sigaction` is a valid one.
+        unsafe {
+            libc::sigaction(signal, ptr::null(), now.as_mut_ptr());
+            if was_sent(&*info) && now.assume_init().sa_sigaction == libc::SIG_DFL {
+                libc::raise(signal);
+            }
         }
     }
 }

@@ -18,16 +18,28 @@ pub struct Facts {
     pub thread_ends: bool,
     /// The places of loops that spin: loops that went many rounds without a change.
     pub spins: BTreeSet<Spot>,
-    /// True if a task that reaches one of these places runs alone for as many rounds as an unknown loop may take, before it stalls. So a
-    /// loop that gives up after some rounds reaches its exit. This is a setting; executions do not show it.
-    pub runs_on: bool,
+    /// Which loops a task runs alone. This is a setting; executions do not show it.
+    pub runs_on: RunsOn,
+}
+
+/// The loops in which a task runs alone for as many rounds as an unknown loop may take, before it stalls. So a loop that gives up after some
+/// rounds reaches its exit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunsOn {
+    /// None of them.
+    #[default]
+    Never,
+    /// Those that are known to spin.
+    KnownLoops,
+    /// All of them, once they have gone some rounds. A loop that spins is soon known then.
+    AllLoops,
 }
 
 impl Facts {
     /// Adds the facts of `other`. Returns whether any of them is new.
     pub fn add(&mut self, other: &Self) -> bool {
         let before = (self.thread_ends, self.spins.len(), self.runs_on);
-        self.runs_on |= other.runs_on;
+        self.runs_on = self.runs_on.max(other.runs_on);
         self.thread_ends |= other.thread_ends;
         self.spins.extend(other.spins.iter().cloned());
         before != (self.thread_ends, self.spins.len(), self.runs_on)
@@ -38,8 +50,8 @@ impl Facts {
         if self.thread_ends {
             write!(to, "+{THREAD_ENDS}")?;
         }
-        if self.runs_on {
-            write!(to, "+{RUNS_ON}")?;
+        if let Some(word) = self.runs_on.word() {
+            write!(to, "+{word}")?;
         }
         self.spins.iter().try_for_each(|spot| write!(to, "+{}", spot.0))
     }
@@ -48,7 +60,7 @@ impl Facts {
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let ends = self.thread_ends.then(|| THREAD_ENDS.to_owned());
-        let runs_on = self.runs_on.then(|| RUNS_ON.to_owned());
+        let runs_on = self.runs_on.word().map(str::to_owned);
         ends.into_iter().chain(runs_on).chain(self.spins.iter().map(|spot| spot.0.clone())).collect()
     }
 
@@ -56,16 +68,32 @@ impl Facts {
     #[must_use]
     pub fn of_words(words: &[String]) -> Self {
         let has = |name: &str| words.iter().any(|word| word == name);
-        let spots = words.iter().filter(|word| *word != THREAD_ENDS && *word != RUNS_ON);
-        Self { thread_ends: has(THREAD_ENDS), runs_on: has(RUNS_ON), spins: spots.cloned().map(Spot).collect() }
+        let runs_on = [RunsOn::AllLoops, RunsOn::KnownLoops].into_iter().find(|it| it.word().is_some_and(has));
+        let spots = words.iter().filter(|word| ![THREAD_ENDS, KNOWN_LOOPS, ALL_LOOPS].contains(&word.as_str()));
+        Self {
+            thread_ends: has(THREAD_ENDS),
+            runs_on: runs_on.unwrap_or_default(),
+            spins: spots.cloned().map(Spot).collect(),
+        }
     }
 }
 
 /// The word for [`Facts::thread_ends`].
 const THREAD_ENDS: &str = "ends";
 
-/// The word for [`Facts::runs_on`].
-const RUNS_ON: &str = "rounds";
+/// The words for [`RunsOn`].
+const KNOWN_LOOPS: &str = "rounds";
+const ALL_LOOPS: &str = "allrounds";
+
+impl RunsOn {
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Never => None,
+            Self::KnownLoops => Some(KNOWN_LOOPS),
+            Self::AllLoops => Some(ALL_LOOPS),
+        }
+    }
+}
 
 /// A place in the source as schedules write it. It is the same in every build of the same source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,7 +128,7 @@ impl State {
         }
         Some(Facts {
             thread_ends,
-            runs_on: false,
+            runs_on: RunsOn::Never,
             spins: self.new_spins.iter().map(|&site| Spot::from(site)).collect(),
         })
     }

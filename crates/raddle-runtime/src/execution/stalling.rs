@@ -5,7 +5,7 @@ use raddle_engine::trace::{Class, Site};
 
 use crate::execution::spin::MOST_ROUNDS;
 use crate::execution::state::State;
-use crate::execution::{Ask, Spot};
+use crate::execution::{Ask, RunsOn, Spot};
 
 /// How many steps a task may take in a row while another task is enabled. No real scheduler lets a task run for longer, and a loop that
 /// waits for another task would never end.
@@ -13,6 +13,9 @@ const MOST_IN_A_ROW: u32 = 10_000;
 
 /// A yield counts as so many of these steps, if the task has changed an object since its yield before.
 const YIELD_WEIGHT: u32 = 200;
+
+/// After so many rounds, [`RunsOn::AllLoops`] lets a task run on alone.
+const ROUNDS_OF_A_LOOP: u32 = 16;
 
 impl State {
     /// Ends the stall of `task`, if it is stalled.
@@ -49,8 +52,7 @@ impl State {
         self.turns - self.tasks[task.index()].turns
     }
 
-    /// Whether the current task runs on without a decision: it is about to ask for an operation in a loop that is known to spin. It runs on
-    /// for as many rounds as an unknown loop may take, so that a loop that gives up reaches its exit. Then it stalls.
+    /// Whether the current task runs on without a decision: it is about to ask for an operation in a loop that it [runs alone](RunsOn).
     #[cold]
     pub(super) fn runs_on(&mut self, ask: &Ask) -> bool {
         let index = self.current.index();
@@ -59,12 +61,18 @@ impl State {
             Class::Read | Class::Update | Class::Receive if ask.ready.is_none() && ask.object.is_some() => {
                 let version = self.objects[ask.object.index()].version;
                 let rounds = self.spins[index].looks_again(ask.object, version, ask.site);
-                rounds.is_some_and(|rounds| rounds < MOST_ROUNDS) && self.is_known_to_spin(ask.site)
+                rounds.is_some_and(|rounds| rounds < MOST_ROUNDS && self.runs_alone_at(ask.site, rounds))
             }
             _ => false,
         };
         self.spins[index].runs_on = runs_on;
         runs_on
+    }
+
+    /// Whether the current task goes on alone in a loop that has gone so many rounds.
+    fn runs_alone_at(&mut self, site: Site, rounds: u32) -> bool {
+        let few = self.settings.facts.runs_on == RunsOn::AllLoops && rounds >= ROUNDS_OF_A_LOOP;
+        few || self.is_known_to_spin(site)
     }
 
     fn is_known_to_spin(&mut self, site: Site) -> bool {

@@ -36,6 +36,7 @@ mod mutex;
 mod once;
 mod once_lock;
 mod oracle;
+mod out_of_time;
 mod park;
 mod reached;
 mod receivable;

@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 
 use super::names::TaskNames;
 use super::piece::{Entry, Mark, TaskSet};
+use crate::time_left::TimeLeft;
 
 #[derive(Debug)]
 pub(super) struct Execution {
@@ -37,6 +38,8 @@ pub(super) struct Execution {
     pub holds: Vec<bool>,
     /// By event: more than the numbers of all objects that were touched so far, without messages and births.
     touched: Vec<u32>,
+    /// How long its races may be looked for.
+    pub time: TimeLeft,
 }
 
 impl Default for Execution {
@@ -52,6 +55,7 @@ impl Default for Execution {
             names: TaskNames::default(),
             holds: Vec::new(),
             touched: Vec::new(),
+            time: TimeLeft::default(),
         }
     }
 }

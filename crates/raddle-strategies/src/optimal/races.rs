@@ -29,6 +29,9 @@ impl Optimal {
     pub(super) fn reverse_races(&mut self, run: &Run<'_>, cut: bool, children: &mut Vec<Child>) {
         let mut event = self.first_new();
         while event < self.run.events.len() {
+            if self.run.time.is_over() {
+                return;
+            }
             if !self.run.may_race(event) {
                 event += 1;
                 continue;
@@ -404,6 +407,11 @@ impl Optimal {
 
 /// What the second step does to an object in the place of `first`, which finds it as it is there.
 fn effect_before(run: &Execution, first: usize, second: &Second, touch: &Touch) -> Effect {
+    // Whoever comes second to what is done once takes nothing, and only sees that it was done. In an earlier place it may do it.
+    let found_it_done = second.event < run.events.len() && !run.holds[second.event] && touch.effect == Effect::Read;
+    if found_it_done && second.waits_for.contains(&touch.object) {
+        return Effect::Change;
+    }
     let e = run.events.get(first);
     if e.object != touch.object || second.event >= run.events.len() {
         return touch.effect;

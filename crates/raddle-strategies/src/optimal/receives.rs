@@ -76,7 +76,8 @@ fn label(sent: &Offered) -> Label {
     Label::Way(Variant::Message(sent.offer.message))
 }
 
-/// True if a message could be received in the place of `receive`, after the events for which `happens` holds.
+/// True if a message could be received in the place of `receive`, after the events for which `happens` holds. Once the time is over, the
+/// answer means nothing.
 fn can_take(run: &Execution, receive: usize, message: usize, happens: &dyn Fn(usize) -> bool) -> bool {
     let offered = run.events.offered();
     let wanted = &offered[message];
@@ -92,9 +93,9 @@ fn can_take(run: &Execution, receive: usize, message: usize, happens: &dyn Fn(us
     };
     let comes_first = |earlier: usize| match wanted.offer.delivery {
         Delivery::PerSender => offered[earlier].task == wanted.task,
-        _ => causally_precedes(&run.events, earlier, message),
+        _ => causally_precedes(&run.events, &run.time, earlier, message),
     };
-    !(0..message).any(|earlier| waits(&offered[earlier]) && comes_first(earlier))
+    !(0..message).any(|earlier| run.time.is_over() || waits(&offered[earlier]) && comes_first(earlier))
 }
 
 /// True if a message was received before an event.
@@ -118,6 +119,9 @@ impl Optimal {
         let places: SmallVec<[ObjectId; 2]> = objects.filter(|&place| chooses_at(&self.run, second, place)).collect();
         for place in places {
             for first in 0..second.event {
+                if self.run.time.is_over() {
+                    return;
+                }
                 let event = self.run.events.get(first);
                 let rival = event.object == place && event.task != second.task && chose(&self.run, first);
                 if rival && available(&self.run, first).nth(1).is_none() {
@@ -142,6 +146,9 @@ impl Optimal {
                 continue;
             }
             for message in 0..self.run.events.offered().len() {
+                if self.run.time.is_over() {
+                    return;
+                }
                 let sent = self.run.events.offered()[message];
                 let is_other = sent.place == self.run.events.get(receive).object
                     && label(&sent) != self.run.entries[receive].label;

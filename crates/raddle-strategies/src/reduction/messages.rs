@@ -11,6 +11,7 @@ use raddle_engine::system::Variant;
 use raddle_engine::trace::{Class, Delivery, Effect, Role};
 
 use crate::causality::causally_precedes;
+use crate::time_left::TimeLeft;
 
 /// True if an event is a receive that chose its message.
 pub(super) fn chose(events: &Events, event: usize) -> bool {
@@ -19,15 +20,22 @@ pub(super) fn chose(events: &Events, event: usize) -> bool {
 }
 
 /// The receives before `send` that could have taken one of its messages instead.
-pub(super) fn could_have_waited(events: &Events, before: &Before, send: usize, message: usize) -> Vec<usize> {
+pub(super) fn could_have_waited(
+    events: &Events,
+    before: &Before,
+    time: &TimeLeft,
+    send: usize,
+    message: usize,
+) -> Vec<usize> {
     let place = events.offered()[message].place;
-    let waits =
-        |&at: &usize| chose(events, at) && events.get(at).object == place && can_take(events, before, at, message);
+    let receives = |at: usize| chose(events, at) && events.get(at).object == place;
+    let waits = |&at: &usize| receives(at) && can_take(events, before, time, at, message);
     (0..send).filter(waits).collect()
 }
 
-/// True if a message could be received in the place of `receive`, after all events that do not happen after `receive`.
-pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message: usize) -> bool {
+/// True if a message could be received in the place of `receive`, after all events that do not happen after `receive`. Once the time is
+/// over, the answer means nothing.
+pub(super) fn can_take(events: &Events, before: &Before, time: &TimeLeft, receive: usize, message: usize) -> bool {
     let happens = |sent: &Offered| sent.event.is_none_or(|at| at < receive || !before.ordered(events, receive, at));
     let wanted = &events.offered()[message];
     if !happens(wanted) {
@@ -42,9 +50,9 @@ pub(super) fn can_take(events: &Events, before: &Before, receive: usize, message
     };
     let comes_first = |earlier: usize| match wanted.offer.delivery {
         Delivery::PerSender => events.offered()[earlier].task == wanted.task,
-        _ => causally_precedes(events, earlier, message),
+        _ => causally_precedes(events, time, earlier, message),
     };
-    !(0..message).any(|earlier| waits(&events.offered()[earlier]) && comes_first(earlier))
+    !(0..message).any(|earlier| time.is_over() || waits(&events.offered()[earlier]) && comes_first(earlier))
 }
 
 /// True if a message was received before event `upto`.

@@ -41,6 +41,9 @@ impl<G: RaceGuide> Dpor<G> {
     /// Plans the reversals of all new races of the execution that has just ended, without those of pending steps.
     pub(super) fn reverse_races(&mut self) {
         for event in self.changed()..self.events.len() {
+            if self.time.is_over() {
+                return;
+            }
             self.reverse_races_with(event);
             for message in self.events.offers_of(event) {
                 self.reverse_waits_for(event, message);
@@ -95,7 +98,7 @@ impl<G: RaceGuide> Dpor<G> {
     fn reverse_receives(&mut self, first: usize, second: Second) {
         let own = messages::taken(&self.events, second.event);
         if self.algorithm == Algorithm::Classic
-            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, first, message))
+            || own.is_some_and(|message| messages::can_take(&self.events, &self.before, &self.time, first, message))
         {
             self.plan(first, second, second.event);
         }
@@ -109,7 +112,7 @@ impl<G: RaceGuide> Dpor<G> {
 
     /// Plans that receives before a send wait for its message.
     fn reverse_waits_for(&mut self, send: usize, message: usize) {
-        for receive in messages::could_have_waited(&self.events, &self.before, send, message) {
+        for receive in messages::could_have_waited(&self.events, &self.before, &self.time, send, message) {
             let previous = self.before.previous(self.events.get(send).task, send);
             if self.algorithm == Algorithm::Classic {
                 self.plan(receive, Second { event: send, previous }, send);

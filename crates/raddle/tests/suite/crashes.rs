@@ -120,6 +120,7 @@ fn other_signals() {
         ("double_free", 6, "crash by SIGABRT (the process was aborted)"),
         ("divides", 8, "crash by SIGFPE (invalid arithmetic"),
         ("bus_error", 7, "crash by SIGBUS (invalid memory access"),
+        ("raises_bus_error", 7, "crash by SIGBUS (invalid memory access)"),
     ] {
         run(child).died_by(signal).says(words).shows_again(child, words);
     }

@@ -20,6 +20,7 @@ mod results;
 mod table;
 mod thread_ends;
 mod timed;
+mod together;
 mod uncontrolled;
 mod unwinding;
 mod waiting_after_main;

@@ -148,8 +148,13 @@ impl Worker<'_> {
         let wanted = self.search.needs.pending;
         let pending = system.as_ref().filter(|_| wanted).map(|system| system.describe().pending()).unwrap_or_default();
         let choices = self.path.len();
-        let run = Run { outcome: outcome.as_ref(), trace: &self.trace, choices, pending: &pending };
-        self.same_number = self.strategy.get().end(&run) == After::SameNumber;
+        let deadline = self.deadline.at();
+        let run = Run { outcome: outcome.as_ref(), trace: &self.trace, choices, pending: &pending, deadline };
+        // Nobody needs to know what follows from an execution that ends the search. If it has too many steps, that takes long.
+        let too_long = |outcome: &Outcome| matches!(outcome.failure(), Some(Failure::TooManySteps { .. }));
+        let is_last = wanted && !self.search.limits.keep_going && outcome.as_ref().is_some_and(too_long);
+        let after = if is_last { After::OutOfTime } else { self.strategy.get().end(&run) };
+        self.same_number = after == After::SameNumber;
         if let Some(coverage) = self.search.coverage.as_ref().filter(|_| outcome.is_some()) {
             let cast = || system.as_ref().map(|system| system.describe().participants()).unwrap_or_default();
             let who = || cast().tasks.iter().map(name_of).collect();
@@ -164,6 +169,7 @@ impl Worker<'_> {
         self.tally.pruned += u64::from(!probing && outcome.is_none());
         let ended = outcome.clone();
         if let (None, Some(system)) = (&outcome, &mut system)
+            && after != After::OutOfTime
             && let Some(found) = self.run_on(system, seed, number)
         {
             self.tally.found.get_or_insert(Found { probe: probing, ..found });
@@ -175,6 +181,10 @@ impl Worker<'_> {
                 let remark = self.strategy.get().summary().and_then(|summary| summary.about_failure());
                 self.tally.found = Some(Found { remark, probe: probing, ..self.found(*failure, seed, number) });
             }
+        }
+        if after == After::OutOfTime {
+            self.give_up_as_committed();
+            return seen;
         }
         let copies = snapshots.as_ref().is_some_and(|snapshots| snapshots.has_copies());
         match (snapshots, system) {

@@ -87,11 +87,16 @@ impl<'s> Worker<'s> {
     /// If the strategy has pieces of the tree, its state includes that execution. So its piece goes back as it was at the latest commit. A
     /// resumed search runs the executions since then again, so they are not added to the committed results.
     pub(super) fn give_up_for_time(&mut self) {
-        self.search.board.stop();
         let steps = self.trace.len() as u64;
         let states = if self.states { self.strategy.get().states().map_or(0, |states| states.new_states()) } else { 0 };
         let unfinished = Tally { steps, longest: steps, states, ..Tally::default() };
         self.search.board.add_cut_off(unfinished);
+        self.give_up_as_committed();
+    }
+
+    /// Stops the search. What was found and counted since the latest commit is reported, and done again by a search that is taken up.
+    pub(super) fn give_up_as_committed(&mut self) {
+        self.search.board.stop();
         if matches!(self.strategy.get().sharing(), Sharing::ByPiece(_)) {
             self.search.board.add_cut_off(mem::take(&mut self.tally));
             self.give_up();

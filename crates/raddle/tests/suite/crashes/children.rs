@@ -92,6 +92,14 @@ fn bus_error() {
     });
 }
 
+/// The handler of `std` does not end the process by itself: it expects that the instruction faults again.
+#[raddle::test]
+#[ignore = "run as a child of other tests"]
+fn raises_bus_error() {
+    // SAFETY: a plain call into libc.
+    raced(|| _ = unsafe { libc::raise(libc::SIGBUS) });
+}
+
 /// Two threads take the same value out.
 #[raddle::test]
 #[ignore = "run as a child of other tests"]

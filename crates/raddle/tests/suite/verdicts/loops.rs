@@ -1,5 +1,7 @@
 //! Loops: those that wait for another thread, and those that give up.
 
+use std::time::Duration;
+
 use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex, mpsc};
 use raddle::{hint, thread};
@@ -280,7 +282,7 @@ const GIVES_UP: &[Row] = &[
             AtomicBool::new(false),
             |flag| {
                 let looks = |_| {
-                    thread::park_timeout(std::time::Duration::from_millis(1));
+                    thread::park_timeout(Duration::from_millis(1));
                     flag.load(SeqCst)
                 };
                 assert!((0..20).any(looks), "gave up");
@@ -425,9 +427,41 @@ fn until_both_are_held(own: &Mutex<()>, other: &Mutex<()>) {
 /// left out otherwise is told.
 #[test]
 fn two_that_hold_one_lock_and_try_the_other() {
-    let report = raddle::Explorer::new().strategy("dpor").spurious_wakeups(0).workers(1).run(|| {
+    let patient = raddle::Explorer::new().time(Duration::from_secs(600));
+    let report = patient.strategy("dpor").spurious_wakeups(0).workers(1).run(|| {
         two((Mutex::new(()), Mutex::new(())), |(a, b)| until_both_are_held(a, b), |(a, b)| until_both_are_held(b, a));
     });
     let line = report.verdict_line();
     assert!(report.verified() && line.contains("spin") && line.contains("it is assumed"), "{line}");
+}
+
+/// Peterson's lock: whether each of the two wants to enter, and whose turn it is to wait.
+#[derive(Default)]
+struct Peterson {
+    wants: [AtomicBool; 2],
+    waits: AtomicUsize,
+    sum: AtomicUsize,
+}
+
+impl Peterson {
+    fn add_one(&self, me: usize) {
+        let other = 1 - me;
+        self.wants[me].store(true, SeqCst);
+        self.waits.store(me, SeqCst);
+        while self.wants[other].load(SeqCst) && self.waits.load(SeqCst) == me {
+            hint::spin_loop();
+        }
+        self.sum.store(self.sum.load(SeqCst) + 1, SeqCst);
+        self.wants[me].store(false, SeqCst);
+    }
+}
+
+/// Each execution goes round the loop once more than the one before. The default must find out that it spins before its steps are used up.
+#[test]
+fn the_default_proves_a_lock_that_spins_on_two_conditions() {
+    let report = raddle::Explorer::new().spurious_wakeups(0).time(Duration::from_secs(600)).run(|| {
+        let lock = each(Peterson::default(), [|lock| lock.add_one(0), |lock| lock.add_one(1)]);
+        assert_eq!(lock.sum.load(SeqCst), 2);
+    });
+    assert!(report.verified(), "{report}");
 }

@@ -49,6 +49,26 @@ const ROWS: &[Row] = &[
             |(a, b)| b.call_once(|| a.call_once(|| ())),
         );
     }),
+    // The value is made in two steps and looked at before, between or after them; or it is set, and looked at before or after that.
+    verified("set, get and get_or_init", 5, || {
+        each(OnceLock::new(), [|cell| _ = cell.get_or_init(|| 1), |cell| _ = cell.get(), |cell| _ = cell.set(2)]);
+    }),
+    fails("nobody had set it, and yet it was not made", "panic", || {
+        let results = each(
+            (OnceLock::new(), AtomicUsize::new(0)),
+            [
+                |(cell, seen)| _ = seen.fetch_add(*cell.get_or_init(|| 1), SeqCst),
+                |(cell, seen)| _ = seen.fetch_add(if cell.get().is_none() { 10 } else { 0 }, SeqCst),
+                |(cell, _)| _ = cell.set(2),
+            ],
+        );
+        assert_ne!(results.1.load(SeqCst), 12);
+    }),
+    // Each of the two may make it, and it is looked at before, between or after the two steps of that.
+    verified("two get_or_init and a get", 6, || {
+        let make: fn(&OnceLock<u32>) = |cell| _ = cell.get_or_init(|| 1);
+        each(OnceLock::new(), [make, |cell| _ = cell.get(), make]);
+    }),
     verified("get_or_init in two threads", 2, || {
         two(OnceLock::new(), |c| _ = c.get_or_init(|| 1), |c| _ = c.get_or_init(|| 2))
     }),
