@@ -170,7 +170,7 @@ impl Trace {
     }
 
     /// Adds a step. Called by a [`System`](crate::system::System) as it advances.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, mut step: Step) {
         if self.data.discards_steps {
             self.data.latest_counted = Some(Latest { task: step.task, op: step.op, site: step.site });

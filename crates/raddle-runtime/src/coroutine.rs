@@ -48,7 +48,9 @@ pub(crate) enum Resumed {
 }
 
 /// A stack and what runs on it, one job after another.
-pub(crate) struct Fiber {
+pub(crate) struct Fiber(Box<Parts>);
+
+struct Parts {
     coroutine: Coroutine<(), Paused, (), DefaultStack>,
     state: Box<FiberState>,
 }
@@ -101,7 +103,7 @@ impl Fiber {
         cut_off::close_reserve(state.limit())?;
         let own: *const FiberState = &raw const *state;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Switch, ()| {
-            // SAFETY: the box outlives the coroutine: both are fields of one `Fiber`, and the coroutine only runs while the
+            // SAFETY: the box outlives the coroutine: both are fields of one `Parts`, and the coroutine only runs while the
             // fiber is borrowed by `resume`.
             let state = unsafe { &*own };
             state.switch.set(yielder);
@@ -113,19 +115,19 @@ impl Fiber {
             }
         });
         state.trap.set(Some(coroutine.trap_handler()));
-        Ok(Self { coroutine, state })
+        Ok(Self(Box::new(Parts { coroutine, state })))
     }
 
     /// Gives an idle fiber a job. The fiber begins it when it is resumed.
     pub(crate) fn assign(&mut self, job: Job) {
-        self.state.job.set(Some(job));
+        self.0.state.job.set(Some(job));
     }
 
     /// Runs the fiber until it pauses or is cut off.
     #[inline(always)]
     pub(crate) fn resume(&mut self, running: &RunningFiber) -> Resumed {
-        let before = running.state.replace(&raw const *self.state);
-        let result = self.coroutine.resume(());
+        let before = running.state.replace(&raw const *self.0.state);
+        let result = self.0.coroutine.resume(());
         running.state.set(before);
         match result {
             CoroutineResult::Yield(paused) => Resumed::Paused(paused),
@@ -135,17 +137,17 @@ impl Fiber {
 
     /// The size of its stack.
     pub(crate) fn stack_bytes(&self) -> usize {
-        self.state.stack_bytes
+        self.0.state.stack_bytes
     }
 
     /// Abandons the job in its middle and returns a new fiber that uses the same stack. The values on the stack are never dropped. No
     /// code that could still use them may run afterwards.
     pub(crate) fn reset(mut self) -> std::io::Result<Self> {
-        let stack_bytes = self.state.stack_bytes;
+        let stack_bytes = self.stack_bytes();
         // SAFETY: the frames on the stack are forgotten, as `mem::forget` forgets a value. Whatever borrows from them belongs to tasks of
         // the same execution, which are abandoned together (see `threads::finish`).
-        unsafe { self.coroutine.force_reset() };
-        let this = std::mem::ManuallyDrop::new(self);
+        unsafe { self.0.coroutine.force_reset() };
+        let this = std::mem::ManuallyDrop::new(*self.0);
         // SAFETY: `this` is not used or dropped after its fields are moved out.
         let (coroutine, state) = unsafe { (ptr::read(&raw const this.coroutine), ptr::read(&raw const this.state)) };
         let stack = coroutine.into_stack();
@@ -161,7 +163,7 @@ impl Fiber {
 }
 
 /// Drops an idle fiber without unwinding its loop: the unwinding would count as a panic.
-impl Drop for Fiber {
+impl Drop for Parts {
     fn drop(&mut self) {
         // SAFETY: fibers are dropped only when idle or never started (the runtime abandons all others): the frames left on
         // the stack are corosensei's and the loop above, which owns nothing while it waits for a job.

@@ -41,10 +41,10 @@ pub(crate) use self::account::{Reason, tell};
 #[cfg(target_os = "linux")]
 pub use self::attending::{Attending, attend};
 #[cfg(target_os = "linux")]
-pub(crate) use self::attending::{away, handles, inside, inside_model};
+pub(crate) use self::attending::{away, handles, inside, inside_model, note_step};
 #[cfg(not(target_os = "linux"))]
 pub use self::elsewhere::{Attending, attend};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::elsewhere::{away, handles, inside, inside_model};
+pub(crate) use self::elsewhere::{away, handles, inside, inside_model, note_step};
 pub(crate) use self::view::CrashView;
 pub use self::words::{LastWords, Patience, RegressionFile, told_to_end};

@@ -25,7 +25,7 @@ use std::panic::{self, Location};
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Failure;
 use raddle_engine::random_choices::RandomChoices;
-use raddle_engine::system::Variant;
+use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
 pub use self::facts::{Facts, RunsOn, Spot};
@@ -37,6 +37,7 @@ pub(crate) use self::task::{Status, Task};
 use crate::coroutine::RunningFiber;
 use crate::coroutine::act::Act;
 use crate::coroutine::current;
+use crate::crash;
 
 /// The running execution, shared by the code of its tasks and by the [`System`](crate::threads) that drives them.
 pub(crate) struct Execution {
@@ -44,8 +45,10 @@ pub(crate) struct Execution {
     pub(crate) fiber: RunningFiber,
     /// Borrowed for short times only, never while a task is resumed or suspended.
     pub(crate) state: RefCell<State>,
-    /// The random choices of an execution that runs untraced.
-    pub(crate) choices: RefCell<RandomChoices>,
+    /// What tasks draw from in an untraced run.
+    pub(crate) drawing: RefCell<Drawing>,
+    /// The task to be resumed when the running one has paused, if that has drawn it. The operation of the task has taken effect.
+    pub(crate) next: Cell<Option<TaskId>>,
     /// The task whose handler runs on a borrowed stack.
     pub(crate) handles: Cell<TaskId>,
     /// True if the panic hook has seen that the running task is about to abort the process. The handler of `SIGABRT` then cuts the task
@@ -56,6 +59,14 @@ pub(crate) struct Execution {
     /// True if an atomic operation or a fence used an ordering weaker than `SeqCst`. It is here and not in the state, because setting it
     /// must be cheap.
     pub(crate) weak_orderings: Cell<bool>,
+}
+
+/// What tasks draw from in an untraced run. The system has it while no task runs.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    pub(crate) choices: RandomChoices,
+    /// The enabled actions, as they were last listed.
+    pub(crate) actions: Vec<Action>,
 }
 
 /// The operation that a task wants to do next.
@@ -235,7 +246,8 @@ impl Execution {
         Self {
             fiber: RunningFiber::default(),
             state: RefCell::new(State::default()),
-            choices: RefCell::default(),
+            drawing: RefCell::default(),
+            next: Cell::new(None),
             handles: Cell::new(TaskId::MAIN),
             aborting: Cell::new(false),
             unwinds_all: Cell::new(false),
@@ -271,12 +283,55 @@ impl Execution {
             return state.record(ask, Variant::Ready, act);
         }
         state.note_if_unwinding();
-        state.ask(ask, Act::lend(act));
+        if !state.draws {
+            state.ask(ask, Act::lend(act));
+        } else if self.draw_next(&mut state, ask, act) {
+            return;
+        }
         drop(state);
         // When the task is resumed, the operation has taken effect. A task that can never go on is not resumed: the execution abandons
         // it with its stack as it is, unless the task holds a lock that outlives the execution.
         self.fiber.suspend();
         self.unwind_if_told();
+    }
+
+    /// Draws the next action of an untraced run, where the current task asks for an operation, and lets it take effect. Does nothing but store
+    /// the operation if more has to be found out first. Returns whether the current task was drawn and goes on.
+    #[inline(never)]
+    fn draw_next(&self, state: &mut State, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) -> bool {
+        state.judge(ask);
+        let Drawing { choices, actions } = &mut *self.drawing.borrow_mut();
+        let asking = state.current;
+        let may_draw = state.nothing_but_steps() && choices.go_on(state.trace.len());
+        if may_draw && state.update_actions(ask, actions) {
+            let (task, variant) = state.choose(choices.draw(actions.len() as u32), actions);
+            crash::note_step();
+            if task == asking {
+                state.go_on_with(ask, act);
+                return true;
+            }
+            state.store(ask, Act::lend(act));
+            state.take_effect(task, variant);
+            self.next.set(Some(task));
+            return false;
+        }
+        state.store(ask, Act::lend(act));
+        may_draw && self.list_and_draw(state, choices, actions)
+    }
+
+    /// Lists the actions, as the list could not be brought up to date, and draws one. Returns whether the current task was drawn and goes on.
+    #[inline(never)]
+    fn list_and_draw(&self, state: &mut State, choices: &mut RandomChoices, actions: &mut Vec<Action>) -> bool {
+        let asking = state.current;
+        if !state.list_if_awake(actions) {
+            return false;
+        }
+        let task = state.take_action(choices.draw(actions.len() as u32), actions);
+        crash::note_step();
+        if task != asking {
+            self.next.set(Some(task));
+        }
+        task == asking
     }
 
     /// Unwinds the current task if it can never go on, so that it releases locks that outlive the execution.

@@ -4,6 +4,7 @@
 //! decision: new tasks run to their first operation, and tasks that joined an ended task continue. No other task can observe when exactly
 //! that happens, so no order is lost, and all threads that a test starts with exist before the first decision.
 
+mod drawn;
 mod finish;
 mod lent;
 mod maps_made;
@@ -14,17 +15,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use raddle_engine::caveats::Caveats;
-use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::ids::TaskId;
 use raddle_engine::order::Races;
 use raddle_engine::outcome::{Failure, ObjectInfo, Outcome, Participants, TaskInfo, Waiting};
 use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Describe, Pending, Point, Program, System, Untraced, Variant};
-use raddle_engine::trace::{Effect, Site, Trace, Word};
+use raddle_engine::trace::{Site, Trace, Word};
 
 use crate::addresses::Addresses;
 use crate::coroutine::{Fiber, Job, Paused, Resumed, current};
-use crate::execution::{Ask, Contexts, Execution, Newborn, State, Status, Task};
+use crate::execution::{Contexts, Execution, Newborn, State, Status, Task};
 pub use crate::execution::{Facts, LeakedThreads, RunsOn, Settings, Spot, Timeouts};
 use crate::uncontrolled::{StartedThreads, Use};
 use crate::{crash, output, panics, thread};
@@ -50,6 +51,7 @@ struct Worker {
     watching: Option<StartedThreads>,
     /// What executions have shown of the program that it was not told by its settings.
     learned: RefCell<Facts>,
+    has_learned: Cell<bool>,
     /// For steps that are taken after the end of an execution.
     unseen: Cell<Option<Trace>>,
     /// How many executions were started.
@@ -102,6 +104,7 @@ impl Threads {
             numbers: Cell::new((0, 0)),
             watching: StartedThreads::begin(),
             learned: RefCell::default(),
+            has_learned: Cell::new(false),
             unseen: Cell::default(),
             started: Cell::new(0),
         };
@@ -145,9 +148,23 @@ impl Worker {
 
     fn fiber(&self, stack_bytes: usize) -> Result<Fiber, std::io::Error> {
         let mut idle = self.idle.borrow_mut();
+        match idle.pop() {
+            Some(fiber) if fiber.stack_bytes() == stack_bytes => return Ok(fiber),
+            other => idle.extend(other),
+        }
         match idle.iter().rposition(|fiber| fiber.stack_bytes() == stack_bytes) {
             Some(at) => Ok(idle.swap_remove(at)),
             None => Fiber::new(stack_bytes),
+        }
+    }
+
+    /// Lends the trace to the execution while tasks run, or takes it back.
+    #[inline(always)]
+    fn lend(&self, trace: &mut Trace) {
+        match self.execution.state.try_borrow_mut() {
+            Ok(mut state) => std::mem::swap(trace, &mut state.trace),
+            // A task was cut off in the middle of an operation, so the worker cannot be used any more.
+            Err(_) => self.sound.set(false),
         }
     }
 
@@ -178,8 +195,8 @@ impl Program for Threads {
             made_maps: false,
         };
         let body = self.body.clone();
+        worker.lend(trace);
         let mut state = worker.execution.state.borrow_mut();
-        std::mem::swap(trace, &mut state.trace);
         worker.execution.weak_orderings.set(false);
         let number = worker.next_number();
         if let Some(watching) = &worker.watching {
@@ -193,13 +210,14 @@ impl Program for Threads {
         let job: Job = Box::new(move || thread::run_task(move || body()));
         current::enter(&worker.execution, || {
             running.begin_task(Newborn { task: TaskId::MAIN, job, stack_bytes });
-            running.reach_point(None, trace);
+            running.reach_point(&worker);
         });
+        worker.lend(trace);
         running
     }
 
     fn is_outdated(&self) -> bool {
-        *self.worker.learned.borrow() != Facts::default()
+        self.worker.has_learned.get()
     }
 
     fn has_enough(&self) -> bool {
@@ -265,8 +283,8 @@ impl Running {
             }
         };
         fiber.assign(job);
-        if self.fibers.len() <= task.index() {
-            self.fibers.resize_with(task.index() + 1, || None);
+        while self.fibers.len() <= task.index() {
+            self.fibers.push(None);
         }
         self.fibers[task.index()] = Some(fiber);
         self.worker.execution.state.borrow_mut().begin_task(task);
@@ -348,6 +366,7 @@ impl Running {
                 self.begin_task(newborn);
             } else if let Some(task) = state.unseen_and_ready() {
                 state.take_effect(task, Variant::Ready);
+                state.stale = true;
                 drop(state);
                 self.resume(task);
             } else {
@@ -357,10 +376,9 @@ impl Running {
         }
     }
 
-    /// Finds out where the execution stands, after `stepped`, one of the listed actions, was taken.
+    /// Finds out where the execution stands.
     #[inline(always)]
-    fn reach_point(&mut self, stepped: Option<Choice>, trace: &mut Trace) {
-        let worker = self.worker.clone();
+    fn reach_point(&mut self, worker: &Worker) {
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else {
             return;
         };
@@ -373,32 +391,30 @@ impl Running {
                 Err(_) => return,
             }
         }
-        std::mem::swap(trace, &mut state.trace);
-        let calm = !state.stale && state.outcome.is_none() && state.data.is_none() && !state.cells_touched;
-        if let (true, Some(choice)) = (calm, stepped) {
-            let slot = &mut self.actions[choice.index()];
-            if let Some(next) = state.only_change(slot.task) {
-                *slot = next;
-                return;
-            }
-            let task = slot.task;
-            if state.only_mail(task, choice.index(), &mut self.actions) {
-                return;
-            }
+        let races = state.cells_touched && self.finds_race(&state);
+        let calm = state.outcome.is_none() && state.data.is_none() && !races;
+        if !calm || !state.update_actions_after_pause(&mut self.actions) && !state.update_mail(&mut self.actions) {
+            self.look_around(&mut state);
         }
-        self.look_around(&mut state, trace);
+    }
+
+    /// Whether the latest steps race with others. If so, the execution ends with that.
+    fn finds_race(&mut self, state: &State) -> bool {
+        if state.trace.discards_steps() {
+            return false;
+        }
+        let race = self.races.get_or_insert_default().follow(&state.trace);
+        let found = race.is_some();
+        if let Some(race) = race {
+            self.end(race.into());
+        }
+        found
     }
 
     #[inline(never)]
-    fn look_around(&mut self, state: &mut State, trace: &Trace) {
+    fn look_around(&mut self, state: &mut State) {
         if state.spoiled {
             self.worker.sound.set(false);
-        }
-        if state.cells_touched && !trace.discards_steps() {
-            let races = self.races.get_or_insert_default();
-            if let Some(race) = races.follow(trace) {
-                self.end(race.into());
-            }
         }
         if let Some(outcome) = state.outcome.take() {
             self.end(outcome);
@@ -413,7 +429,7 @@ impl Running {
         self.at = At::Action;
         state.list_actions(&mut self.actions);
         if self.actions.is_empty() {
-            let outcome = state.outcome.take().unwrap_or_else(|| state.conclude(trace));
+            let outcome = state.outcome.take().unwrap_or_else(|| state.conclude());
             self.end(outcome);
         } else if state.begin_supply(&self.actions) {
             self.at = At::Mail;
@@ -449,27 +465,14 @@ impl System for Running {
         // At the end of an execution, the trace that led there is the one to be told of.
         let _inside = crash::inside((!state.finishing).then_some(trace));
         std::mem::swap(trace, &mut state.trace);
-        let (task, stepped) = match state.data.take() {
-            Some((choices, site, op)) => {
-                state.alternatives = choices;
-                state.drawn = choice.0;
-                let ask = Ask::new(op, ObjectId::NONE, Effect::Read, site);
-                state.record(&ask, Variant::Ready, |moment| moment.found(u64::from(choice.0)));
-                state.stale = true;
-                (state.current, None)
-            }
-            None => {
-                state.alternatives = self.actions.len() as u32;
-                let Action { task, variant, .. } = self.actions[choice.index()];
-                state.take_effect(task, variant);
-                (task, Some(choice))
-            }
-        };
+        let task =
+            if state.data.is_some() { state.take_value(choice) } else { state.take_action(choice, &self.actions) };
         drop(state);
         current::enter(&worker.execution, || {
             self.resume(task);
-            self.reach_point(stepped, trace);
+            self.reach_point(&worker);
         });
+        worker.lend(trace);
     }
 
     fn caveats(&self) -> Caveats {
@@ -529,14 +532,11 @@ impl Describe for Running {
 
 impl Untraced for Running {
     fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
-        while choices.go_on(trace.len()) {
-            match self.at {
-                At::Mail => self.draw_receive(choices, trace),
-                At::Action => self.step(choices.draw(self.actions.len() as u32), trace),
-                At::Data { choices: values, .. } => self.step(choices.draw(values), trace),
-                At::End(_) => return,
-            }
-        }
+        let _inside = crash::inside(Some(trace));
+        let worker = self.worker.clone();
+        worker.lend(trace);
+        current::enter(&worker.execution, || self.draw_all(&worker, choices));
+        worker.lend(trace);
     }
 
     fn needs_recorded_steps(&self) -> bool {
@@ -551,7 +551,7 @@ impl Drop for Running {
         if let Ok(state) = worker.execution.state.try_borrow()
             && let Some(shown) = state.new_facts()
         {
-            worker.learned.borrow_mut().add(&shown);
+            worker.has_learned.set(worker.learned.borrow_mut().add(&shown) || worker.has_learned.get());
             state.settings.learned.lock().unwrap_or_else(PoisonError::into_inner).add(&shown);
         }
         if worker.sound.get() {
@@ -565,7 +565,15 @@ impl Drop for Running {
             worker.sound.set(false);
         }
         let mut fibers = std::mem::take(&mut self.fibers);
-        fibers.drain(..).flatten().chain(self.parked.drain(..).map(|parked| parked.1)).for_each(Fiber::abandon);
+        for slot in &mut fibers {
+            if let Some(fiber) = slot.take() {
+                fiber.abandon();
+            }
+        }
+        fibers.clear();
+        for (_, fiber) in self.parked.drain(..) {
+            fiber.abandon();
+        }
         worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });
     }
 }

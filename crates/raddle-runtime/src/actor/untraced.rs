@@ -208,7 +208,7 @@ impl Execution {
         let mut state = self.state.borrow_mut();
         loop {
             // The borrow of the choices ends before the handler runs, which may keep this stack.
-            let received = state.receive_at_random(&mut self.choices.borrow_mut());
+            let received = state.receive_at_random(&mut self.drawing.borrow_mut().choices);
             let Some((home, mail, place)) = received else { return };
             self.handles.set(state.current);
             match home.handle_untraced(self, state, mail, place) {

@@ -27,7 +27,8 @@ pub(crate) struct WorkerRecord {
     words: Arc<LastWords>,
     pub(super) patience: Patience,
     pub(super) thread: watchdog::OsThread,
-    /// Increases by one when the program begins to run and when it pauses. It is odd while the program runs.
+    /// Increases by one when the program begins to run and when it pauses, and by two when it takes a step meanwhile. It is odd while the
+    /// program runs.
     pub(super) beats: AtomicU64,
     /// The report that the watchdog asks for.
     pub(super) wanted: AtomicU8,
@@ -172,6 +173,15 @@ pub(crate) fn inside_model(
 #[inline]
 pub(crate) fn away() -> RunningMark {
     RunningMark::enter(OWN.get())
+}
+
+/// Notes that the program, which runs on fibers, has taken a step.
+#[inline]
+pub(crate) fn note_step() {
+    // SAFETY: as in `RunningMark::beat`.
+    if let Some(record) = unsafe { OWN.get().as_ref() } {
+        record.beats.store(record.beats.load(Relaxed) + 2, Relaxed);
+    }
 }
 
 /// Notes that the decision has become a step, or that from now on the handler of `task` runs.

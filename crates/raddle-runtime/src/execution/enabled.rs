@@ -6,7 +6,7 @@ use raddle_engine::trace::{Class, Effect, Role};
 
 use crate::actor::Mailboxes;
 use crate::execution::record::role;
-use crate::execution::state::State;
+use crate::execution::state::{State, is_ready};
 use crate::execution::{Ask, Timeouts};
 use crate::time::CLOCK;
 
@@ -14,20 +14,94 @@ use crate::time::CLOCK;
 const MOST_ROUNDS_ALONE: u32 = 1_000;
 
 impl State {
-    /// The next action of `task`, if no other action can have changed since the actions were last listed.
+    /// Brings the list of actions up to date after one of them was taken, where its task now asks for `ask`. This works if no action can have
+    /// changed but that of the task and those that wait for one object. Returns whether it worked; if not, the caller lists all actions again.
     #[inline(always)]
-    pub(crate) fn only_change(&self, task: TaskId) -> Option<Action> {
-        let ask = self.tasks[task.index()].asks.as_ref()?;
-        let only = !self.stale && self.stalled == 0 && self.actors.changed.is_empty();
-        (only && !ask.unseen && ask.mail.is_none() && self.is_ready(ask)).then(|| action(task, Variant::Ready, ask))
+    pub(crate) fn update_actions(&mut self, ask: &Ask, actions: &mut Vec<Action>) -> bool {
+        match self.taken {
+            Some(taken) if self.can_update(ask) => {
+                let updated = self.update(taken, ask, actions);
+                self.end_update(updated)
+            }
+            _ => false,
+        }
     }
 
-    /// Brings a list of actions up to date after `task` took the action at index `taken`. This works only if nothing but mailboxes has
-    /// changed since. Returns whether it worked; if not, the caller lists all actions again.
+    /// [`Self::update_actions`] for a task that has paused, so that it is known what it asks for.
+    #[inline(always)]
+    pub(crate) fn update_actions_after_pause(&mut self, actions: &mut Vec<Action>) -> bool {
+        let Some(taken) = self.taken else { return false };
+        match &self.tasks[actions[taken].task.index()].asks {
+            Some(ask) if self.can_update(ask) => {
+                let updated = self.update(taken, ask, actions);
+                self.end_update(updated)
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(always)]
+    fn can_update(&self, ask: &Ask) -> bool {
+        !self.stale && self.stalled == 0 && self.actors.changed.is_empty() && !ask.unseen && ask.mail.is_none()
+    }
+
+    #[inline(always)]
+    fn end_update(&mut self, updated: bool) -> bool {
+        self.waited_for = ObjectId::NONE;
+        if !updated {
+            (self.stale, self.taken) = (true, None);
+        }
+        updated
+    }
+
+    #[inline(always)]
+    fn update(&self, taken: usize, ask: &Ask, actions: &mut Vec<Action>) -> bool {
+        let slot = &mut actions[taken];
+        let task = slot.task;
+        if self.is_ready(ask) {
+            *slot = action(task, Variant::Ready, ask);
+            return !self.waited_for.is_some() || self.plain_list && self.update_waiting(task, actions);
+        }
+        if !self.plain_list || ask.deadline.is_some() || waits_for_receive(ask) {
+            return false;
+        }
+        actions.remove(taken);
+        (!self.waited_for.is_some() || self.update_waiting(task, actions)) && !actions.is_empty()
+    }
+
+    /// Brings the actions of tasks other than `stepped` up to date that wait for the object that has changed.
+    #[inline(never)]
+    fn update_waiting(&self, stepped: TaskId, actions: &mut Vec<Action>) -> bool {
+        for &task in &self.alive {
+            let Some(ask) = &self.tasks[task.index()].asks else { continue };
+            if ask.object != self.waited_for || task == stepped || ask.ready.is_none() {
+                continue;
+            }
+            if ask.unseen || ask.mail.is_some() {
+                return false;
+            }
+            let ready = self.is_ready(ask);
+            let place = actions.iter().position(|action| action.task >= task).unwrap_or(actions.len());
+            let listed = actions.get(place).is_some_and(|action| action.task == task);
+            if ready && !listed {
+                actions.insert(place, action(task, Variant::Ready, ask));
+            } else if !ready && listed {
+                if ask.deadline.is_some() || waits_for_receive(ask) {
+                    return false;
+                }
+                actions.remove(place);
+            }
+        }
+        true
+    }
+
+    /// Does what [`Self::update_actions`] does if nothing but mailboxes can have changed.
     #[inline]
-    pub(crate) fn only_mail(&mut self, task: TaskId, taken: usize, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn update_mail(&mut self, actions: &mut Vec<Action>) -> bool {
+        let Some(taken) = self.taken else { return false };
+        let task = actions[taken].task;
         let Some(own) = self.tasks[task.index()].asks.as_ref().and_then(|ask| ask.mail) else { return false };
-        if self.stale || self.stalled > 0 || !self.plain_list {
+        if self.stale || self.stalled > 0 || !self.plain_list || self.waited_for.is_some() {
             return false;
         }
         let mut changed = std::mem::take(&mut self.actors.changed);
@@ -91,13 +165,25 @@ impl State {
         self.alive.iter().filter_map(pending).collect()
     }
 
+    /// Lists the enabled actions, unless a task is stalled. Returns whether there are any.
+    pub(crate) fn list_if_awake(&mut self, actions: &mut Vec<Action>) -> bool {
+        if self.stalled > 0 {
+            return false;
+        }
+        self.list_actions(actions);
+        self.stale = actions.is_empty();
+        !actions.is_empty()
+    }
+
     /// Lists the enabled actions. The list is empty if no task can go on.
     pub(crate) fn list_actions(&mut self, actions: &mut Vec<Action>) {
         self.stale = false;
+        self.taken = None;
+        self.waited_for = ObjectId::NONE;
         self.plain_list = false;
         self.actors.changed.clear();
         actions.clear();
-        let (mut timed, mut waits_for_receive) = (false, false);
+        let (mut timed, mut unproven) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             if self.stalled > 0 && self.spins[task.index()].is_stalled() {
@@ -110,11 +196,10 @@ impl State {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
-                waits_for_receive |= ask.op.class == Class::Send && ask.role != Role::Waits;
+                unproven |= waits_for_receive(ask);
             }
         }
-        // The sender of a rendezvous waits for its receive. Reduction is not proven for that.
-        self.caveats.reduction_unproven |= waits_for_receive;
+        self.caveats.reduction_unproven |= unproven;
         if timed {
             self.list_timeouts(actions);
             self.caveats.reduction_unproven |= self.has_timeout_or_crash(actions);
@@ -139,7 +224,7 @@ impl State {
     #[cold]
     fn list_actions_slowly(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
-        let (mut timed, mut waits_for_receive) = (false, false);
+        let (mut timed, mut unproven) = (false, false);
         for &task in &self.alive {
             let Some(ask) = &self.tasks[task.index()].asks else { continue };
             let others = self.turns_of_others(task);
@@ -152,15 +237,14 @@ impl State {
             if let Some(mail) = ask.mail {
                 self.actors.list_receives(mail, actions, |variant| action(task, variant, ask));
                 timed |= ask.deadline.is_some() || ask.may_crash;
-            } else if ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key)) {
+            } else if is_ready(&self.objects, ask) {
                 actions.push(action(task, Variant::Ready, ask));
             } else {
                 timed |= ask.deadline.is_some();
-                waits_for_receive |= ask.op.class == Class::Send && ask.role != Role::Waits;
+                unproven |= waits_for_receive(ask);
             }
         }
-        // The sender of a rendezvous waits for its receive. Reduction is not proven for that.
-        self.caveats.reduction_unproven |= waits_for_receive;
+        self.caveats.reduction_unproven |= unproven;
         if timed {
             if self.stalled > 0 && actions.is_empty() && self.move_clock_for_spinners() {
                 return self.list_actions_slowly(actions);
@@ -313,6 +397,11 @@ fn action(task: TaskId, variant: Variant, ask: &Ask) -> Action {
     let Ask { op, object, site, .. } = *ask;
     let effect = if variant == Variant::TimedOut { Effect::Read } else { ask.effect };
     Action { task, variant, op, object, effect, role: role(ask, variant), site }
+}
+
+/// The sender of a rendezvous waits for its receive. Reduction is not proven for that.
+fn waits_for_receive(ask: &Ask) -> bool {
+    ask.op.class == Class::Send && ask.role != Role::Waits
 }
 
 /// Clears the list if it has only crashes. An execution does not go on only because an actor could still crash.

@@ -12,9 +12,9 @@ impl State {
     /// The outcome of the execution, once no action is enabled. Actors without messages are done. Any other task that waits can never go
     /// on: this is a deadlock, also after the test's function has returned. But if the settings
     /// [allow](super::LeakedThreads::Allow) it, threads may be left waiting for a message or a notification, as when a process ends.
-    pub(crate) fn conclude(&mut self, trace: &Trace) -> Outcome {
+    pub(crate) fn conclude(&mut self) -> Outcome {
         if self.livelock {
-            return Failure::Livelock { spinning: self.unfinished(trace) }.into();
+            return Failure::Livelock { spinning: self.unfinished(&self.trace) }.into();
         }
         let waiting: Vec<TaskId> = self.alive.iter().copied().filter(|&task| !self.waits_for_mail(task)).collect();
         if waiting.is_empty() {
@@ -23,13 +23,13 @@ impl State {
         let main_ended = self.tasks[TaskId::MAIN.index()].status == Status::Finished;
         let may_be_left = main_ended && self.settings.leaked_threads == LeakedThreads::Allow;
         if may_be_left && !waiting.iter().any(|&task| self.waits_for_a_task(task)) {
-            self.caveats.left_waiting = self.unfinished(trace);
+            self.caveats.left_waiting = self.unfinished(&self.trace);
             return Outcome::Completed;
         }
         if let Some(panic) = waiting.iter().find_map(|&task| self.panic_that_unwinds(task)) {
             return panic;
         }
-        Failure::Deadlock { waiting: self.unfinished(trace) }.into()
+        Failure::Deadlock { waiting: self.unfinished(&self.trace) }.into()
     }
 
     /// Whether a task waits for an action of a certain task (to release a lock, to end, to reply), and not for any message or notification.

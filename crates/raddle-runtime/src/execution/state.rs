@@ -46,10 +46,16 @@ pub(crate) struct State {
     pub(crate) most_tasks: usize,
     /// The search lends its trace to the execution while tasks run.
     pub(crate) trace: Trace,
+    /// The index of the action that was taken last; `None` if the list of actions is not from before it.
+    pub(crate) taken: Option<usize>,
     /// How many alternatives there were for the next step to be recorded; 0 if it is no decision.
     pub(crate) alternatives: u32,
     /// True if the actions of any task may have changed since they were last listed.
     pub(crate) stale: bool,
+    /// An object that has changed since the actions were last listed, and that tasks wait for. Their actions may have changed.
+    pub(super) waited_for: ObjectId,
+    /// True in an untraced run: the task that pauses draws the next action.
+    pub(crate) draws: bool,
     /// True if a task was created or has ended, or an invisible operation may be enabled.
     pub(crate) unsettled: bool,
     /// True if a task has accessed a cell, so that race detection needs the trace.
@@ -127,8 +133,11 @@ impl Default for State {
             newborn: VecDeque::new(),
             most_tasks: usize::MAX,
             trace: Trace::default(),
+            taken: None,
             alternatives: 0,
             stale: true,
+            waited_for: ObjectId::NONE,
+            draws: false,
             unsettled: false,
             cells_touched: false,
             data: None,
@@ -173,8 +182,10 @@ impl State {
         self.objects.clear();
         self.current = TaskId::MAIN;
         self.newborn.clear();
+        self.taken = None;
         self.alternatives = 0;
         self.stale = true;
+        self.draws = false;
         self.cells_touched = false;
         self.data = None;
         self.outcome = None;
@@ -257,8 +268,10 @@ impl State {
     /// Called when the task has ended, or can never go on.
     pub(crate) fn end_task(&mut self, task: TaskId) {
         self.tasks[task.index()].status = Status::Finished;
-        if let Some(at) = self.alive.iter().rposition(|&t| t == task) {
-            self.alive.remove(at);
+        if self.alive.last() == Some(&task) {
+            self.alive.pop();
+        } else {
+            self.alive.retain(|&t| t != task);
         }
         self.unwinding.retain(|&t| t != task);
         self.stale = true;
@@ -299,7 +312,7 @@ impl State {
 
     #[inline]
     pub(crate) fn is_ready(&self, ask: &Ask) -> bool {
-        ask.ready.is_none_or(|ready| ready(self.objects[ask.object.index()].word, ask.key))
+        is_ready(&self.objects, ask)
     }
 
     /// Removes the receive that the current actor asks for. Its latest message was received [without a trace](Self::receive_at_random), and now
@@ -309,6 +322,12 @@ impl State {
         if let Some(ask) = self.tasks[self.current.index()].asks.take_if(|ask| ask.mail.is_some()) {
             self.objects[ask.object.index()].waiting -= 1;
         }
+    }
+
+    /// Whether no task has done anything that has to be looked at before the next action can be chosen.
+    #[inline]
+    pub(crate) fn nothing_but_steps(&self) -> bool {
+        !self.unsettled && self.outcome.is_none() && self.data.is_none() && self.actors.mailboxes.is_empty()
     }
 
     /// Whether a task has begun, and whether it has ended.
@@ -339,4 +358,10 @@ impl State {
             |task: &&TaskId| self.tasks[task.index()].asks.as_ref().is_some_and(|ask| ask.unseen && self.is_ready(ask));
         self.alive.iter().find(can).copied()
     }
+}
+
+/// Whether an operation is enabled, given what the objects are like.
+#[inline(always)]
+pub(super) fn is_ready(objects: &[Object], ask: &Ask) -> bool {
+    ask.ready.is_none_or(|ready| ready(objects[ask.object.index()].word, ask.key))
 }

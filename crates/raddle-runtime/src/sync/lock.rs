@@ -171,7 +171,7 @@ impl<S: StdLock + ?Sized> Lock<S> {
                 panic!("raddle: this {} is held outside this execution; make it inside the test", S::KIND.noun)
             }
         };
-        self.with(site, |place| contents::note(place.execution, &*data));
+        current::with(|execution| contents::note(execution, &*data));
         let held =
             Held { lock: self, data: Some(data), site, inside: true, changed: false, panicked_before: panicking() };
         with_poison(held, poisoned)

@@ -295,6 +295,11 @@ enum LocalState {
 }
 
 impl Locals {
+    /// Whether there are no values.
+    pub(crate) fn are_none(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// Whether any value has a destructor.
     pub(crate) fn have_destructors(&self) -> bool {
         self.values.iter().any(|local| local.drops)

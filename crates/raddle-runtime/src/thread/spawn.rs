@@ -154,10 +154,11 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         note_end_by_panic(payload);
     }
     let ended = current::with(|execution| {
-        let (end, has_locals, is_step) = {
+        let (end, locals, has_locals, is_step) = {
             let mut state = execution.state.borrow_mut();
             let is_step = state.settings.facts.thread_ends && state.current != TaskId::MAIN && !state.over;
-            (state.task().end, state.task().locals.have_destructors(), is_step)
+            let task = state.task();
+            (task.end, !task.locals.are_none(), task.locals.have_destructors(), is_step)
         };
         let ask = Ask { ordered: Ordered::BOTH, ..Ask::new(&FINISH, end, Effect::Change, here()) };
         if is_step {
@@ -165,7 +166,9 @@ pub(crate) fn run_task(body: impl FnOnce()) {
         } else if has_locals {
             execution.step_unseen(ask, |moment| *moment.word() = RETURNED);
         }
-        drop_locals();
+        if locals {
+            drop_locals();
+        }
         let mut state = execution.state.borrow_mut();
         let task = state.current;
         state.end_task(task);

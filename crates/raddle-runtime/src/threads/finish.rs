@@ -101,13 +101,15 @@ impl Running {
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else { return false };
         // The outcome of the execution is already known. Later failures are ignored.
         state.outcome = None;
+        state.taken = None;
         std::mem::swap(trace, &mut state.trace);
         drop(state);
         self.at = At::Action;
         current::enter(&worker.execution, || {
             self.settle();
-            self.reach_point(None, trace);
+            self.reach_point(&worker);
         });
+        worker.lend(trace);
         let Ok(mut state) = worker.execution.state.try_borrow_mut() else { return false };
         if state.data.is_some() || !state.newborn.is_empty() && state.tasks.len() <= state.most_tasks {
             return true;
@@ -196,13 +198,9 @@ impl Running {
     /// Lets a task run to its next operation or its end. `trace` records its steps.
     fn let_run(&mut self, trace: &mut Trace, run: impl FnOnce(&mut Self)) {
         let worker = self.worker.clone();
-        std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
+        worker.lend(trace);
         current::enter(&worker.execution, || run(self));
-        match worker.execution.state.try_borrow_mut() {
-            Ok(mut state) => std::mem::swap(trace, &mut state.trace),
-            // A task was cut off in the middle of an operation, so the worker cannot be used any more.
-            Err(_) => worker.sound.set(false),
-        }
+        worker.lend(trace);
     }
 
     /// Abandons the tasks that have not ended. Returns how many there were. No code runs afterwards that could use the values on their stacks.

@@ -3,35 +3,30 @@
 //! A handler that asks for something in its middle keeps the stack until it has ended, and that of its task is parked meanwhile.
 
 use raddle_engine::ids::TaskId;
-use raddle_engine::random_choices::RandomChoices;
-use raddle_engine::trace::Trace;
 
 use super::{At, Running};
 use crate::coroutine::{Fiber, Paused, Resumed, current};
-use crate::crash;
 use crate::execution::Execution;
 
 impl Running {
     /// Runs handlers with random choices on the borrowed stack, as long as only receives are enabled.
-    pub(super) fn draw_receive(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
-        let _inside = crash::inside(Some(trace));
+    pub(super) fn draw_receive(&mut self, take_back: impl FnOnce(&mut Self)) {
         let worker = self.worker.clone();
         let stack_bytes = worker.execution.state.borrow().settings.stack_bytes;
-        let Ok(mut fiber) = worker.fiber(stack_bytes) else { return self.list_mail() };
+        let Ok(mut fiber) = worker.fiber(stack_bytes) else {
+            take_back(self);
+            return self.list_mail();
+        };
         fiber.assign(Box::new(|| {
             current::with(Execution::draw_receive);
         }));
-        std::mem::swap(trace, &mut worker.execution.state.borrow_mut().trace);
-        std::mem::swap(choices, &mut worker.execution.choices.borrow_mut());
-        current::enter(&worker.execution, || {
-            let resumed = fiber.resume(&worker.execution.fiber);
-            std::mem::swap(choices, &mut worker.execution.choices.borrow_mut());
-            self.leave_lots(fiber, resumed, trace);
-        });
+        let resumed = fiber.resume(&worker.execution.fiber);
+        take_back(self);
+        self.leave_lots(fiber, resumed);
     }
 
     /// Finds out where the execution stands, after choices were drawn.
-    fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed, trace: &mut Trace) {
+    fn leave_lots(&mut self, fiber: Fiber, resumed: Resumed) {
         let worker = self.worker.clone();
         let task = worker.execution.handles.get();
         if resumed == Resumed::Paused(Paused::Idle) {
@@ -39,7 +34,7 @@ impl Running {
             let mut state = worker.execution.state.borrow_mut();
             let takes_over = state.has_to_take_over();
             if !takes_over && state.still_counts() {
-                return std::mem::swap(trace, &mut state.trace);
+                return;
             }
             state.end_supply();
             drop(state);
@@ -60,7 +55,10 @@ impl Running {
         if matches!(self.at, At::Mail) {
             self.at = At::Action;
         }
-        self.reach_point(None, trace);
+        if let Ok(mut state) = worker.execution.state.try_borrow_mut() {
+            state.taken = None;
+        }
+        self.reach_point(&worker);
     }
 
     /// The point where mail is only counted, as one that is listed.

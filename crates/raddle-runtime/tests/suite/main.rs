@@ -54,4 +54,5 @@ mod time;
 mod traces;
 mod untraced;
 mod untraced_hard;
+mod untraced_threads;
 mod unwinding;

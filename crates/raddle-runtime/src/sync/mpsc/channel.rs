@@ -55,7 +55,7 @@ pub(super) struct Channel<T> {
     pub(super) leaving: ObjectId,
     /// The name of the receiver in receipts. It is the same whichever task receives.
     name: u64,
-    /// A hash of the type of the messages.
+    /// A hash of the type of the messages. It is 0 if steps are not recorded, so that no names are needed.
     kind: u64,
     /// For each message in the queue: the names of its sender and of the message.
     names: Mutex<VecDeque<(u64, u64)>>,
@@ -74,14 +74,16 @@ impl<T> Channel<T> {
         let bound = bound.map_or(UNBOUNDED, |bound| UNBOUNDED.min(bound as u64));
         let next = || current::with(|execution| execution.state.borrow_mut().next_message());
         let next = || next().expect("raddle bug: a channel under control is made outside of any execution");
-        let name = current::with(|execution| {
+        let named = current::with(|execution| {
             let mut state = execution.state.borrow_mut();
             let task = state.current;
-            state.actors.clock(task).create("channel").name
+            let name = state.actors.clock(task).create("channel").name;
+            (name, if state.discards_steps { 0 } else { digest(type_name::<T>()) })
         });
+        let (name, kind) = named.expect("a channel under control is made inside an execution");
         let channel = Arc::new(Self {
-            name: name.expect("a channel under control is made inside an execution"),
-            kind: digest(type_name::<T>()),
+            name,
+            kind,
             names: Mutex::default(),
             tag: Tag::new(),
             bound,
@@ -256,8 +258,11 @@ impl<T> Channel<T> {
         taken
     }
 
-    /// Makes the name of the message that the step has put into the channel.
+    /// Makes the name of the message that the step has put into the channel, if steps are recorded.
     pub(super) fn name_next(&self, moment: &mut Moment<'_>) {
+        if moment.state.discards_steps {
+            return;
+        }
         let task = moment.state.current;
         let sender = moment.state.actors.clock(task);
         let name = (sender.name, sender.name_message(self.kind));
@@ -267,6 +272,9 @@ impl<T> Channel<T> {
     /// Takes a message and records its receipt in the trace, unless the wait has timed out or all senders are gone.
     pub(super) fn take_named(&self, moment: &mut Moment<'_>) -> Result<(), RecvTimeoutError> {
         take(moment)?;
+        if moment.state.discards_steps {
+            return Ok(());
+        }
         let name = self.names.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let (sender, message) = name.expect("raddle bug: a channel has fewer messages than its word says");
         let task = moment.state.current;
