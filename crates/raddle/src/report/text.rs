@@ -85,10 +85,9 @@ pub(super) fn command(report: &Report, setting: &str) -> String {
 
 /// The command that runs a test, before and after a setting of the environment.
 pub(crate) fn around(test_path: &str) -> (&'static str, String) {
-    // The harness names a test by its path without the crate.
+    // The harness names a test by its path without the crate. A name without a path was given to an explorer, perhaps in a program.
     match test_path.split_once("::") {
         Some((_, path)) => ("", format!(" cargo test {path} -- --exact")),
-        None if test_path.is_empty() => ("set ", " and run it again".to_owned()),
-        None => ("", format!(" cargo test {test_path}")),
+        None => ("set ", " and run it again".to_owned()),
     }
 }
