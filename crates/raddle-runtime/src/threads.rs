@@ -63,10 +63,11 @@ struct Worker {
 struct Spare {
     fibers: Vec<Option<Fiber>>,
     actions: Vec<Action>,
+    races: Option<Box<Races>>,
 }
 
-/// Numbers of executions are drawn from the process-wide counter in choices of this size.
-const NUMBER_LOT: u64 = 1 << 12;
+/// Numbers of executions are drawn from the process-wide counter in blocks of this size.
+const NUMBERS_AT_ONCE: u64 = 1 << 12;
 
 /// The largest number of tasks of one execution. A program in which each task starts another one, without any operation, would never reach
 /// a point.
@@ -133,8 +134,8 @@ impl Worker {
     fn next_number(&self) -> u64 {
         let (mut next, mut end) = self.numbers.get();
         if next == end {
-            next = NEXT_NUMBER.fetch_add(NUMBER_LOT, Ordering::Relaxed);
-            end = next + NUMBER_LOT;
+            next = NEXT_NUMBER.fetch_add(NUMBERS_AT_ONCE, Ordering::Relaxed);
+            end = next + NUMBERS_AT_ONCE;
         }
         self.numbers.set((next + 1, end));
         next
@@ -182,13 +183,13 @@ impl Program for Threads {
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
-        let Spare { fibers, actions } = worker.spare.take();
+        let Spare { fibers, actions, races } = worker.spare.take();
         let mut running = Running {
             worker: worker.clone(),
             fibers,
             actions,
             at: At::Action,
-            races: None,
+            races,
             parked: Vec::new(),
             was_run_on: false,
             notices_maps: worker.count_start(),
@@ -574,6 +575,8 @@ impl Drop for Running {
         for (_, fiber) in self.parked.drain(..) {
             fiber.abandon();
         }
-        worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });
+        let mut races = self.races.take();
+        races.iter_mut().for_each(|races| races.clear());
+        worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions), races });
     }
 }

@@ -282,12 +282,12 @@ impl<G: RaceGuide> Strategy for Dpor<G> {
     }
 }
 
-/// True if a step has taken something together with others, without waiting for it (a `try_read`), or sends to an object whose two sides wait
-/// for each other (a bounded channel).
+/// True if a step has taken something together with others, without waiting for it (a `try_read`); or sends to an object whose two sides wait
+/// for each other (a bounded channel); or looks at something that cannot change any more (a `OnceLock` that was set).
 fn is_unproven(step: &Step) -> bool {
     let Access { effect, role, .. } = step.access;
     let shared_attempt = step.hold == Hold::Taken && effect == Effect::Read && role == Role::Plain;
-    shared_attempt || step.op.class == Class::Send && role == Role::Waits
+    shared_attempt || step.op.class == Class::Send && role == Role::Waits || role == Role::Settled
 }
 
 impl<G: RaceGuide> Capabilities for Dpor<G> {
