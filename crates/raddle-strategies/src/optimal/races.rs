@@ -128,9 +128,10 @@ impl Optimal {
         heads.find(|&head| !run.before.ordered(&run.events, head, second.event)).unwrap_or(0)
     }
 
-    /// False if a step belongs to a schedule without being its head: then its order is settled.
+    /// False if a step belongs to a schedule without being its head: then its order is settled. The head may be a value that the step asks for.
     fn may_be_undone(&self, first: usize) -> bool {
-        !matches!(self.run.entries[first].mark, Mark::Member | Mark::LateMember | Mark::LateValue)
+        let is_member = matches!(self.run.entries[first].mark, Mark::Member | Mark::LateMember | Mark::LateValue);
+        !is_member || self.run.head_in(self.run.group(first)).is_some()
     }
 
     /// True if the access only looks at the object, and takes nothing.
@@ -156,8 +157,8 @@ impl Optimal {
         }
         let settled = self.is_settled_by_head(second, first);
         let extends = settled && self.may_extend(second, direct);
-        // If they share nothing else, nobody asks whether something lies between.
-        if settled && !extends && !second.is_timed() && second.meets_once(first) {
+        // If they share nothing else, and nothing is waited for, nobody asks whether something lies between.
+        if settled && !extends && second.waits_for.is_empty() && second.meets_once(first) {
             return true;
         }
         let happens = |earlier: usize, later: usize| self.run.before.ordered(&self.run.events, earlier, later);
