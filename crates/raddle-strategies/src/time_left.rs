@@ -24,7 +24,7 @@ impl TimeLeft {
     pub(crate) fn is_over(&self) -> bool {
         let asked = self.asked.get().wrapping_add(1);
         self.asked.set(asked);
-        if asked % LOOK_EVERY == 0 {
+        if asked.is_multiple_of(LOOK_EVERY) {
             self.look();
         }
         self.over.get()

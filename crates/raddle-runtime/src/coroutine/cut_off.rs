@@ -235,13 +235,22 @@ mod linux {
         }
         // A faulting instruction runs again and ends the process, unless the handler has mended the cause. A signal that was sent comes
         // only once, so it is raised again if the action is the default one now. The handler of `std` makes it so.
-        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: plain calls into libc with a valid pointer; an all-zero `sigaction` is a valid one.
+        // SAFETY: `info` is that of the signal being handled, and `raise` is a plain call into libc.
         unsafe {
-            libc::sigaction(signal, ptr::null(), now.as_mut_ptr());
-            if was_sent(&*info) && now.assume_init().sa_sigaction == libc::SIG_DFL {
+            if was_sent(&*info) && has_default_action(signal) {
                 libc::raise(signal);
             }
+        }
+    }
+
+    /// A function of its own, so that the handlers that run before it have more of the small stack that signals are handled on.
+    #[inline(never)]
+    fn has_default_action(signal: c_int) -> bool {
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: a plain call into libc with a valid pointer; an all-zero `sigaction` is a valid one.
+        unsafe {
+            libc::sigaction(signal, ptr::null(), now.as_mut_ptr());
+            now.assume_init().sa_sigaction == libc::SIG_DFL
         }
     }
 }

@@ -408,11 +408,6 @@ impl Optimal {
 
 /// What the second step does to an object in the place of `first`, which finds it as it is there.
 fn effect_before(run: &Execution, first: usize, second: &Second, touch: &Touch) -> Effect {
-    // Whoever comes second to what is done once takes nothing, and only sees that it was done. In an earlier place it may do it.
-    let found_it_done = second.event < run.events.len() && !run.holds[second.event] && touch.effect == Effect::Read;
-    if found_it_done && second.waits_for.contains(&touch.object) {
-        return Effect::Change;
-    }
     let e = run.events.get(first);
     if e.object != touch.object || second.event >= run.events.len() {
         return touch.effect;
