@@ -166,9 +166,11 @@ impl<M: Send + 'static> MailboxHandle<M> {
         let mut state = execution.state.borrow_mut();
         let mut envelope = state.write_envelope(self.mail, &msg, label);
         envelope.delayed = delayed;
+        let offered = state.actors.mailboxes[self.mail].delivery.offered();
+        // Where messages come in order of arrival, reduction has lost traces with a delayed one.
+        state.caveats.reduction_unproven |= delayed && offered.is_none();
         let mailbox = &state.actors.mailboxes[self.mail];
         let op = if mailbox.stopped { &DEAD_LETTER } else { &SEND };
-        let offered = state.actors.mailboxes[self.mail].delivery.offered();
         let ask = match offered {
             Some(delivery) => {
                 let offer = Offer { message: envelope.number, delivery, late: delayed };

@@ -183,6 +183,7 @@ impl ModelState {
     ) {
         let mut envelope = self.write(actor, label, &payload);
         envelope.delayed = fate == Fate::Delayed;
+        self.reduction_unproven |= envelope.delayed && self.delivery() == Delivery::Arrival;
         let words = if self.tells() { Some(self.words_for_sent(to, label, &payload)) } else { None };
         let mut stopped = false;
         if fate == Fate::Dropped {

@@ -74,11 +74,11 @@ impl ModelState {
                 queue.each_open(delivery, |number| actions.push(receive(number)));
             }
             if !timers.is_empty() {
-                self.has_timer_or_crash = true;
+                self.reduction_unproven = true;
                 actions.extend(timers.iter().map(|timer| receive(timer.1.number)));
             }
             if crashes {
-                self.has_timer_or_crash = true;
+                self.reduction_unproven = true;
                 actions.push(act(Variant::Spurious, &CRASH));
             }
         }

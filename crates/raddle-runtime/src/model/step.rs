@@ -57,8 +57,8 @@ pub(crate) struct ModelState {
     pub(super) scratch: Scratch,
     /// The enabled actions are known.
     pub(super) enabled_known: bool,
-    /// An actor could have crashed, or a timer of one could have gone off.
-    pub(super) has_timer_or_crash: bool,
+    /// An actor could have crashed, a timer of one could have gone off, or a message was delayed in order of arrival.
+    pub(super) reduction_unproven: bool,
     /// An actor has stopped.
     pub(super) stopped: bool,
     /// Hashes and names are out of date after an untraced run.
@@ -97,7 +97,7 @@ impl ModelState {
             stop: Stop::Actions,
             scratch: Scratch::default(),
             enabled_known: false,
-            has_timer_or_crash: false,
+            reduction_unproven: false,
             stopped: false,
             unhashed: false,
         }
@@ -314,7 +314,7 @@ impl ModelState {
     pub(super) fn caveats(&self) -> Caveats {
         // Reduction runs one order of independent steps, but a check of what must always hold may fail in the middle of
         // another order.
-        Caveats { reduction_unproven: self.has_timer_or_crash || !self.code.always.is_empty(), ..Caveats::default() }
+        Caveats { reduction_unproven: self.reduction_unproven || !self.code.always.is_empty(), ..Caveats::default() }
     }
 
     pub(super) fn task_name(&self, task: TaskId) -> TaskName {
@@ -371,11 +371,11 @@ impl ModelState {
         }
         other.scratch.discard();
         let Self {
-            faults, dead_letters, unhandled, digest, enabled_known, has_timer_or_crash, stopped, unhashed, ..
+            faults, dead_letters, unhandled, digest, enabled_known, reduction_unproven, stopped, unhashed, ..
         } = *self;
         (other.faults, other.dead_letters, other.unhandled) = (faults, dead_letters, unhandled);
-        (other.digest, other.enabled_known, other.has_timer_or_crash, other.stopped) =
-            (digest, enabled_known, has_timer_or_crash, stopped);
+        (other.digest, other.enabled_known, other.reduction_unproven, other.stopped) =
+            (digest, enabled_known, reduction_unproven, stopped);
         other.unhashed = unhashed;
     }
 

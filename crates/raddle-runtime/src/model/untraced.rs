@@ -62,7 +62,7 @@ impl ModelState {
     fn count_one(&mut self, actor: usize, counts: &mut Counts) {
         let (mailbox, Slot { body, mail }) = (&mut self.scratch.mailboxes[actor], &*self.actors[actor]);
         (mailbox.timers, mailbox.receives) = (mail.timers.len() as u32, body.actor.is_some());
-        self.has_timer_or_crash |= mailbox.timers > 0;
+        self.reduction_unproven |= mailbox.timers > 0;
         counts.set(actor, mailbox.count_all());
     }
 

@@ -9,6 +9,9 @@ use crate::traces::{count, reduced, reduces_to_traces};
 
 const LATE: Faults = Faults { drop: 0, duplicate: 0, delay: 1, crash: 0 };
 
+/// The orders in which delayed messages are proved to be overtaken by all others.
+const PROVED: [Delivery; 3] = [Delivery::Unordered, Delivery::PerSender, Delivery::Causal];
+
 /// For each message, sends the number of messages before it to the next actor of its list.
 #[derive(Clone, Hash)]
 struct Clerk {
@@ -130,18 +133,26 @@ fn delayed_messages_are_overtaken_in_every_order() {
 
 #[test]
 fn a_search_with_delayed_messages_can_be_a_proof() {
-    for delivery in ORDERS {
+    for delivery in PROVED {
         let mut model = random_program_with(LATE, 3_012, delivery, false);
         let (report, _) = reduced(&mut model, Box::new(Optimal::new()));
         assert!(report.verified(), "{delivery:?}: {report:?}");
     }
 }
 
+/// In order of arrival, `dpor` runs 23 of the 24 traces of this program.
+#[test]
+fn no_proof_where_a_delayed_message_arrives_in_order() {
+    let mut model = random_program_with(LATE, 3_250, Delivery::Arrival, false);
+    let (report, _) = reduced(&mut model, Box::new(Optimal::new()));
+    assert!(!report.verified() && report.failing == 0, "{report:?}");
+}
+
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn many_late_messages_are_overtaken_in_every_order() {
     for seeds in [3_000..3_300, 10_000..10_300] {
-        let checked = late_messages_are_overtaken(LATE, seeds, &ORDERS, false, 1_500);
+        let checked = late_messages_are_overtaken(LATE, seeds, &PROVED, false, 1_500);
         assert!(checked > 400, "{checked} programs are small enough");
     }
 }
@@ -149,7 +160,7 @@ fn many_late_messages_are_overtaken_in_every_order() {
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn many_late_messages_are_overtaken_among_other_faults() {
-    let orders = [Delivery::PerSender, Delivery::Arrival];
+    let orders = [Delivery::PerSender];
     for faults in [Faults { drop: 1, ..LATE }, Faults { duplicate: 1, ..LATE }, Faults { delay: 2, ..LATE }] {
         for draws in [false, true] {
             let checked = late_messages_are_overtaken(faults, 10_000..10_300, &orders, draws, 1_500);
