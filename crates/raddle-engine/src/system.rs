@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::caveats::Caveats;
+use crate::forward::ForwardChoices;
 use crate::ids::{ObjectId, TaskId};
 use crate::outcome::{Outcome, Participants, Waiting};
-use crate::random_choices::RandomChoices;
 use crate::schedule::TaskName;
 use crate::trace::{Context, Effect, Operation, Role, Site, Trace, Word};
 
@@ -95,8 +95,8 @@ pub trait System: Sized {
         false
     }
 
-    /// Running without recording what happens; `None` if every step has to be asked for.
-    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+    /// Running forward without asking the search at each point; `None` if every step has to be asked for.
+    fn forward(&mut self) -> Option<&mut dyn Forward> {
         None
     }
 
@@ -171,13 +171,17 @@ pub struct Peeked {
     pub steps: usize,
 }
 
-/// Runs a program forward without recording its steps.
-pub trait Untraced {
-    /// Runs the system forward with uniformly random choices, without recording steps, until it needs a decision that the search must
-    /// see, or the [choices](RandomChoices::go_on) say that it has to stop. The alternatives of a point are drawn from in the order in
-    /// which [`compute_enabled`](System::compute_enabled) would list them. The search calls this where steps are
-    /// [discarded](Trace::discard_steps).
-    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace);
+/// Runs a program forward with choices that are known before, without asking the search at each point.
+pub trait Forward {
+    /// Runs the system forward until it needs a decision that the search must see, or the [choices](ForwardChoices::go_on) say that it has to
+    /// stop. The alternatives of a point are in the order in which [`compute_enabled`](System::compute_enabled) would list them. The search
+    /// calls this where steps are [discarded](Trace::discard_steps), and elsewhere if the system [records steps](Self::records_steps).
+    fn run_forward(&mut self, choices: &mut ForwardChoices, trace: &mut Trace);
+
+    /// True if the system can run forward and record its steps.
+    fn records_steps(&self) -> bool {
+        false
+    }
 
     /// True if race detection needs the steps of this execution, which were not recorded. The search calls this at the end of an
     /// execution and then runs it again with its steps recorded.

@@ -4,13 +4,16 @@ mod access;
 mod step;
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 pub use self::access::{Access, Delivery, Effect, Offer, Ordered, Role};
 pub use self::step::{Class, Context, Hold, Note, Operation, Receipt, Site, Step, Word};
+use crate::forward::Taken;
 use crate::ids::{StepIx, TaskId};
-use crate::random_choices::Draws;
 use crate::system::Choice;
+
+/// The number of the next recording.
+static NEXT_RECORDING: AtomicU64 = AtomicU64::new(1);
 
 /// The steps of an execution so far, in order. Cheap to move: the search lends it to the program for every step.
 #[derive(Debug, Default)]
@@ -20,6 +23,10 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct TraceData {
+    /// Identifies what is recorded; 0 if that was never [begun](Trace::begin_like).
+    recording: u64,
+    /// An earlier recording that begins with the same steps, and how many.
+    like: (u64, usize),
     /// Steps are only counted and not recorded.
     discards_steps: bool,
     /// The number of counted steps.
@@ -29,7 +36,7 @@ struct TraceData {
     /// The choices between several alternatives that led to the counted steps, without those that are being drawn.
     choices: Vec<Choice>,
     /// The choices that are being drawn; null if none are.
-    drawing: AtomicPtr<Draws>,
+    drawing: AtomicPtr<Taken>,
     steps: Vec<Step>,
     more: Vec<Access>,
     receipts: Vec<Receipt>,
@@ -82,6 +89,26 @@ impl Trace {
         self.len() == 0
     }
 
+    /// Begins to record another execution, whose first `steps` steps will be the same as in `earlier`.
+    pub(crate) fn begin_like(&mut self, earlier: &Self, steps: usize) {
+        self.clear();
+        self.data.recording = NEXT_RECORDING.fetch_add(1, Relaxed);
+        self.data.like = (earlier.data.recording, steps);
+    }
+
+    /// Identifies the execution that is recorded; 0 if it has no number.
+    #[inline]
+    #[must_use]
+    pub fn recording(&self) -> u64 {
+        self.data.recording
+    }
+
+    /// An earlier recording that begins with the same steps, and how many these are.
+    #[must_use]
+    pub fn like(&self) -> (u64, usize) {
+        self.data.like
+    }
+
     /// From now on steps are only counted, until the trace is [cleared](Self::clear).
     pub fn discard_steps(&mut self) {
         self.clear();
@@ -109,7 +136,7 @@ impl Trace {
     }
 
     /// Sets the address of the choices that are being drawn; null if none are.
-    pub(crate) fn draw(&mut self, draws: *mut Draws) {
+    pub(crate) fn draw(&mut self, draws: *mut Taken) {
         *self.data.drawing.get_mut() = draws;
     }
 
@@ -120,9 +147,9 @@ impl Trace {
     }
 
     /// The address of the choices that are being drawn while an execution runs [with random
-    /// choices](crate::system::Untraced::run_randomly); null otherwise. A crash handler uses it to find the schedule.
+    /// choices](crate::system::Forward::run_forward); null otherwise. A crash handler uses it to find the schedule.
     #[must_use]
-    pub fn drawing(&self) -> *const Draws {
+    pub fn drawing(&self) -> *const Taken {
         self.data.drawing.load(Relaxed)
     }
 
@@ -275,8 +302,16 @@ impl Trace {
         data.notes.truncate(mark.notes);
     }
 
+    /// Removes everything after `mark`, to record other steps from there. What is recorded has no number from now on.
+    pub(crate) fn continue_from(&mut self, mark: Mark) {
+        self.truncate(mark);
+        self.data.recording = 0;
+    }
+
     /// Removes all steps and keeps the memory for the next execution, whose steps are recorded.
     pub fn clear(&mut self) {
+        self.data.recording = 0;
+        self.data.like = (0, 0);
         self.data.discards_steps = false;
         self.data.counted = 0;
         self.data.latest_counted = None;

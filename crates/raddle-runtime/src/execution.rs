@@ -22,9 +22,9 @@ mod unwinding;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, Location};
 
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::{ObjectId, TaskId};
 use raddle_engine::outcome::Failure;
-use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::system::{Action, Variant};
 use raddle_engine::trace::{Access, Effect, Hold, Operation, Ordered, Role, Site, Step, Word};
 
@@ -45,7 +45,7 @@ pub(crate) struct Execution {
     pub(crate) fiber: RunningFiber,
     /// Borrowed for short times only, never while a task is resumed or suspended.
     pub(crate) state: RefCell<State>,
-    /// What tasks draw from in an untraced run.
+    /// What tasks draw from while the program runs forward.
     pub(crate) drawing: RefCell<Drawing>,
     /// The task to be resumed when the running one has paused, if that has drawn it. The operation of the task has taken effect.
     pub(crate) next: Cell<Option<TaskId>>,
@@ -61,10 +61,10 @@ pub(crate) struct Execution {
     pub(crate) weak_orderings: Cell<bool>,
 }
 
-/// What tasks draw from in an untraced run. The system has it while no task runs.
+/// What tasks draw from while the program runs forward. The system has it while no task runs.
 #[derive(Default)]
 pub(crate) struct Drawing {
-    pub(crate) choices: RandomChoices,
+    pub(crate) choices: ForwardChoices,
     /// The enabled actions, as they were last listed.
     pub(crate) actions: Vec<Action>,
 }
@@ -295,10 +295,11 @@ impl Execution {
         self.unwind_if_told();
     }
 
-    /// Draws the next action of an untraced run, where the current task asks for an operation, and lets it take effect. Does nothing but store
+    /// Draws the next action while the program runs forward, where the current task asks for an operation, and lets it take effect. Does nothing but store
     /// the operation if more has to be found out first. Returns whether the current task was drawn and goes on.
     #[inline(never)]
     fn draw_next(&self, state: &mut State, ask: &Ask, act: &mut dyn FnMut(&mut Moment<'_>)) -> bool {
+        state.find_races();
         state.judge(ask);
         let Drawing { choices, actions } = &mut *self.drawing.borrow_mut();
         let asking = state.current;
@@ -321,7 +322,7 @@ impl Execution {
 
     /// Lists the actions, as the list could not be brought up to date, and draws one. Returns whether the current task was drawn and goes on.
     #[inline(never)]
-    fn list_and_draw(&self, state: &mut State, choices: &mut RandomChoices, actions: &mut Vec<Action>) -> bool {
+    fn list_and_draw(&self, state: &mut State, choices: &mut ForwardChoices, actions: &mut Vec<Action>) -> bool {
         let asking = state.current;
         if !state.list_if_awake(actions) {
             return false;

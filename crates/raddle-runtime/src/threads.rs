@@ -15,12 +15,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use raddle_engine::caveats::Caveats;
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::TaskId;
-use raddle_engine::order::Races;
 use raddle_engine::outcome::{Failure, ObjectInfo, Outcome, Participants, TaskInfo, Waiting};
-use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Action, Choice, Describe, Pending, Point, Program, System, Untraced, Variant};
+use raddle_engine::system::{Action, Choice, Describe, Forward, Pending, Point, Program, System, Variant};
 use raddle_engine::trace::{Site, Trace, Word};
 
 use crate::addresses::Addresses;
@@ -63,7 +62,6 @@ struct Worker {
 struct Spare {
     fibers: Vec<Option<Fiber>>,
     actions: Vec<Action>,
-    races: Option<Box<Races>>,
 }
 
 /// Numbers of executions are drawn from the process-wide counter in blocks of this size.
@@ -183,13 +181,12 @@ impl Program for Threads {
     fn start(&mut self, seed: u64, trace: &mut Trace) -> Running {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
-        let Spare { fibers, actions, races } = worker.spare.take();
+        let Spare { fibers, actions } = worker.spare.take();
         let mut running = Running {
             worker: worker.clone(),
             fibers,
             actions,
             at: At::Action,
-            races,
             parked: Vec::new(),
             was_run_on: false,
             notices_maps: worker.count_start(),
@@ -247,8 +244,6 @@ pub struct Running {
     /// What can happen next, where a task is to be chosen.
     actions: Vec<Action>,
     at: At,
-    /// There from the first access to a cell on.
-    races: Option<Box<Races>>,
     /// The own stacks of actors that are in the middle of handlers on others.
     parked: Vec<(TaskId, Fiber)>,
     /// The search has pruned this execution and run it on.
@@ -392,24 +387,14 @@ impl Running {
                 Err(_) => return,
             }
         }
-        let races = state.cells_touched && self.finds_race(&state);
-        let calm = state.outcome.is_none() && state.data.is_none() && !races;
+        state.find_races();
+        let calm = state.outcome.is_none() && state.data.is_none();
         if !calm || !state.update_actions_after_pause(&mut self.actions) && !state.update_mail(&mut self.actions) {
             self.look_around(&mut state);
+        } else if matches!(self.at, At::Data { .. }) {
+            // Tasks have run forward since the value was given.
+            self.at = At::Action;
         }
-    }
-
-    /// Whether the latest steps race with others. If so, the execution ends with that.
-    fn finds_race(&mut self, state: &State) -> bool {
-        if state.trace.discards_steps() {
-            return false;
-        }
-        let race = self.races.get_or_insert_default().follow(&state.trace);
-        let found = race.is_some();
-        if let Some(race) = race {
-            self.end(race.into());
-        }
-        found
     }
 
     #[inline(never)]
@@ -486,7 +471,7 @@ impl System for Running {
         self
     }
 
-    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+    fn forward(&mut self) -> Option<&mut dyn Forward> {
         Some(self)
     }
 }
@@ -531,13 +516,17 @@ impl Describe for Running {
     }
 }
 
-impl Untraced for Running {
-    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+impl Forward for Running {
+    fn run_forward(&mut self, choices: &mut ForwardChoices, trace: &mut Trace) {
         let _inside = crash::inside(Some(trace));
         let worker = self.worker.clone();
         worker.lend(trace);
         current::enter(&worker.execution, || self.draw_all(&worker, choices));
         worker.lend(trace);
+    }
+
+    fn records_steps(&self) -> bool {
+        true
     }
 
     fn needs_recorded_steps(&self) -> bool {
@@ -575,8 +564,6 @@ impl Drop for Running {
         for (_, fiber) in self.parked.drain(..) {
             fiber.abandon();
         }
-        let mut races = self.races.take();
-        races.iter_mut().for_each(|races| races.clear());
-        worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions), races });
+        worker.spare.replace(Spare { fibers, actions: std::mem::take(&mut self.actions) });
     }
 }

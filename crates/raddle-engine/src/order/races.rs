@@ -7,8 +7,11 @@
 //! A trace is followed only from the moment somebody asks, so an execution without cells pays nothing. What few programs do is found out on the
 //! way: with the first fence, and with the first atomic that is also accessed as plain memory, the trace is followed anew.
 
+mod undo;
+
 use std::collections::{BTreeMap, HashMap};
 
+use self::undo::{Table, Undo};
 use super::clocks::{Clocks, join};
 use crate::ids::{StepIx, TaskId};
 use crate::outcome::{Accessed, Failure};
@@ -17,7 +20,10 @@ use crate::trace::{Access, Class, Effect, Step, Trace};
 /// Finds data races: task order, and what synchronisation published and learned.
 #[derive(Debug, Default)]
 pub struct Races {
+    /// The recording whose steps are followed, and how many of them were taken in.
+    recording: u64,
     followed: usize,
+    undo: Undo,
     /// By task: what it knows.
     tasks: Clocks,
     /// By object: what was published through it.
@@ -51,9 +57,15 @@ struct Cell {
 }
 
 impl Races {
-    /// Forgets the execution, to follow another one.
-    pub fn clear(&mut self) {
+    /// For the execution that `trace` records.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        Self { recording: trace.recording(), ..Self::default() }
+    }
+
+    fn clear(&mut self) {
         self.followed = 0;
+        self.undo.clear();
         self.tasks.clear();
         self.objects.clear();
         self.messages.clear();
@@ -67,8 +79,24 @@ impl Races {
     }
 
     /// Takes in the steps that are new in `trace` and returns the first race among them.
+    #[inline]
     pub fn follow(&mut self, trace: &Trace) -> Option<Failure> {
+        if self.followed < trace.steps().len() { self.follow_new(trace) } else { None }
+    }
+
+    /// Begins to follow another execution. What was found out about the latest one is kept as far as `trace` [begins](Trace::like) with the
+    /// same steps.
+    pub fn begin(&mut self, trace: &Trace) {
+        match trace.like() {
+            (like, steps) if like == self.recording && like != 0 => self.go_back(steps),
+            _ => self.clear(),
+        }
+        self.recording = trace.recording();
+    }
+
+    fn follow_new(&mut self, trace: &Trace) -> Option<Failure> {
         while let Some(step) = trace.steps().get(self.followed) {
+            self.undo.begins();
             if self.becomes_mixed(step) {
                 // The accesses so far were not remembered for that.
                 let mut objects: Vec<usize> = self.mixed.keys().copied().collect();
@@ -100,9 +128,14 @@ impl Races {
     fn take(&mut self, index: StepIx, step: &Step, trace: &Trace) -> Option<Failure> {
         let task = step.task.index();
         self.tasks.at(task)[task] += 1;
+        self.undo.counted(task);
         match (step.op.class, step.found) {
             (Class::Cell, _) => return self.touch_cell(index, step),
-            (Class::Spawn, Some(child)) => self.tasks.join_rows(child.0 as usize, task),
+            (Class::Spawn, Some(child)) => {
+                let child = child.0 as usize;
+                self.undo.clock(Table::Tasks, child, self.tasks.at(child));
+                self.tasks.join_rows(child, task);
+            }
             (Class::Fence, _) => self.pass_fence(step),
             _ => {}
         }
@@ -121,9 +154,12 @@ impl Races {
         let object = step.access.object.index();
         grow(&mut self.accessed_as, object);
         let accessed = &mut self.accessed_as[object];
-        accessed.0 |= !plain;
-        accessed.1 |= plain;
-        *accessed == (true, true) && !self.mixed.contains_key(&object)
+        let now = (accessed.0 || !plain, accessed.1 || plain);
+        if now != *accessed {
+            self.undo.accessed_as(object, *accessed);
+            *accessed = now;
+        }
+        now == (true, true) && !self.mixed.contains_key(&object)
     }
 
     /// An atomic access to what is also accessed as plain memory: it races with plain accesses, not with atomic ones.
@@ -175,9 +211,13 @@ impl Races {
             None => self.objects.at_with(access.object.index(), width),
         };
         if ordered.acquire {
+            self.undo.clock(Table::Tasks, task, clock);
             join(clock, published);
         } else if let Some(fences) = &mut fences {
             join(fences.found.at_with(task, width), published);
+        }
+        if ordered.reset || ordered.release || fences.is_some() {
+            self.undo.clock(Table::Objects, access.object.index(), published);
         }
         if ordered.reset {
             published.fill(0);
@@ -205,21 +245,24 @@ impl Races {
             return Some(Failure::DataRace { object: access.object, first, second: now });
         }
         let now = (now, clock[task.index()]);
+        let index = access.object.index();
         if wrote {
-            cell.write = Some(now);
-            cell.reads.clear();
+            self.undo.cell(index, std::mem::replace(cell, Cell { write: Some(now), reads: Vec::new() }));
         } else {
-            replace_own(&mut cell.reads, now);
+            self.undo.read(index, replace_own(&mut cell.reads, now));
         }
         None
     }
 }
 
-/// Replaces the latest access of the same task, or adds this one.
-fn replace_own(accesses: &mut Vec<(Accessed, u32)>, now: (Accessed, u32)) {
-    match accesses.iter_mut().find(|(earlier, _)| earlier.task == now.0.task) {
-        Some(earlier) => *earlier = now,
-        None => accesses.push(now),
+/// Replaces the latest access of the same task, or adds this one. Returns where, and what was there.
+fn replace_own(accesses: &mut Vec<(Accessed, u32)>, now: (Accessed, u32)) -> (usize, Option<(Accessed, u32)>) {
+    match accesses.iter().position(|(earlier, _)| earlier.task == now.0.task) {
+        Some(place) => (place, Some(std::mem::replace(&mut accesses[place], now))),
+        None => {
+            accesses.push(now);
+            (accesses.len() - 1, None)
+        }
     }
 }
 

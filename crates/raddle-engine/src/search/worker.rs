@@ -2,12 +2,12 @@
 
 mod ahead;
 mod execute;
+mod forward;
 mod repeat;
 mod run_on;
 mod save;
 mod share;
 mod snapshots;
-mod untraced;
 mod walk;
 
 use std::mem;
@@ -21,8 +21,8 @@ use super::{Deadline, Found, Pace, Search, Spare};
 use crate::board::{Board, Job, TakeResult, Tally, Then, Wait};
 use crate::estimate::Estimate;
 use crate::facts::Fact;
+use crate::forward::ForwardChoices;
 use crate::piece::Checkpoint;
-use crate::random_choices::RandomChoices;
 use crate::rng::Rng;
 use crate::strategy::{Bound, Claim, Next, Sharing, Strategy};
 use crate::system::{Choice, Program};
@@ -56,7 +56,7 @@ pub struct Worker<'s> {
     /// One failure whose steps were not recorded was run again with recording. Later ones are only counted; if one of them is reported, it
     /// is replayed.
     has_shown: bool,
-    choices: RandomChoices,
+    choices: ForwardChoices,
     /// The number of orders, as estimated by the latest walk, if it was a uniform one.
     product: Option<f64>,
     /// Prefixes are run again, and compared with the earlier run.
@@ -83,6 +83,9 @@ pub struct Worker<'s> {
     /// continue from the latest one of the search.
     beside: (Vec<Chosen>, Trace),
     trace: Trace,
+    /// The steps of the execution before, and how many of them the current one has to take again.
+    earlier: Trace,
+    shared: usize,
     /// The numbers of executions and steps at which the clock is read again. Reading it costs as much as a short execution.
     next_look: (u64, u64),
     /// The time at which the search has to end, even in the middle of an execution.
@@ -158,13 +161,15 @@ impl<'s> Worker<'s> {
             tally: Tally::default(),
             keeps_steps: false,
             has_shown: false,
-            choices: RandomChoices::default(),
+            choices: ForwardChoices::default(),
             product: None,
             prefix: Vec::new(),
             common: None,
             path: Vec::new(),
             beside: Default::default(),
             trace: Trace::default(),
+            earlier: Trace::default(),
+            shared: 0,
             next_look: (0, 0),
             deadline: search.deadline(),
             due: Due::All,

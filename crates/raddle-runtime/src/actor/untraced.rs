@@ -12,8 +12,8 @@ mod supply;
 use std::any::Any;
 use std::mem;
 
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::TaskId;
-use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::system::Action;
 
 pub(crate) use self::counts::Counts;
@@ -118,7 +118,7 @@ impl State {
 
     /// Receives the message that is drawn. Returns its receiver, the mailbox, and where the contents are stored.
     #[inline]
-    fn receive_at_random(&mut self, choices: &mut RandomChoices) -> Option<(Box<dyn Resident>, usize, StoreSlot)> {
+    fn receive_at_random(&mut self, choices: &mut ForwardChoices) -> Option<(Box<dyn Resident>, usize, StoreSlot)> {
         if !choices.go_on(self.trace.len()) {
             return None;
         }

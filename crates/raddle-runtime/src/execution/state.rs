@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use raddle_engine::caveats::Caveats;
 use raddle_engine::ids::{ObjectId, TaskId};
+use raddle_engine::order::Races;
 use raddle_engine::outcome::Outcome;
 use raddle_engine::rng::Rng;
 use raddle_engine::trace::{Operation, Site, Trace};
@@ -54,12 +55,14 @@ pub(crate) struct State {
     pub(crate) stale: bool,
     /// An object that has changed since the actions were last listed, and that tasks wait for. Their actions may have changed.
     pub(super) waited_for: ObjectId,
-    /// True in an untraced run: the task that pauses draws the next action.
+    /// True while the program runs forward: the task that pauses draws the next action.
     pub(crate) draws: bool,
     /// True if a task was created or has ended, or an invisible operation may be enabled.
     pub(crate) unsettled: bool,
     /// True if a task has accessed a cell, so that race detection needs the trace.
     pub(crate) cells_touched: bool,
+    /// Finds data races. There from the first access to a cell on.
+    races: Option<Box<Races>>,
     /// The choice that the current task has asked for: the number of values, where, and which operation.
     pub(crate) data: Option<(u32, Site, &'static Operation)>,
     /// The value that the strategy has chosen.
@@ -140,6 +143,7 @@ impl Default for State {
             draws: false,
             unsettled: false,
             cells_touched: false,
+            races: None,
             data: None,
             drawn: 0,
             outcome: None,
@@ -187,6 +191,9 @@ impl State {
         self.stale = true;
         self.draws = false;
         self.cells_touched = false;
+        if let Some(races) = &mut self.races {
+            races.begin(&self.trace);
+        }
         self.data = None;
         self.outcome = None;
         self.looked_at_thread_end = false;
@@ -321,6 +328,17 @@ impl State {
     pub(crate) fn take_back_ask(&mut self) {
         if let Some(ask) = self.tasks[self.current.index()].asks.take_if(|ask| ask.mail.is_some()) {
             self.objects[ask.object.index()].waiting -= 1;
+        }
+    }
+
+    /// Looks for data races among the latest steps, if a task has accessed a cell and steps are recorded. A race ends the execution.
+    #[inline(always)]
+    pub(crate) fn find_races(&mut self) {
+        if self.cells_touched && !self.discards_steps {
+            let races = self.races.get_or_insert_with(|| Box::new(Races::of(&self.trace)));
+            if let Some(race) = races.follow(&self.trace) {
+                self.outcome = Some(race.into());
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::mem;
 use std::rc::Rc;
 
-use raddle_engine::random_choices::RandomChoices;
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::rng::mix;
 use raddle_engine::trace::Site;
 
@@ -187,7 +187,7 @@ pub(super) struct Mailed {
 
 /// Values that are drawn while a handler runs, which then need not run again.
 pub(super) struct AtOnce {
-    pub(super) choices: RandomChoices,
+    pub(super) choices: ForwardChoices,
     /// How many steps were taken, with those in which values were drawn.
     pub(super) steps: usize,
 }

@@ -1,11 +1,11 @@
 //! One execution of a model. Its state is boxed, because searches move executions and their copies around.
 
 use raddle_engine::caveats::Caveats;
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::TaskId;
 use raddle_engine::outcome::{Participants, Waiting};
-use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
-use raddle_engine::system::{Choice, Describe, Peeked, Pending, Point, Snapshots, System, Untraced};
+use raddle_engine::system::{Choice, Describe, Forward, Peeked, Pending, Point, Snapshots, System};
 use raddle_engine::trace::Trace;
 
 use crate::model::step::ModelState;
@@ -40,7 +40,7 @@ impl System for Run {
         Some(self)
     }
 
-    fn untraced(&mut self) -> Option<&mut dyn Untraced> {
+    fn forward(&mut self) -> Option<&mut dyn Forward> {
         Some(self)
     }
 }
@@ -81,8 +81,8 @@ impl Snapshots<Self> for Run {
     }
 }
 
-impl Untraced for Run {
-    fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
-        self.0.run_randomly(choices, trace);
+impl Forward for Run {
+    fn run_forward(&mut self, choices: &mut ForwardChoices, trace: &mut Trace) {
+        self.0.run_forward(choices, trace);
     }
 }

@@ -11,9 +11,9 @@
 use std::rc::Rc;
 
 use raddle_engine::caveats::Caveats;
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::{ObjectId, StepIx, TaskId};
 use raddle_engine::outcome::{ObjectInfo, Participants, TaskInfo, Waiting};
-use raddle_engine::random_choices::RandomChoices;
 use raddle_engine::schedule::TaskName;
 use raddle_engine::system::{Action, Choice, Peeked, Pending, Point, Variant};
 use raddle_engine::trace::{Access, Class, Effect, Operation, Ordered, Role, Site, Step, Trace, Word};
@@ -399,7 +399,7 @@ impl ModelState {
         self.peek_receive(choice)
     }
 
-    pub(super) fn run_randomly(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn run_forward(&mut self, choices: &mut ForwardChoices, trace: &mut Trace) {
         let _inside = crash::inside_model(self, Some(trace), None);
         self.run_untraced(choices, trace);
     }

@@ -8,7 +8,7 @@ mod mailbox;
 
 use std::mem;
 
-use raddle_engine::random_choices::RandomChoices;
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::trace::Trace;
 
 pub(super) use self::mailbox::UntracedMailbox;
@@ -24,7 +24,7 @@ use crate::panics::{self, Panicked};
 
 impl ModelState {
     /// Runs with random choices while the only decisions are the next receive and the values that handlers ask for.
-    pub(super) fn run_untraced(&mut self, choices: &mut RandomChoices, trace: &mut Trace) {
+    pub(super) fn run_untraced(&mut self, choices: &mut ForwardChoices, trace: &mut Trace) {
         let plain = self.faults == Faults::default() && matches!(self.stop, Stop::Actions) && !self.tells();
         // The checks of this state run when the enabled actions are computed, which has not happened yet.
         if !plain || !trace.discards_steps() || !self.enabled_known && !self.holds() {
@@ -80,7 +80,7 @@ impl ModelState {
     }
 
     /// Performs random receives until something else has to be decided.
-    fn receive_all(&mut self, handling: &mut ModelHandling, choices: &mut RandomChoices, trace: &mut Trace) {
+    fn receive_all(&mut self, handling: &mut ModelHandling, choices: &mut ForwardChoices, trace: &mut Trace) {
         let mut counts = mem::take(&mut self.scratch.counts);
         self.count_mail(&mut counts);
         handling.forget();

@@ -1,17 +1,18 @@
-//! Untraced runs of threads: the task that pauses draws the next action itself, so that most steps need no other stack than that of their task.
+//! Threads that run forward with known choices: the task that pauses draws the next action itself, so that most steps need no other stack than that
+//! of their task.
 
 use std::mem;
 
+use raddle_engine::forward::ForwardChoices;
 use raddle_engine::ids::TaskId;
-use raddle_engine::random_choices::RandomChoices;
 
 use super::{At, Running, Worker};
 use crate::crash;
 use crate::execution::Drawing;
 
 impl Running {
-    /// Runs on with random choices, as long as they say that the execution may go on.
-    pub(super) fn draw_all(&mut self, worker: &Worker, choices: &mut RandomChoices) {
+    /// Runs on as long as the choices say that the execution may go on.
+    pub(super) fn draw_all(&mut self, worker: &Worker, choices: &mut ForwardChoices) {
         loop {
             let Ok(mut state) = worker.execution.state.try_borrow_mut() else { return };
             if !choices.go_on(state.trace.len()) {
@@ -37,7 +38,7 @@ impl Running {
     }
 
     /// Runs a task whose operation has taken effect, and then those that are drawn by tasks that pause.
-    fn run_drawn(&mut self, worker: &Worker, choices: &mut RandomChoices, task: TaskId) {
+    fn run_drawn(&mut self, worker: &Worker, choices: &mut ForwardChoices, task: TaskId) {
         self.lend_draws(worker, choices);
         let mut next = Some(task);
         while let Some(task) = next {
@@ -51,7 +52,7 @@ impl Running {
     }
 
     /// Lends the execution what tasks draw from, or takes it back.
-    fn lend_draws(&mut self, worker: &Worker, choices: &mut RandomChoices) {
+    fn lend_draws(&mut self, worker: &Worker, choices: &mut ForwardChoices) {
         if let Ok(mut drawing) = worker.execution.drawing.try_borrow_mut() {
             let Drawing { choices: lent, actions } = &mut *drawing;
             mem::swap(choices, lent);

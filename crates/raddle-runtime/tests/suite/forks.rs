@@ -139,7 +139,10 @@ fn compare<P: Program>(program: &mut P, (name, make): (&str, Make), limits: &Lim
     }
     assert_eq!(plain.executions.len(), forked.executions.len(), "{name}, {workers} workers");
     assert_eq!(plain.report, forked.report, "{name}, {workers} workers");
-    assert_eq!(plain.starts, plain.executions.len() as u64, "{name}: each is started");
+    // An execution with too many steps ends a reduction, and the strategy is not asked what follows from it.
+    let too_long = u64::from(plain.report.contains("TooManySteps"));
+    let each = plain.executions.len() as u64;
+    assert!((each..=each + too_long).contains(&plain.starts), "{name}: {} starts for {each} executions", plain.starts);
     (forked.executions.len() as u64, forked.starts)
 }
 

@@ -3,16 +3,16 @@
 use std::mem;
 use std::sync::PoisonError;
 
+use super::forward::{Seen, needs_recorded_steps};
 use super::snapshots::SnapshotStack;
-use super::untraced::{Seen, needs_recorded_steps};
-use super::walk::Walked;
+use super::walk::{Chosen, Walked};
 use super::{Due, Found, Worker};
 use crate::caveats::Caveats;
 use crate::outcome::{Failure, Outcome, TaskInfo};
 use crate::replay::Script;
 use crate::schedule::TaskName;
 use crate::strategy::{After, BacktrackTo, Run, Sharing, Start};
-use crate::system::{Program, System};
+use crate::system::{Choice, Program, System};
 
 /// Every so many executions, one runs from its start instead of from a snapshot, to detect nondeterminism.
 const WATCH_EVERY: (u64, u64) = (512, 16);
@@ -84,7 +84,7 @@ impl Worker<'_> {
             // To check that the program does the same twice.
             let watched = self.walked.is_power_of_two() || self.walked >= self.next_watch;
             if !watched && let Some((system, depth, mark)) = snapshots.go_on() {
-                self.trace.truncate(mark);
+                self.trace.continue_from(mark);
                 return (system, depth);
             }
             let (every, each) = WATCH_EVERY;
@@ -93,9 +93,23 @@ impl Worker<'_> {
         if !self.shows_steps() {
             self.trace.discard_steps();
         } else {
-            self.trace.clear();
+            self.begin_recording();
         }
         (program.start(seed, &mut self.trace), 0)
+    }
+
+    /// Prepares the trace for an execution whose steps are recorded. The steps of the latest execution stay, to compare them with those of
+    /// the new one as far as both have the same choices.
+    fn begin_recording(&mut self) {
+        let same = |(next, at): &(&Choice, &Chosen)| **next == at.choice;
+        let common = self.common.unwrap_or_else(|| self.prefix.iter().zip(&self.path).take_while(same).count());
+        self.shared = match self.path.get(common) {
+            _ if common == 0 || self.trace.discards_steps() => 0,
+            Some(parts) => parts.steps,
+            None => self.trace.len(),
+        };
+        mem::swap(&mut self.trace, &mut self.earlier);
+        self.trace.begin_like(&self.earlier, self.shared);
     }
 
     /// Counts the caveats and the steps of an execution that has ended after so many steps.

@@ -278,6 +278,22 @@ impl Worker<'_> {
         }
     }
 
+    /// Compares the steps of an execution with those of the one before it, as far as both have the same choices. Returns the first step that
+    /// differs.
+    pub(super) fn first_difference(&self) -> Option<usize> {
+        let both = self.earlier.steps().iter().zip(self.trace.steps()).take(self.shared);
+        both.enumerate().find(|(_, (first, again))| !same_operation(first, again)).map(|(step, _)| step)
+    }
+
+    /// The failure of an execution that begins with the same choices as the one before it, and does something else at a step.
+    pub(super) fn parted_at<S: System>(&self, system: &S, step: usize) -> Outcome {
+        let cast = system.describe().participants();
+        let at = ComparedAt { step, followed: self.path.len(), of: self.prefix.len() };
+        let earlier = self.earlier.steps()[..self.shared].get(step);
+        let first = earlier.map_or_else(|| "other alternatives".to_owned(), |step| describe(Some(step), &cast));
+        at.parted([first, describe(self.trace.steps().get(step), &cast)]).into()
+    }
+
     /// Compares how two runs ended.
     fn compare_ends(reference: &Reference<'_>, trace: &Trace, outcome: &Outcome, at: &ComparedAt) -> Option<Failure> {
         let kind = |outcome: &Outcome| outcome.failure().map(Failure::kind);
@@ -342,17 +358,22 @@ impl ComparedAt {
     }
 }
 
+/// Whether a step was the same operation in both runs.
+fn same_operation(first: &Step, again: &Step) -> bool {
+    let what = |step: &Step| {
+        let Step { task, variant, op, access, hold, alternatives, .. } = *step;
+        (task, variant, std::ptr::from_ref(op), access.object, access.effect, hold, alternatives)
+    };
+    what(first) == what(again) && (std::ptr::eq(first.site, again.site) || *first.site == *again.site)
+}
+
 /// Whether a step did the same in both runs.
 fn same_step<P: Program>(program: &P, first: &Step, again: &Step) -> bool {
-    let what = |step: &Step| {
-        let Step { task, variant, op, access, hold, site, alternatives, .. } = *step;
-        (task, variant, std::ptr::from_ref(op), access.object, access.effect, hold, *site, alternatives)
-    };
     let same_word = |first: Option<Word>, again: Option<Word>| match (first, again) {
         (Some(first), Some(again)) => first == again || program.same_word(first, again),
         (first, again) => first == again,
     };
-    what(first) == what(again)
+    same_operation(first, again)
         && same_word(first.found, again.found)
         && same_word(first.left, again.left)
         && same_word(first.wants, again.wants)

@@ -52,7 +52,7 @@ impl Worker<'_> {
             }
             let alternatives = point.alternatives();
             if alternatives > 1 {
-                self.path.push(Chosen { choice, alternatives, looks: 0 });
+                self.path.push(Chosen { choice, alternatives, looks: 0, steps: self.trace.len() });
                 if self.trace.discards_steps() {
                     self.trace.choose(choice);
                 }

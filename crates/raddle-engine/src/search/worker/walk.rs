@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::repeat::{LIKELY, what_can_happen};
 use super::{SnapshotStack, Worker};
+use crate::forward::TakenChoice;
 use crate::ids::StepIx;
 use crate::outcome::{Failure, Outcome, Participants};
 use crate::schedule::Divergence;
@@ -18,6 +19,15 @@ pub(super) struct Chosen {
     pub(super) alternatives: u32,
     /// A hash of the point, if points are compared.
     pub(super) looks: u64,
+    /// The number of steps before it.
+    pub(super) steps: usize,
+}
+
+impl Chosen {
+    /// The decision of a program that ran forward by itself.
+    pub(super) fn forward(&TakenChoice { choice, alternatives, steps }: &TakenChoice) -> Self {
+        Self { choice, alternatives, looks: 0, steps }
+    }
 }
 
 impl Worker<'_> {
@@ -28,14 +38,25 @@ impl Worker<'_> {
         from: usize,
         mut snapshots: Option<&mut SnapshotStack<S>>,
     ) -> Walked {
-        // As long as the choices are those of the latest execution, the points must be the same.
-        let mut familiar = self.watch && !self.trace.discards_steps();
+        let runs_forward = system.forward().is_some_and(|forward| forward.records_steps());
+        let recorded = !self.trace.discards_steps();
+        // As long as the choices are those of the latest execution, the points must be the same. A program that runs forward along the
+        // prefix is compared by its steps instead.
+        let compares_points = self.watch && !runs_forward;
+        let mut familiar = compares_points && recorded;
         let mut depth = from;
         self.product = None;
         let uniform = self.uniform.is_some();
         let passed = if uniform { &self.path[..from] } else { &[] };
         let mut product = passed.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
-        let untraced = self.trace.discards_steps() && uniform;
+        let draws = uniform && (!recorded || runs_forward);
+        if recorded && runs_forward && from == 0 && !self.prefix.is_empty() {
+            depth = match self.run_prefix(system) {
+                Ok(depth) => depth,
+                Err(walked) => return walked,
+            };
+            product = self.path.iter().fold(1.0, |product, at| product * f64::from(at.alternatives));
+        }
         // The strategy's answer about the state, if it was asked before.
         let mut ahead = Ahead::Hidden;
         loop {
@@ -43,8 +64,8 @@ impl Worker<'_> {
                 self.path.truncate(depth);
                 return Walked::OutOfTime;
             }
-            if untraced {
-                depth = self.run_randomly(system, depth, &mut product);
+            if draws {
+                depth = self.run_forward(system, depth, &mut product);
             }
             let mut known_state = None;
             let goes_on = match std::mem::replace(&mut ahead, Ahead::Hidden) {
@@ -75,7 +96,8 @@ impl Worker<'_> {
                 _ if point.alternatives() == 1 && !self.every_point => Choice(0),
                 _ => {
                     // A snapshot was restored here, so there is nothing to compare: it is the same point.
-                    let looks = self.looks(system, known_state, depth, from > 0 && depth == from);
+                    let known = from > 0 && depth == from;
+                    let looks = if compares_points { self.looks(system, known_state, depth, known) } else { 0 };
                     let mut chosen = match self.decide(&system.point(), depth, familiar, looks) {
                         Ok(chosen) => chosen,
                         Err(walked) => {
@@ -140,12 +162,11 @@ impl Worker<'_> {
         snapshots.begin_more(depth, begun - 1);
     }
 
-    /// A hash of the point, if points are compared: of what can happen, and of the state if that can be seen.
+    /// A hash of the point: of what can happen, and of the state if that can be seen.
     fn looks<S: System>(&self, system: &mut S, state: Option<u64>, depth: usize, known: bool) -> u64 {
         match self.path.get(depth) {
             Some(before) if known => before.looks,
-            _ if self.watch => appearance(&system.point()) ^ state.or_else(|| fingerprint(system)).unwrap_or(0),
-            _ => 0,
+            _ => appearance(&system.point()) ^ state.or_else(|| fingerprint(system)).unwrap_or(0),
         }
     }
 
@@ -172,7 +193,7 @@ impl Worker<'_> {
             choice.0,
             self.trace.len()
         );
-        Ok(Chosen { choice, alternatives, looks })
+        Ok(Chosen { choice, alternatives, looks, steps: self.trace.len() })
     }
 
     /// The strategy's decision at a point.
