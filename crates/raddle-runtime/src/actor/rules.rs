@@ -47,6 +47,13 @@ impl Faults {
         self.drop | self.duplicate | self.delay > 0
     }
 
+    /// Whether a message may still be delayed, and another one lost, duplicated or delayed too. The first message that is sent finds the
+    /// budgets whole, so one execution at least sees this.
+    #[inline]
+    pub(crate) fn delay_among_others(&self) -> bool {
+        self.delay > 1 || self.delay == 1 && self.drop | self.duplicate > 0
+    }
+
     /// Reduces the budget of the fault that has happened.
     pub(crate) fn spend(&mut self, fate: Fate) {
         match fate {

@@ -167,8 +167,10 @@ impl<M: Send + 'static> MailboxHandle<M> {
         let mut envelope = state.write_envelope(self.mail, &msg, label);
         envelope.delayed = delayed;
         let offered = state.actors.mailboxes[self.mail].delivery.offered();
-        // Where messages come in order of arrival, reduction has lost traces with a delayed one.
-        state.caveats.reduction_unproven |= delayed && offered.is_none();
+        // Reduction has lost traces with a delayed message where messages come in order of arrival, and where there are other faults as well.
+        let system = state.actors.mailboxes[self.mail].system as usize;
+        let among_others = state.actors.systems[system].faults.delay_among_others();
+        state.caveats.reduction_unproven |= delayed && offered.is_none() || among_others;
         let mailbox = &state.actors.mailboxes[self.mail];
         let op = if mailbox.stopped { &DEAD_LETTER } else { &SEND };
         let ask = match offered {

@@ -183,7 +183,9 @@ impl ModelState {
     ) {
         let mut envelope = self.write(actor, label, &payload);
         envelope.delayed = fate == Fate::Delayed;
+        // Reduction has lost traces with a delayed message where messages come in order of arrival, and where there are other faults as well.
         self.reduction_unproven |= envelope.delayed && self.delivery() == Delivery::Arrival;
+        self.reduction_unproven |= self.faults.delay_among_others();
         let words = if self.tells() { Some(self.words_for_sent(to, label, &payload)) } else { None };
         let mut stopped = false;
         if fate == Fate::Dropped {

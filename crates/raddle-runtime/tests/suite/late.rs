@@ -148,6 +148,16 @@ fn no_proof_where_a_delayed_message_arrives_in_order() {
     assert!(!report.verified() && report.failing == 0, "{report:?}");
 }
 
+/// With a message that is lost and one that is delayed, `dpor` runs 360 of the 365 traces of a program like this.
+#[test]
+fn no_proof_where_a_message_is_delayed_among_other_faults() {
+    for faults in [Faults { drop: 1, ..LATE }, Faults { duplicate: 1, ..LATE }, Faults { delay: 2, ..LATE }] {
+        let mut model = random_program_with(faults, 10_161, Delivery::PerSender, false);
+        let (report, _) = reduced(&mut model, Box::new(Optimal::new()));
+        assert!(!report.verified() && report.failing == 0, "{faults:?}: {report:?}");
+    }
+}
+
 #[test]
 #[ignore = "minutes, and for release builds"]
 fn many_late_messages_are_overtaken_in_every_order() {
